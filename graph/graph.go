@@ -1,7 +1,8 @@
-// Package graph, which may change in any version, draws policies: as SVG, as text for Mermaid and Graphviz, and as JSON.
+// Package graph draws policies: as SVG, as text for Mermaid and Graphviz, and as JSON. It may change in any version.
 //
-// [New] makes the graph of a policy. It is pure: it computes from the program and from what [Marks] hold, and reads nothing
-// else. All texts of a policy become labels: no format takes them for its own syntax.
+// [New] returns the graph of a policy, computed from the program and [Marks] only. The texts of a policy become labels,
+// which no format interprets as its own syntax. The package leaves out the page that shows graphs. Start with [New],
+// then [Graph.SVG].
 package graph
 
 import (
@@ -14,10 +15,10 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// Graph is a policy as nodes and edges. Its JSON is what ralph graph --format json prints. New fields may be added.
+// Graph is a policy as nodes and edges. Its JSON form is that of ralph graph --format json. New fields may be added.
 type Graph struct {
 	V           int      `json:"v"`      // 1
-	Policy      string   `json:"policy"` // its file
+	Policy      string   `json:"policy"` // the policy's file
 	Description string   `json:"description,omitempty"`
 	Gate        string   `json:"gate"`   // first: the first rule that holds decides; all: every continue rule that holds counts
 	Events      []string `json:"events"` // that the policy decides
@@ -27,46 +28,46 @@ type Graph struct {
 	Way         *Way     `json:"way,omitempty"`
 }
 
-// Node is a box of a graph. Its texts are as the policy writes them, each on one line and cut to 500 characters.
+// Node is a box of a graph. Its texts are as written in the policy, each on one line and shortened to 500 characters.
 type Node struct {
 	ID      string        `json:"id"`               // r0, v0, …: unique in the graph
 	Kind    string        `json:"kind"`             // start, head, rule, verdict, end, include or fact
 	Name    string        `json:"name,omitempty"`   // of a rule, fact or include; of the head: when, on, state or owner; of the start: the events
-	Verb    string        `json:"verb,omitempty"`   // of a verdict or the end: continue, stop, done (a stop that is a success), note, then (effects only) or idle
+	Verb    string        `json:"verb,omitempty"`   // of a verdict or the end: continue, stop, done (a stop with success), note, then (effects only) or idle
 	Source  string        `json:"source,omitempty"` // of a fact
-	When    string        `json:"when,omitempty"`   // of a rule or the head: its condition; "" always holds
-	Text    string        `json:"text,omitempty"`   // of a verdict: what it says; of a fact: what it reads; of an include: its file
+	When    string        `json:"when,omitempty"`   // of a rule or the head: its condition; "" is always true
+	Text    string        `json:"text,omitempty"`   // of a verdict: its text; of a fact: what it reads; of an include: its file
 	Effects []string      `json:"effects,omitempty"`
 	Unless  string        `json:"unless,omitempty"`  // of a rule: how often it decides
-	Parent  string        `json:"parent,omitempty"`  // the include that the node is in
+	Parent  string        `json:"parent,omitempty"`  // the include with the node
 	Pos     rules.Pos     `json:"pos,omitzero"`      // of a rule or fact
-	Count   *Count        `json:"count,omitempty"`   // of a rule, if anything is counted
-	Outcome rules.Outcome `json:"outcome,omitempty"` // of a rule in the situation whose way is marked
+	Count   *Count        `json:"count,omitempty"`   // of a rule, with Marks.Counts
+	Outcome rules.Outcome `json:"outcome,omitempty"` // of a rule, with Marks.Way
 }
 
 // Edge connects two nodes.
 type Edge struct {
 	From string `json:"from"`
 	To   string `json:"to"`
-	// Kind is next (what is tried next), verdict (what a rule or the head decides), reads (a fact that decides the reader), or
-	// shows (a fact that only its texts and effects read).
+	// Kind is next (tried next), verdict (the decision of a rule or the head), reads (a fact that decides its reader),
+	// or shows (a fact that only texts and effects read).
 	Kind  string `json:"kind"`
-	Count *int   `json:"count,omitempty"` // how many decisions or tests went this way, if anything is counted
-	Way   bool   `json:"way,omitempty"`   // the situation that is marked went this way
+	Count *int   `json:"count,omitempty"` // how many decisions or tests went this way, with Marks.Counts
+	Way   bool   `json:"way,omitempty"`   // the marked situation went this way
 }
 
-// Marks are what a graph shows of the use of a policy.
+// Marks are what a graph shows of a policy's use. The zero Marks show nothing.
 type Marks struct {
 	Counts *Counts // nil shows none
 	Way    *Way    // nil marks none
 }
 
-// Counts are how often the rules of a policy were tried and held.
+// Counts has how often the rules of a policy were tried and held.
 type Counts struct {
 	Of    string           `json:"of"` // what is counted: decisions or tests
 	Total int              `json:"total"`
-	Older int              `json:"older,omitempty"` // decisions of an older version of the policy, which are not counted
-	None  int              `json:"none"`            // in how many no rule decided
+	Older int              `json:"older,omitempty"` // decisions with an older version of the policy, which do not count
+	None  int              `json:"none"`            // decisions or tests without a deciding rule
 	Rules map[string]Count `json:"-"`               // by name
 }
 
@@ -76,7 +77,7 @@ type Count struct {
 	Held    int `json:"held"`
 }
 
-// Add counts a decision: what became of the rules, and which rule, limit or error decided it.
+// Add counts a decision: the outcomes of rules, and the rule, limit or error that decided.
 func (c *Counts) Add(steps []*rules.Step, decided string) {
 	if c.Rules == nil {
 		c.Rules = map[string]Count{}
@@ -94,20 +95,20 @@ func (c *Counts) Add(steps []*rules.Step, decided string) {
 	}
 }
 
-// Way is the way of one situation.
+// Way is the path of one situation through the policy.
 type Way struct {
 	Decided string        `json:"decided,omitempty"` // the rule or limit that decided, "" if none did
-	Ended   string        `json:"ended,omitempty"`   // the part of the head at which it ended: when, on, state or owner; "" if the rules were tried
+	Ended   string        `json:"ended,omitempty"`   // the part of the head at which it ended: when, on, state or owner; "" if rules were tried
 	Steps   []*rules.Step `json:"-"`
 }
 
-// builder makes a graph.
+// builder builds a graph.
 type builder struct {
 	*Graph
-	includes []string          // that are open, by prefix
+	includes []string          // open ones, by prefix
 	ids      map[string]string // of facts by name, and of includes by prefix
-	last     string            // node that the next one follows, "" if nothing does
-	onWay    bool              // the situation came as far as here
+	last     string            // the node before the next one, or ""
+	onWay    bool              // the marked situation reached this node
 }
 
 // New returns the graph of a policy.
@@ -152,7 +153,7 @@ func (b *builder) next(id string, count func(*Counts) int) {
 	b.last = id
 }
 
-// count is one of the counts, if anything is counted.
+// count returns one of the counts, nil without counts.
 func (b *builder) count(of func(*Counts) int) *int {
 	if b.Counts == nil {
 		return nil
@@ -168,7 +169,7 @@ func (b *builder) reads(id, kind string, facts []string) {
 	}
 }
 
-// head adds a part of the head, and that it ends there.
+// head adds a part of the head, and the end that it leads to.
 func (b *builder) head(o rules.Outline) {
 	id, verdict := "h_"+o.Kind, "v_"+o.Kind
 	text := map[string]string{
@@ -183,7 +184,7 @@ func (b *builder) head(o rules.Outline) {
 	b.reads(id, "reads", o.Reads)
 }
 
-// rule adds a rule, and what it decides.
+// rule adds a rule and its decision.
 func (b *builder) rule(i int, r *rules.Rule, o rules.Outline) {
 	n := Node{ID: fmt.Sprint("r", i), Kind: "rule", Name: r.Name, When: line(o.When), Pos: r.Pos, Parent: b.include(r)}
 	if u := r.Unless; u != nil {
@@ -222,7 +223,7 @@ func (b *builder) rule(i int, r *rules.Rule, o rules.Outline) {
 	}
 }
 
-// include opens and closes includes as far as the name of a rule says, and returns the ID of the innermost.
+// include opens and closes includes according to the name of a rule, and returns the ID of the innermost.
 func (b *builder) include(r *rules.Rule) string {
 	prefix := ""
 	parents := strings.SplitAfter(r.Name, "/")
@@ -236,7 +237,7 @@ func (b *builder) include(r *rules.Rule) string {
 		b.includes = append(b.includes[:min(i, len(b.includes))], prefix)
 		b.ids[prefix] = fmt.Sprint("i", len(b.Nodes))
 		n := Node{ID: b.ids[prefix], Kind: "include", Name: strings.TrimSuffix(step, "/"), Parent: parent}
-		if i == len(parents)-1 { // that of an outer include is not known: its first rule is one of another file
+		if i == len(parents)-1 { // the file of an outer include is unknown: its first rule is in another file
 			n.Text = line(r.Pos.File)
 		}
 		b.node(n)
@@ -245,7 +246,7 @@ func (b *builder) include(r *rules.Rule) string {
 	return b.ids[prefix]
 }
 
-// texts are what a node says, each in its font and with the most lines that it takes.
+// texts returns the texts of a node, each with its font and maximum number of lines.
 func (n *Node) texts() (all []text) {
 	put := func(f font, s string, most int) {
 		if s != "" {
@@ -273,7 +274,7 @@ func (n *Node) texts() (all []text) {
 	return all
 }
 
-// caption is what the box of an include says.
+// caption returns the text in the box of an include.
 func (n *Node) caption() string {
 	if n.Text == "" {
 		return n.Name

@@ -7,11 +7,11 @@ import (
 	"unicode"
 )
 
-// mostText is how many characters of a text a graph has.
+// mostText bounds a text in a graph, in characters.
 const mostText = 500
 
-// line is a text of a policy on one line, in which every character is seen: what a terminal or a page would obey, such as
-// controls and marks that turn the direction, is written as its code.
+// line returns a text on one line with every character visible: characters with an effect in a terminal or page, such
+// as controls and bidirectional marks, are written as their codes.
 func line(s string) string {
 	if len(s) > 64<<10 {
 		s = s[:64<<10]
@@ -23,7 +23,7 @@ func line(s string) string {
 			marks = 0
 		}
 		switch {
-		case marks > 2: // a pile of accents reaches into other lines
+		case marks > 2: // stacked accents would overlap other lines
 		case unicode.IsPrint(r):
 			b.WriteRune(r)
 		default:
@@ -44,7 +44,7 @@ func cut(s string, n int) string {
 	return s
 }
 
-// A font is how a label is written. Its size is in pixels.
+// A font is the font of a label. Its size is in pixels.
 type font struct {
 	class string
 	size  float64
@@ -62,10 +62,10 @@ var (
 	countFont   = font{class: "k", size: 10.5, bold: true}
 )
 
-// height is that of a line.
+// height returns the height of a line.
 func (f font) height() int { return int(f.size*1.3) + 1 }
 
-// width is how wide a text is at most. It is that of DejaVu, which is wider than the other fonts of the list.
+// width returns the maximum width of a text: that in DejaVu, which is wider than the list's other fonts.
 func (f font) width(s string) float64 {
 	var em float64
 	for _, r := range s {
@@ -77,7 +77,7 @@ func (f font) width(s string) float64 {
 // letters are the widths of a to z in hundredths of an em.
 var letters = [...]int{62, 64, 56, 64, 62, 37, 64, 64, 29, 35, 60, 29, 98, 64, 62, 64, 64, 43, 53, 40, 64, 60, 82, 60, 60, 54}
 
-// advance is the width of a character in em.
+// advance returns the width of a character in em.
 func (f font) advance(r rune) float64 {
 	switch {
 	case r >= 0x1100 && !known(r):
@@ -104,10 +104,10 @@ func (f font) advance(r rune) float64 {
 	return w
 }
 
-// known reports whether the width of a character does not depend on which fonts there are.
+// known reports whether the width of a character is the same in all fonts of the list.
 func known(r rune) bool { return r < 0x7f || strings.ContainsRune("…→×–—‘’“”", r) }
 
-// fits reports how wide a text must be made, 0 if it is as wide as it is.
+// fits returns the width to which a text must be fitted, 0 to leave it.
 func (f font) fits(s string) float64 {
 	for _, r := range s {
 		if !known(r) {
@@ -117,7 +117,7 @@ func (f font) fits(s string) float64 {
 	return 0
 }
 
-// wrap breaks a text into lines of a width, most of them at most; what is left out is marked.
+// wrap breaks a text into at most most lines of a width, and marks omissions.
 func (f font) wrap(s string, width float64, most int) []string {
 	var lines []string
 	rest := []rune(s)
@@ -146,8 +146,8 @@ func (f font) wrap(s string, width float64, most int) []string {
 	return lines
 }
 
-// breakAt is where a line of n characters at most ends best: of code before a connective, else at a blank, else behind a
-// character that parts the words of a path or name. It is no less than a part of the line.
+// breakAt returns the best end for a line of at most n characters: in code before a connective, otherwise at a blank,
+// otherwise after a separator in a path or name. It never leaves a line nearly empty.
 func (f font) breakAt(s []rune, n int) int {
 	blank, part := 0, 0
 	for i := n; i > n*2/5; i-- {
@@ -165,10 +165,10 @@ func (f font) breakAt(s []rune, n int) int {
 	return cmp.Or(blank, part, n)
 }
 
-// one is a text on one line of a width.
+// one returns a text on one line of a width.
 func (f font) one(s string, width float64) string { return strings.Join(f.wrap(s, width, 1), "") }
 
-// short writes a count in four characters at most.
+// short returns a count in at most four characters.
 func short(n int) string {
 	switch {
 	case n < 10_000:

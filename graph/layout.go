@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// The columns, in pixels. All boxes begin at a multiple of step; readers are connected at multiples of step, facts half a
-// step between them, so that no two horizontal lines meet.
+// The columns, in pixels. Boxes begin at multiples of step; readers connect at multiples of step, facts half a step
+// between them, so that no two horizontal lines meet.
 const (
 	step        = 12
 	unit        = 8 // between columns
@@ -20,15 +20,15 @@ const (
 	lanePitch   = 9
 	laneSpace   = 170 // for all lanes
 	padding     = 10
-	shapeSide   = 8 // what the shape of a verdict takes at its sides
+	shapeSide   = 8 // side space for the shape of a verdict
 )
 
-// picture is a graph with places.
+// picture is a graph with positions.
 type picture struct {
 	width, height int
 	labels        []label
 	boxes         []*box
-	wires         []wire // of the edges that are no reads
+	wires         []wire // of all edges except reads
 	lanes         []lane
 }
 
@@ -37,17 +37,17 @@ type rect struct{ x, y, w, h int }
 func (r rect) right() int  { return r.x + r.w }
 func (r rect) bottom() int { return r.y + r.h }
 
-// box is a node with a place.
+// box is a node with a position.
 type box struct {
 	rect
 	node   *Node
 	way    bool
 	labels []label
 	title  string
-	over   int // of a row: where it begins with the includes that it opens
+	over   int // of a row: its beginning, including the includes that it opens
 }
 
-// text is what is written in a font, on so many lines at most.
+// text is a text with its font and maximum number of lines.
 type text struct {
 	font font
 	s    string
@@ -57,11 +57,11 @@ type text struct {
 // label is one line of text.
 type label struct {
 	font font
-	x, y int // of the beginning of its base line
+	x, y int // of the start of its baseline
 	text string
 }
 
-// rect is where the label is at most.
+// rect returns the maximum extent of the label.
 func (l label) rect() rect {
 	h := l.font.height()
 	return rect{l.x, l.y - h*3/4, int(l.font.width(l.text)) + 1, h}
@@ -75,34 +75,34 @@ type wire struct {
 	dashed bool
 }
 
-// lane is the line of a fact, from which its readers branch off.
+// lane is the line of a fact, from which lines to its readers branch.
 type lane struct {
 	fact     string
 	index    int // 0 is next to the rules
 	x        int
-	from, y  int // where the fact is connected
+	from, y  int // where the fact connects
 	top, end int
 	taps     []tap
 }
 
-// tap is where something reads a fact.
+// tap is where a reader connects.
 type tap struct {
 	x, y   int
-	hollow bool // only its texts and effects do
+	hollow bool // only its texts and effects read it
 }
 
-// A plan is a layout in the making.
+// A plan is a layout under construction.
 type plan struct {
 	g     *Graph
 	pic   *picture
 	boxes map[string]*box
 	into  map[string][]*Edge // reads, by reader
 	y     int
-	rules int // where the column begins
+	rules int // the left edge of the column
 }
 
-// layout finds a place for everything: rules in one column in their order, verdicts to their right, facts to their left at
-// their first reader, and between them a lane for each fact.
+// layout places everything: rules in one column in order, verdicts to their right, facts to their left at their first
+// reader, and between them a lane for each fact.
 func (g *Graph) layout() *picture {
 	p := &plan{g: g, pic: &picture{}, boxes: map[string]*box{}, into: map[string][]*Edge{}}
 	reads := map[string]bool{}
@@ -132,7 +132,7 @@ func (g *Graph) layout() *picture {
 	return pic
 }
 
-// nesting is how deep includes are in one another.
+// nesting returns the maximum depth of nested includes.
 func (p *plan) nesting() int {
 	depth, most := map[string]int{}, 0
 	for _, n := range p.g.Nodes {
@@ -144,10 +144,10 @@ func (p *plan) nesting() int {
 	return most
 }
 
-// textWidth is that of a rule with its verdict.
+// textWidth is the width of a rule with its verdict.
 const textWidth = ruleWidth + arrowWidth + verdictSize
 
-// lines are the labels of texts below y, and where they end.
+// lines returns the labels of texts below y, and their bottom.
 func lines(x, y, width int, texts []text) (labels []label, bottom int) {
 	for _, t := range texts {
 		for _, l := range t.font.wrap(t.s, float64(width), t.most) {
@@ -158,13 +158,13 @@ func lines(x, y, width int, texts []text) (labels []label, bottom int) {
 	return labels, y
 }
 
-// write adds texts to the paper.
+// write adds texts.
 func (p *plan) write(width int, texts ...text) {
 	labels, y := lines(margin, p.y, width, texts)
 	p.pic.labels, p.y = append(p.pic.labels, labels...), y
 }
 
-// head writes what the policy is.
+// head writes the description of the policy.
 func (p *plan) head() {
 	p.y = margin - 4
 	p.write(textWidth, text{titleFont, line(p.g.Policy), 1}, text{textFont, p.g.Description, 2})
@@ -174,10 +174,10 @@ func (p *plan) head() {
 	p.y += gap
 }
 
-// grid moves to the next multiple of step.
+// grid returns the next multiple of step.
 func grid(y int) int { return (y + step - 1) / step * step }
 
-// column places everything but the facts.
+// column places everything except the facts.
 func (p *plan) column(inset int) {
 	var open []*box
 	p.y = grid(p.y)
@@ -190,7 +190,7 @@ func (p *plan) column(inset int) {
 		}
 	}
 	var row *box
-	over := 0 // where the includes begin that the next row opens
+	over := 0 // where the includes that the next row opens begin
 	for i := range p.g.Nodes {
 		n := &p.g.Nodes[i]
 		switch n.Kind {
@@ -227,7 +227,7 @@ func (p *plan) add(b *box) {
 	p.boxes[b.node.ID] = b
 }
 
-// fill writes the labels of a box and makes it as high as they and its readers need.
+// fill writes the labels of a box and sets its height for them and its readers.
 func (p *plan) fill(b *box) {
 	n, side := b.node, padding
 	if n.Kind == "verdict" || n.Kind == "end" {
@@ -238,7 +238,7 @@ func (p *plan) fill(b *box) {
 	for _, t := range texts[1:] {
 		b.title += " " + t.s
 	}
-	if n.Outcome != "" { // at the right of the name
+	if n.Outcome != "" { // to the right of the name
 		w := int(quietFont.width(string(n.Outcome))) + 1
 		b.labels = append(b.labels, label{quietFont, b.right() - side - w, b.y + padding - 2 + nameFont.height()*3/4, string(n.Outcome)})
 		texts[0].s = nameFont.one(texts[0].s, float64(b.w-2*side-w-unit))
@@ -255,7 +255,7 @@ func (p *plan) fill(b *box) {
 	}
 }
 
-// facts places the facts, each at its first reader and below those that its arguments read. What nothing reads comes last.
+// facts places the facts, each at its first reader and below those that its arguments read. Unused ones are last.
 func (p *plan) facts() {
 	nodes, y := map[string]*Node{}, p.boxes["start"].y
 	var place func(id string, least int)
@@ -276,7 +276,7 @@ func (p *plan) facts() {
 			nodes[n.ID] = n
 		}
 	}
-	for _, n := range p.g.Nodes { // facts are behind rules
+	for _, n := range p.g.Nodes { // facts come after rules
 		if n.Kind == "fact" {
 			place(n.ID, 0)
 			continue
@@ -288,7 +288,7 @@ func (p *plan) facts() {
 	p.y = max(p.y, y-step)
 }
 
-// lanes gives each fact that is read a vertical line, and moves everything else to the right of them.
+// lanes adds a vertical line for each fact that is read, and moves everything else to the right.
 func (p *plan) lanes(inset int) {
 	var all []*lane
 	lanes := map[string]*lane{}
@@ -350,7 +350,7 @@ func (p *plan) lanes(inset int) {
 	p.rules += shift
 }
 
-// arrows connects rules with the next and with their verdicts.
+// arrows connects rules to the next ones and to their verdicts.
 func (p *plan) arrows() {
 	for i := range p.g.Edges {
 		e := &p.g.Edges[i]

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// SVG draws the graph. theme is light, dark, or auto for that of the reader. The colours are classes in one style element, and
-// there is no script and no link.
+// SVG returns the graph as an image. theme is light, dark, or auto for the reader's. The colours are classes in one
+// style element; there is no script and no link.
 func (g *Graph) SVG(theme string) []byte {
 	pic := g.layout()
 	d := &drawing{}
@@ -21,7 +21,7 @@ func (g *Graph) SVG(theme string) []byte {
 		switch n := color[b.node.ID]; {
 		case b.node.Kind == "include":
 			d.group("include", b, fmt.Sprintf(`<rect x="%d" y="%d" width="%d" height="%d" rx="8"/>`, b.x, b.y, b.w, b.h))
-		case b.node.Kind == "fact" && n > 0: // with its line and readers, so that the pointer lights up all of it
+		case b.node.Kind == "fact" && n > 0: // with its line and readers, so that hovering highlights all of it
 			d.group(fmt.Sprint("fact l", (n-1)%laneColors), b, shape(b), pic.lanes[n-1].svg())
 		case b.node.Kind == "fact":
 			d.group("fact unread", b, shape(b))
@@ -40,17 +40,17 @@ func (g *Graph) SVG(theme string) []byte {
 	return []byte(d.String())
 }
 
-// drawing is an SVG in the making.
+// drawing is an SVG under construction.
 type drawing struct{ strings.Builder }
 
 func (d *drawing) addf(format string, args ...any) { fmt.Fprintf(&d.Builder, format, args...) }
 
-// escape writes a text as the content of an element or attribute.
+// escape returns a text as the content of an element or attribute.
 func escape(s string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&#39;").Replace(s)
 }
 
-// group draws a box: its shape, its labels, and what else belongs to it.
+// group draws a box: its shape, its labels, and more.
 func (d *drawing) group(class string, b *box, shape string, more ...string) {
 	d.addf(`<g class="%s"><title>%s</title>%s`, class, escape(b.title), shape)
 	d.labels(b.labels)
@@ -67,7 +67,7 @@ func (d *drawing) labels(labels []label) {
 	}
 }
 
-// class says what a row or verdict is.
+// class returns the class of a row or verdict.
 func (b *box) class() string {
 	class := b.node.Kind
 	if v := b.node.Verb; v != "" {
@@ -82,7 +82,7 @@ func (b *box) class() string {
 	return class
 }
 
-// shape is the outline of a box: it says what a verdict is without its colour.
+// shape returns the outline of a box, which shows the kind of verdict without colour.
 func shape(b *box) string {
 	const c = shapeSide
 	switch b.node.look() {
@@ -109,7 +109,7 @@ func rounded(class string, r rect, radius int) string {
 	return fmt.Sprintf(`<rect class="%s" x="%d" y="%d" width="%d" height="%d" rx="%d"/>`, class, r.x, r.y, r.w, r.h, radius)
 }
 
-// svg is the line of a fact with its readers.
+// svg returns the line of a fact with its readers.
 func (l lane) svg() string {
 	path, dots := fmt.Sprintf("M%d %dH%dM%[3]d %dV%d", l.from, l.y, l.x, l.top, l.end), ""
 	for _, t := range l.taps {
@@ -144,7 +144,8 @@ func (d *drawing) arrow(w wire) {
 	d.addf(`<g class="%s"><path class="w" d="M%d %d%s"/><path class="a" d="M%d %d%s"/></g>`+"\n", class, w.x1, w.y1, line, w.x2, w.y2, head)
 }
 
-// weight is how thick the line of a count is, 0 to 4: by its digits, so that seldom and often differ at any size.
+// weight returns the thickness of a count's line, 0 to 4, by its number of digits, so that rare and frequent differ at
+// any scale.
 func weight(n int) int {
 	if n == 0 {
 		return 0

@@ -7,14 +7,14 @@ import (
 	"unicode"
 )
 
-// What Mermaid draws without being configured: a longer text, or more edges, it refuses.
+// Mermaid's limits without configuration: it rejects longer texts and more edges.
 const (
 	mermaidBytes = 50_000
 	mermaidEdges = 500
 )
 
-// Mermaid writes the graph for Mermaid, such as GitHub draws in Markdown. Of a large policy it leaves out the facts, then
-// the texts but for their beginnings, then those too; one that Mermaid cannot draw even so is an error.
+// Mermaid returns the graph for Mermaid, which GitHub draws in Markdown. For a large policy it omits the facts, then
+// most of each text, then all texts; it returns an error if the graph is too large even then.
 func (g *Graph) Mermaid() ([]byte, error) {
 	for detail := 3; detail >= 0; detail-- {
 		if text, edges := g.mermaid(detail); len(text) <= mermaidBytes && edges <= mermaidEdges {
@@ -24,7 +24,7 @@ func (g *Graph) Mermaid() ([]byte, error) {
 	return nil, errors.New("the policy has too many rules for Mermaid; the formats svg and dot can draw it")
 }
 
-// mermaid writes the graph with so much detail, and counts its edges.
+// mermaid returns the graph with this much detail, and the number of its edges.
 func (g *Graph) mermaid(detail int) (s string, edges int) {
 	var b strings.Builder
 	b.WriteString("flowchart TD\n")
@@ -71,8 +71,8 @@ func (g *Graph) mermaid(detail int) (s string, edges int) {
 	return b.String(), edges
 }
 
-// mermaidText writes a text as a label: what is neither a letter, a digit nor a blank, nor a mark within a word, is written as
-// its code, so that it is no syntax of Mermaid, Markdown or HTML.
+// mermaidText returns a text as a label: characters other than letters, digits, blanks and marks within words are
+// written as their codes, so that they are not syntax of Mermaid, Markdown or HTML.
 func mermaidText(s string) string {
 	var b strings.Builder
 	runes := []rune(s)
@@ -92,7 +92,7 @@ func mermaidText(s string) string {
 	return b.String()
 }
 
-// Dot writes the graph for Graphviz.
+// Dot returns the graph for Graphviz.
 func (g *Graph) Dot() []byte {
 	var b strings.Builder
 	colors := palette(light)
@@ -121,12 +121,12 @@ func (g *Graph) Dot() []byte {
 	return []byte(b.String())
 }
 
-// dotText writes a text as the content of a quoted string, in which entities count too.
+// dotText returns a text as the content of a quoted string, in which entities also count.
 func dotText(s string) string {
 	return strings.NewReplacer(`\`, `\\`, `"`, `\"`, "&", "&amp;", "\n", `\n`).Replace(s)
 }
 
-// shapes are those of a node: in Mermaid around its label, in DOT by name.
+// shapes returns the shape of a node: in Mermaid around its label, in DOT by name.
 func (n *Node) shapes() (mermaid, dot string) {
 	switch n.look() {
 	case "continue":
@@ -149,7 +149,7 @@ func (n *Node) shapes() (mermaid, dot string) {
 	return `["%s"]`, "box"
 }
 
-// look is what the shape and colour of a node say.
+// look returns the class for the shape and colour of a node.
 func (n *Node) look() string {
 	if n.Verb != "" {
 		return n.Verb
@@ -157,7 +157,7 @@ func (n *Node) look() string {
 	return n.Kind
 }
 
-// wrapped are texts in lines of 50 characters.
+// wrapped returns texts in lines of 50 characters.
 func wrapped(texts []text) string {
 	var lines []string
 	for _, t := range texts {
@@ -166,7 +166,7 @@ func wrapped(texts []text) string {
 	return strings.Join(lines, "\n")
 }
 
-// nested walks the nodes, with or without facts: it opens includes before what they hold, and shuts them behind it.
+// nested calls node for the nodes, with or without facts, and open and shut around the content of each include.
 func (g *Graph) nested(facts bool, node, open func(n *Node), shut func()) {
 	inside := []string{""}
 	for i := range g.Nodes {

@@ -5,14 +5,15 @@ import (
 	"strings"
 )
 
-// stylesheet is that of a picture: what the themes share, and then the colours, whose names colors has. Every rule names the class
-// of the graph, so that a page can hold it as it is. A viewer may know no variables, so css writes the colours in their places.
+// stylesheet is the style of a picture: the part that themes share, then the colours, named in colors. Every rule names
+// the class of the graph, so that a page can contain it. css inserts the colours, because some viewers do not support
+// variables.
 //
 //go:embed style.css
 var stylesheet string
 
-// colors has on each line a name, its colour in the light theme, and that in the dark one. A text has a contrast of 4.5 to 1 or
-// more to what is below it.
+// colors has on each line a name, its colour in the light theme, and in the dark one. Text has a contrast of at least
+// 4.5 to 1.
 //
 //go:embed colors.txt
 var colors string
@@ -23,10 +24,10 @@ const (
 	dark  = 2
 )
 
-// laneColors is how many colours the lines of facts have.
+// laneColors is the number of colours for the lines of facts.
 const laneColors = 8
 
-// palette returns the colours of a theme, by their names.
+// palette returns the colours of a theme by name.
 func palette(theme int) map[string]string {
 	all := map[string]string{}
 	for row := range strings.Lines(colors) {
@@ -36,8 +37,8 @@ func palette(theme int) map[string]string {
 	return all
 }
 
-// Style returns the style sheet that pictures of a theme have, for a page that shows several of them: light, dark, or auto for that
-// of the reader.
+// Style returns the style sheet of a theme's pictures, for a page with several of them: light, dark, or auto for the
+// reader's.
 func Style(theme string) string {
 	shared, colored, _ := strings.Cut(stylesheet, "/* colors */\n")
 	in := func(theme int) string {

@@ -15,8 +15,7 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// Draft is a test that is still to be written down: its parts are as in the file,
-// as plain values.
+// Draft is a test to write: its parts as in the file, as plain values.
 type Draft struct {
 	Name   string         `json:"name"`
 	Event  string         `json:"event"` // "" is Stop
@@ -25,9 +24,8 @@ type Draft struct {
 	Note   string         `json:"note"` // becomes a comment above the test
 }
 
-// Append gives src with one more test at the end of its list. Every byte of src
-// stays. An empty src becomes a new file. The result was read again: it has one
-// test more than before. A name that is taken gets a number.
+// Append returns src with one more test at the end of its list. Every byte of src stays. An empty src becomes a new
+// file. Append reads the result to verify that it has one more test. If the name is taken, it adds a number.
 func Append(name string, src []byte, d Draft) ([]byte, error) {
 	fail := func(format string, args ...any) ([]byte, error) {
 		return nil, fmt.Errorf("the test cannot be added to %s: %w", name, fmt.Errorf(format, args...))
@@ -75,7 +73,7 @@ func Append(name string, src []byte, d Draft) ([]byte, error) {
 	return out, nil
 }
 
-// text writes the draft as an item of a list.
+// text returns the draft as an item of a list.
 func (d Draft) text(indent, end string) []byte {
 	var b strings.Builder
 	line := func(text string) { b.WriteString(indent + text + end) }
@@ -104,13 +102,13 @@ func (d Draft) text(indent, end string) []byte {
 	return []byte(b.String())
 }
 
-// flow writes a value on one line.
+// flow returns a value on one line.
 func flow(v any) string {
 	var n yaml.Node
 	err := n.Encode([]any{v})
 	n.Style = yaml.FlowStyle
 	text, failed := yaml.Marshal(&n)
-	if err != nil || failed != nil { // a draft is made of plain values
+	if err != nil || failed != nil { // drafts have only plain values
 		return "?"
 	}
 	return strings.TrimSuffix(strings.TrimPrefix(string(text), "["), "]\n")

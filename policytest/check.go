@@ -11,8 +11,8 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// Check compares the names in the tests with those of the policy: events, facts that
-// are given or expected to be read, rules, and effects. All findings are errors.
+// Check compares the names in the tests to those of the policy: events, given and expected facts, rules, and effects.
+// All findings are errors.
 func (f *File) Check(p *rules.Program) rules.Diagnostics {
 	var facts, names []string
 	for _, d := range p.Facts() {
@@ -86,7 +86,7 @@ func (f *File) Check(p *rules.Program) rules.Diagnostics {
 					}
 				}
 			}
-			// What the file gives all its tests may be meant for others.
+			// What the file gives to all tests may be for others.
 			if event := entry.Event; event != "" && event != t.Event && place.Line >= t.Pos.Line && slices.Contains(vocab.Events(), t.Event) {
 				report(place, name, "write event: "+event+" in the test, or leave it out", "only "+event+" has the input field "+name+", and this test is of "+t.Event)
 			}
@@ -112,7 +112,7 @@ func (f *File) Check(p *rules.Program) rules.Diagnostics {
 	return out
 }
 
-// items are those of a list, or of one item without its list.
+// items returns the items of a list, or a single item.
 func items(n *source.Node) []*source.Node {
 	switch {
 	case n == nil:

@@ -13,7 +13,7 @@ import (
 	"github.com/ralph-sdk/ralph/state"
 )
 
-// compare lists what is not as the test expects it.
+// compare returns the expectations that the decision does not meet.
 func (b *bench) compare(d *loop.Decision) []Failure {
 	e, v := b.test.Expect, d.Verdict
 	var out []Failure
@@ -28,7 +28,7 @@ func (b *bench) compare(d *loop.Decision) []Failure {
 	if d.Skipped != "" {
 		reason = d.Skipped
 		if len(e.Text) == 0 && len(e.Reason) == 0 {
-			// A policy that tries no rule meets most expectations.
+			// A policy that tries no rule meets most expectations by accident.
 			fail(b.test.Pos, "no rule is tried", "", d.Skipped+"; if that is meant, write stop: "+skippedWords(d))
 		}
 	}
@@ -108,7 +108,7 @@ func (b *bench) compare(d *loop.Decision) []Failure {
 	return out
 }
 
-// skippedWords is how a test expects that no rule is tried.
+// skippedWords returns what to write in a test for a decision that tries no rule.
 func skippedWords(d *loop.Decision) string {
 	if d.Verdict.Trace.When != nil {
 		return "not for this event"
@@ -116,7 +116,7 @@ func skippedWords(d *loop.Decision) string {
 	return "does not decide " + d.Event.Name
 }
 
-// compareMeasure compares the numbers that the test names.
+// compareMeasure compares the numbers in the test.
 func compareMeasure(v *rules.Verdict, want map[string]float64, fail func(what, want, got string)) {
 	number := func(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 	switch {
@@ -133,7 +133,7 @@ func compareMeasure(v *rules.Verdict, want map[string]float64, fail func(what, w
 	}
 }
 
-// remembered is a value of the memory after the verdict.
+// remembered returns a value of memory after the verdict.
 func (b *bench) remembered(v *rules.Verdict, name string) any {
 	of := b.program.Memory[name]
 	in := v.Memory
@@ -171,7 +171,7 @@ func effectLines(effects []rules.Effect) string {
 	return strings.Join(lines, "\n")
 }
 
-// compareFiles compares the files that changed with those that are expected to.
+// compareFiles compares the files that changed to those that the test expects.
 func (b *bench) compareFiles(expected map[string]content, fail func(what, want, got string)) {
 	if !b.applied {
 		fail("files", "", "no file can change: the fact whose file the rule changes is given under facts; give it under files")
@@ -198,7 +198,7 @@ func (b *bench) compareFiles(expected map[string]content, fail func(what, want, 
 			say("a file that is removed", "it was never there")
 		case named && w.Whole && got != w.Text:
 			say(w.Text, got)
-		case named, !was && path == state.ArchiveDir+"/.gitignore": // no rule asks for it
+		case named, !was && path == state.ArchiveDir+"/.gitignore": // no rule creates it
 		case was && !exists:
 			say("it stays as it is", "it is gone")
 		case got != old:
@@ -212,8 +212,7 @@ func (b *bench) compareFiles(expected map[string]content, fail func(what, want, 
 	}
 }
 
-// hints say what a test gives in vain, which is the commonest reason of a failure
-// that is hard to understand.
+// hints returns given values that had no effect, the most common reason for a failure that is hard to understand.
 func (b *bench) hints(d *loop.Decision) []string {
 	var out []string
 	for _, f := range d.Verdict.Trace.Facts {

@@ -6,15 +6,14 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// Coverage is what the tests of one policy reached.
+// Coverage is what the tests of one policy covered.
 type Coverage struct {
 	Policy string            `json:"policy"`
 	When   []OperandCoverage `json:"when,omitempty"` // the operands of the policy's own when
 	Rules  []RuleCoverage    `json:"rules"`
 }
 
-// RuleCoverage is how often the tests reached a rule, and in how many of them
-// it held.
+// RuleCoverage is how many tests reached a rule, and in how many it held.
 type RuleCoverage struct {
 	Rule     string            `json:"rule"`
 	Pos      rules.Pos         `json:"pos"`
@@ -31,9 +30,8 @@ type OperandCoverage struct {
 	Unknown int    `json:"unknown"`
 }
 
-// Missed says which outcomes of the operand the tests did not see: "true",
-// "false", "true or false", or "". Unknown counts as false here, since it keeps a
-// rule from holding just the same.
+// Missed returns the outcomes of the operand that no test had: "true", "false", "true or false", or "". Unknown counts
+// as false, since a rule does not hold with either.
 func (o OperandCoverage) Missed() string {
 	kept := o.False+o.Unknown > 0
 	switch {
@@ -74,7 +72,7 @@ func Cover(policy string, p *rules.Program, results []Result) Coverage {
 	return c
 }
 
-// unseen is the coverage of operands before the first test.
+// unseen returns the coverage of operands before the first test.
 func unseen(texts []string) []OperandCoverage {
 	var out []OperandCoverage
 	for _, text := range texts {
@@ -83,8 +81,7 @@ func unseen(texts []string) []OperandCoverage {
 	return out
 }
 
-// Included reports whether the rule is that of a guard that ships with ralph: it has
-// tests of its own, so it does not count.
+// Included reports whether the rule is in a guard that ships with ralph, which has its own tests and does not count.
 func (r RuleCoverage) Included() bool { return strings.HasPrefix(r.Pos.File, "ralph:") }
 
 func (r *RuleCoverage) add(s *rules.Step) {
@@ -95,7 +92,7 @@ func (r *RuleCoverage) add(s *rules.Step) {
 	see(r.Operands, s)
 }
 
-// see counts what the operands were in a step.
+// see counts the outcomes of operands in a step.
 func see(operands []OperandCoverage, s *rules.Step) {
 	for _, seen := range s.Operands {
 		for i := range operands {
@@ -115,8 +112,8 @@ func see(operands []OperandCoverage, s *rules.Step) {
 	}
 }
 
-// Counts gives how much of the policy the tests covered: rules that held in some
-// test, and outcomes of operands that were seen, two of each.
+// Counts returns how much of the policy the tests covered: rules that held in some test, and outcomes of operands, two
+// of each.
 func (c Coverage) Counts() (held, rules, seen, outcomes int) {
 	count := func(operands []OperandCoverage) {
 		for _, o := range operands {
@@ -143,8 +140,8 @@ func (c Coverage) Counts() (held, rules, seen, outcomes int) {
 	return held, rules, seen, outcomes
 }
 
-// Percent is how much of all that can be covered was: rules and outcomes of
-// operands, counted together. A policy without rules is covered.
+// Percent returns the covered share of rules and outcomes of operands, counted together. A policy without rules is
+// fully covered.
 func (c Coverage) Percent() float64 {
 	held, all, seen, outcomes := c.Counts()
 	if all+outcomes == 0 {

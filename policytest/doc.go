@@ -1,19 +1,18 @@
-// Package policytest reads and runs the tests of a policy: the file NAME_test.yaml beside NAME.yaml.
+// Package policytest reads and runs the tests of a policy, in the file NAME_test.yaml next to NAME.yaml.
 //
-// It promises to be strict. A key that it does not know, a value of the wrong shape, a test that expects nothing and a
-// file without tests are errors, each at its line and column and with the nearest name: a test that is green because its
-// expectation was misspelt is worse than none.
+// The package is strict. Unknown keys, values of the wrong form, tests without expectations and files without tests are
+// errors, each with its line and column and the nearest name, because a test that passes by mistake is worse than no
+// test.
 //
-// It promises that a test sees only what it was given: a project in a temporary directory, its own loop memory, an
-// environment with the variables that it names, a clock that stands still. Programs do not run, models and git are not
-// asked; facts of those sources are what the test says, else missing. Everything else is the real thing: the same
-// gathering, deciding and applying as in a hook.
+// Tests are hermetic: each has a project in a temporary directory, its own loop memory, an environment with only the
+// variables that it sets, and a fixed clock. No programs, models or git run; facts of those sources have the test's
+// values, otherwise they are missing. Everything else is real: gathering, deciding and applying work as in a hook.
 //
-// It leaves out how results are shown, and which files are looked for.
+// It leaves out printing results and finding files.
 //
 // A file looks like this:
 //
-//	given:                          # what every test starts from
+//	given: # what every test starts from
 //	  facts:
 //	    feature: auth
 //	    state: {phase: execution, taskIndex: 2, totalTasks: 5}
@@ -24,7 +23,7 @@
 //	    given: {last_assistant_message: ALL_TASKS_COMPLETE}
 //	    expect: {rule: all-done, stop: true, unread: [tasks]}
 //
-// Start with [Load], then [Suite.Run]; [Cover] says what the tests reached:
+// Start with [Load], then [Suite.Run]; [Cover] returns what the tests covered:
 //
 //	suite, findings := policytest.Load(ctx, os.DirFS("."), "speckit_test.yaml", loop.Config())
 //	…
@@ -32,5 +31,5 @@
 //		fmt.Println(r.Name, r.Passed())
 //	}
 //
-// [Parse] reads a file alone, and [Append] adds a test to one.
+// [Parse] only reads a file, and [Append] adds a test to one.
 package policytest

@@ -13,9 +13,8 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// FromRecord makes a test of a recorded decision: it gives what the record holds of
-// the situation, and expects what was decided. What the record does not hold,
-// such as long texts, is named in the note.
+// FromRecord returns a test for a recorded decision: its situation, as far as the record has it, and the verdict as
+// expectation. The note lists what the record lacks, such as long texts.
 func FromRecord(r loop.Record) Draft {
 	verdict := r.Action.String()
 	if r.Rule != "" {
@@ -27,7 +26,7 @@ func FromRecord(r loop.Record) Draft {
 		Given:  map[string]any{},
 		Expect: map[string]any{r.Action.String(): true, "rule": r.Rule},
 	}
-	put := func(v any, path ...string) { // unless it is what a test has that does not give it
+	put := func(v any, path ...string) { // unless it is the default in a test
 		if list, isList := v.([]any); (!isList || len(list) > 0) && !slices.Contains([]any{nil, "", false, 0, "0s"}, v) {
 			give(d.Given, v, path...)
 		}
@@ -39,7 +38,7 @@ func FromRecord(r loop.Record) Draft {
 		case f.Status == rules.Invalid:
 			give(d.Given, f.Problem, "invalid", f.Name)
 		case f.Status == rules.Missing:
-			// Plain absence is not reported; it needs no reason in the test either.
+			// An ordinary missing fact is not reported, so the test needs no reason either.
 			if !slices.ContainsFunc(r.Notices, func(n string) bool { return strings.Contains(n, f.Problem) }) {
 				f.Problem = ""
 			}
@@ -76,7 +75,7 @@ func FromRecord(r loop.Record) Draft {
 		s.Same = 0
 	}
 	if s.Total == s.Continuations {
-		s.Total = 0 // it follows
+		s.Total = 0 // derived
 	}
 	for key, v := range map[string]any{
 		"continuations": s.Continuations, "total": s.Total, "repeats": s.Same, "failures": s.Failed,
@@ -91,7 +90,7 @@ func FromRecord(r loop.Record) Draft {
 	return d
 }
 
-// answers makes a situation in which functions answer as they did.
+// answers sets up a situation in which functions return the recorded results.
 func answers(given map[string]any, calls map[string]any) {
 	words := []string{}
 	for _, call := range slices.Sorted(maps.Keys(calls)) {
@@ -106,7 +105,7 @@ func answers(given map[string]any, calls map[string]any) {
 			words = append(words, text)
 		case vocab.Promised:
 			words = append(words, "<promise>"+text+"</promise>")
-		case vocab.AnyFile: // which file matched is not known; the pattern stands for it
+		case vocab.AnyFile: // the matching file is unknown; use the pattern
 			function = vocab.Exists
 			fallthrough
 		case vocab.Exists, vocab.IsDir, vocab.Which:

@@ -31,7 +31,7 @@ func (e *expectation) decode(r *reader, n *source.Node) {
 	}
 }
 
-// verdict reads continue and stop: true, or patterns of the reason.
+// verdict reads continue and stop: true, or patterns for the reason.
 func (r *reader) verdict(f source.Field, e *expectation) {
 	if e.Action != nil {
 		r.errorf(f.Value, checkValue, "keep the one that is meant", "a verdict is continue or stop, not both")
@@ -54,7 +54,7 @@ func (r *reader) verdict(f source.Field, e *expectation) {
 func (p *pattern) decode(r *reader, n *source.Node) {
 	p.Text = n.Value
 	if text := n.Value; len(text) > 2 && text[0] == '/' && text[len(text)-1] == '/' {
-		// ^ and $ are those of a line, since most texts have several.
+		// ^ and $ match at line ends, since most texts have several lines.
 		re, err := regexp.Compile("(?m)" + text[1:len(text)-1])
 		if err != nil {
 			r.errorf(n, checkValue, "", "%s is an invalid regular expression: %v", text, err)
@@ -89,8 +89,8 @@ func (m *message) decode(_ *reader, n *source.Node) {
 	}
 }
 
-// effects reads a list of effects in the form of a policy. A key that the language
-// does not have is the verb of a program, which [File.Check] looks up.
+// effects reads a list of effects in the form of a policy. Unknown keys are verbs of a program, which [File.Check]
+// verifies.
 func (r *reader) effects(n *source.Node) []string {
 	out := []string{}
 	for _, item := range n.Items {
@@ -119,7 +119,7 @@ func (r *reader) effects(n *source.Node) []string {
 	return out
 }
 
-// set reads an assignment and writes it as effectText does.
+// set reads an assignment and returns it in the form of effectText.
 func (r *reader) set(n *source.Node) string {
 	left, right, ok := strings.Cut(n.Value, "=")
 	if !ok {
@@ -137,7 +137,7 @@ func (r *reader) set(n *source.Node) string {
 	return "set " + strings.TrimSpace(left) + " = " + jsonText(v)
 }
 
-// effectText writes an effect in the one form in which tests compare effects:
+// effectText returns an effect in the form in which tests compare effects:
 //
 //	set epic.specs[1].status = "completed"
 //	delete plan
@@ -147,7 +147,7 @@ func (r *reader) set(n *source.Node) string {
 //	log the text
 //	page {"who":"ops"}
 //
-// The last is a verb of a program's own with its arguments.
+// The last is a program's own verb with its arguments.
 func effectText(e rules.Effect) string {
 	switch e.Kind {
 	case rules.SetEffect:
@@ -174,8 +174,7 @@ func effectText(e rules.Effect) string {
 
 func verbText(name string, args any) string { return name + " " + jsonText(args) }
 
-// sameEffect reports whether an effect is the one that a test asks for. A prune
-// that the test gives no age matches any age.
+// sameEffect reports whether an effect is the expected one. A prune without an age in the test matches any age.
 func sameEffect(want string, got rules.Effect) bool {
 	return want == effectText(got) || got.Kind == rules.PruneEffect && want == "prune "+got.Glob
 }

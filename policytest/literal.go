@@ -14,8 +14,8 @@ import (
 	"github.com/ralph-sdk/ralph/schema"
 )
 
-// literal turns what a test writes for a fact into the value that its source would have
-// gathered. A field that the source does not have, or of another type, is an error.
+// literal converts a test's value for a fact to the one that its source would gather. A field that the source does not
+// have, or of another type, is an error.
 func literal(decl *rules.Fact, v any) (rules.Value, error) {
 	kind, t := decl.Source, decl.Source.Value
 	if kind.Around != nil {
@@ -29,7 +29,7 @@ func literal(decl *rules.Fact, v any) (rules.Value, error) {
 		if !isMap {
 			return out, errors.New("its value is a map of fields")
 		}
-		t = nil // unusable fields are those of a file
+		t = nil // files may have unusable fields
 	case kind.Around == nil && decl.Schema != nil:
 		t = nil
 	case kind.File && t != nil && t.Kind == schema.String:
@@ -59,14 +59,14 @@ func literal(decl *rules.Fact, v any) (rules.Value, error) {
 	out.V, out.Version = v, "given"
 	out = rules.ValueOf(decl, out)
 	for _, u := range out.Unusable {
-		if t != nil && !strings.HasPrefix(u.Pointer, "/json") { // that is found by its own schema
+		if t != nil && !strings.HasPrefix(u.Pointer, "/json") { // its own schema checks it
 			return out, errors.New(u.String())
 		}
 	}
 	if len(found) > 0 {
 		out.Unusable = found
 	}
-	if kind.Glob { // a schema takes a duration for a string
+	if kind.Glob { // a schema treats a duration as a string
 		for i, e := range out.V.([]any) {
 			e.(map[string]any)["age"] = v.([]any)[i].(map[string]any)["age"]
 		}
@@ -74,8 +74,8 @@ func literal(decl *rules.Fact, v any) (rules.Value, error) {
 	return out, nil
 }
 
-// documents reads the documents that a value holds by the schema of its fact: what a program printed, and the files of
-// a glob. A file that does not fit the schema is left out.
+// documents reads the documents in a value with the schema of its fact: the output of a program, and the files of a
+// glob. It omits a file that does not fit the schema.
 func documents(s *schema.Schema, v any) (read any, problem string, unusable []schema.Violation) {
 	if fields, ok := v.(map[string]any); ok { // derived, so it is a copy
 		r := s.Check(schema.Document{Value: fields["json"]})
@@ -100,7 +100,7 @@ func documents(s *schema.Schema, v any) (read any, problem string, unusable []sc
 	return kept, strings.Join(bad, "\n"), nil
 }
 
-// undeclared returns an error for a field that a type does not have.
+// undeclared returns an error for a field that a type lacks.
 func undeclared(t *schema.Schema, v any) error {
 	switch v := v.(type) {
 	case map[string]any:
@@ -129,7 +129,7 @@ func undeclared(t *schema.Schema, v any) error {
 	return nil
 }
 
-// each completes the elements of a list by what follows from their other fields.
+// each completes the elements of a list with fields that follow from others.
 func each(v any, form string, complete func(i int, fields map[string]any) error) (any, error) {
 	list, ok := v.([]any)
 	if !ok {
@@ -153,7 +153,7 @@ func each(v any, form string, complete func(i int, fields map[string]any) error)
 	return out, nil
 }
 
-// complete adds the fields that are not given.
+// complete adds missing fields.
 func complete(fields, defaults map[string]any) {
 	given := maps.Clone(fields)
 	maps.Copy(fields, defaults)

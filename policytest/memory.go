@@ -10,12 +10,10 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// memory is the store of one test: it gives the loop memory that the test states and
-// forgets what is saved.
+// memory is the store of one test: it loads the loop memory of the test and discards what is saved.
 type memory struct{ session, project rules.Memory }
 
-// memory makes the store of a test. The turn is that of the event, so that it belongs
-// to the streak.
+// memory returns the store of a test. Its turn is that of the event, so that the event belongs to the streak.
 func (b *bench) memory(p *rules.Program, ev host.Event) *memory {
 	g := b.test.Given
 	m := &memory{}
@@ -31,7 +29,7 @@ func (b *bench) memory(p *rules.Program, ev host.Event) *memory {
 	return m
 }
 
-// see lets the session's last decision have had the loop that a decision finds, or misses.
+// see makes the loop that a decision finds or misses that of the session's last decision.
 func (m *memory) see(p *rules.Program, v *rules.Verdict) error {
 	mark := &rules.LoopInfo{}
 	if v.Loop != nil {

@@ -6,8 +6,8 @@ import (
 	"github.com/ralph-sdk/ralph/internal/source"
 )
 
-// situationOf lays the situation of a test over that of its file. However the file gives a
-// fact, the test's own word counts.
+// situationOf merges the situation of a test into that of its file. However the file gives a fact, the test's value
+// counts.
 func situationOf(common, own *source.Node) *source.Node {
 	ways := []string{"facts", "missing", "invalid"}
 	base := &source.Node{Kind: source.Map}
@@ -26,11 +26,10 @@ func situationOf(common, own *source.Node) *source.Node {
 	return merged(base, own, 0)
 }
 
-// values is the depth below which null is a value, such as that of a field of a fact. Above
-// it null takes away.
+// values is the depth below which null is a value, such as that of a field of a fact. Above it, null removes.
 const values = 2
 
-// merged lays one map over another: maps are joined, all else is replaced.
+// merged merges one map into another: maps are merged, everything else is replaced.
 func merged(base, own *source.Node, depth int) *source.Node {
 	if own.Kind != source.Map {
 		return own
@@ -54,7 +53,7 @@ func merged(base, own *source.Node, depth int) *source.Node {
 	return out
 }
 
-// index is that of a key in a map, or -1.
+// index returns the index of a key in a map, or -1.
 func index(n *source.Node, key string) int {
 	return slices.IndexFunc(n.Fields, func(f source.Field) bool { return f.Key.Value == key })
 }

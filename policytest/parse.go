@@ -10,9 +10,8 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// Parse reads the tests in src. name is what diagnostics show. The file is nil if
-// and only if there is a diagnostic; all of them are errors. Everything that the schema
-// does not allow is reported at once, and what has no meaning when the schema is met.
+// Parse reads the tests in src. Diagnostics call the file name. The file is nil if and only if there is a diagnostic;
+// all of them are errors. Parse reports all violations of the schema at once, and other errors only if there are none.
 func Parse(name string, src []byte) (*File, rules.Diagnostics) {
 	r := &reader{name: name, src: src}
 	root, problems := source.Parse(src)
@@ -65,7 +64,7 @@ func (r *reader) file(f *File, root *source.Node) {
 	}
 }
 
-// complete fills in what a situation has in other forms than its file.
+// complete sets what a situation has in other forms than its file.
 func (r *reader) complete(g *situation) {
 	if spoken := g.node.Get("transcript"); spoken != nil && spoken.Kind == source.Scalar {
 		g.Text, g.Transcript = spoken.Value, nil
@@ -96,8 +95,8 @@ func fields(n *source.Node, key string) []source.Field {
 	return n.Fields
 }
 
-// situation brings what is given into one form: lists of facts become maps from fact to
-// reason, and all fields of the hook input are in input.
+// situation normalizes the given values: lists of facts become maps from fact to reason, and all fields of the hook
+// input are in input.
 func (r *reader) situation(n *source.Node) *source.Node {
 	out := &source.Node{Kind: source.Map}
 	input := &source.Node{Kind: source.Map}

@@ -15,15 +15,14 @@ import (
 	"github.com/ralph-sdk/ralph/schema"
 )
 
-// The checks that diagnostics of this package name, beside those of the YAML
-// reader.
+// The checks of this package's diagnostics, in addition to those of the YAML reader.
 const (
 	checkSyntax  = "test-syntax"  // a value of the wrong type
-	checkKey     = "unknown-key"  // a key that test files do not have
-	checkValue   = "bad-value"    // a value that is not allowed
-	checkNothing = "test-nothing" // no tests, or a test that expects nothing
-	checkName    = "test-name"    // a name that is missing, or used twice
-	checkUnknown = "unknown-name" // a fact or rule that the policy does not have
+	checkKey     = "unknown-key"  // an unknown key
+	checkValue   = "bad-value"    // an invalid value
+	checkNothing = "test-nothing" // no tests, or a test without expectations
+	checkName    = "test-name"    // a missing or duplicate name
+	checkUnknown = "unknown-name" // a fact or rule that the policy lacks
 )
 
 // reader turns YAML nodes into a file.
@@ -54,9 +53,9 @@ func quoted(names []string) string {
 
 func isNull(n *source.Node) bool { return n.Kind == source.Scalar && n.Tag == "!!null" }
 
-// validate reports what is not as the schema says.
+// validate reports violations of the schema.
 func (r *reader) validate(root *source.Node) {
-	helps := map[string]string{ // at a key, or for a keyword, for which schemas have no help
+	helps := map[string]string{ // at a key, or for a keyword without help in the schema
 		"tests":         "write a list of tests, each with name, given and expect",
 		"name":          "say in a few words what the policy does here",
 		"expect":        "add for example expect: {rule: NAME}",
@@ -69,7 +68,7 @@ func (r *reader) validate(root *source.Node) {
 	result := compiled().Check(schema.Document{Value: root.Decode(), Text: text})
 	found := append(result.Unusable, result.Warnings...)
 	seen := map[string]bool{}
-	misspelt := map[*source.Node]bool{} // maps with an unknown key, which may be the one that is missing
+	misspelt := map[*source.Node]bool{} // maps with an unknown key, which may be the missing one
 	for _, v := range found {
 		if path := schema.SplitPointer(v.Pointer); v.Keyword == "additionalProperties" {
 			_, in := find(root, path[:len(path)-1])
@@ -80,7 +79,7 @@ func (r *reader) validate(root *source.Node) {
 		path := schema.SplitPointer(v.Pointer)
 		key, value := find(root, path)
 		if seen[v.Pointer+v.Message] || v.Keyword == "required" && misspelt[value] {
-			continue // what is required is unusable, too
+			continue // a missing field is also unusable
 		}
 		seen[v.Pointer+v.Message] = true
 		if len(path) > 2 && path[0] == "tests" {
@@ -106,8 +105,7 @@ func (r *reader) validate(root *source.Node) {
 	}
 }
 
-// find walks to what is at a path, and to its key in a map. Both are the last node that
-// exists on the way.
+// find returns the node at a path, and its key in a map. Both are the last node that exists on the path.
 func find(n *source.Node, path []string) (key, value *source.Node) {
 	key, value = n, n
 	for _, step := range path {
@@ -124,13 +122,13 @@ func find(n *source.Node, path []string) (key, value *source.Node) {
 	return key, value
 }
 
-// decoder is what reads itself from a node.
+// decoder reads itself from a node.
 type decoder interface {
 	decode(r *reader, n *source.Node)
 }
 
-// decode reads a node that the schema allows into v. Fields of structs have the tag key.
-// What takes a list takes one item, too, of which an empty string is none.
+// decode reads a valid node into v. Fields of structs have the tag key. A list also accepts one item; an empty string
+// is no item.
 func (r *reader) decode(n *source.Node, v reflect.Value) {
 	if d, ok := v.Addr().Interface().(decoder); ok {
 		d.decode(r, n)
@@ -175,7 +173,7 @@ func (r *reader) decode(n *source.Node, v reflect.Value) {
 		kind := v.Type().Elem().Kind()
 		for _, f := range n.Fields {
 			if isNull(f.Value) && kind != reflect.Interface && kind != reflect.Struct {
-				continue // it is no number and no string
+				continue // not a number or string
 			}
 			value := reflect.New(v.Type().Elem()).Elem()
 			r.decode(f.Value, value)
@@ -190,7 +188,7 @@ func (r *reader) decode(n *source.Node, v reflect.Value) {
 	}
 }
 
-// named reads the value of one of the names that every policy has; any other takes any value.
+// named reads the value of a name that every policy has; any other accepts any value.
 func (r *reader) named(name string, n *source.Node) any {
 	e, _ := vocab.Find(name)
 	switch e.Zero.(type) {
@@ -207,7 +205,7 @@ func (r *reader) named(name string, n *source.Node) any {
 	return reflect.Indirect(v).Interface()
 }
 
-// A value may spell a boolean or a number as a string; the schema has seen that it does.
+// A string may spell a boolean or a number, which the schema has checked.
 
 func number(n *source.Node) float64 {
 	switch v := n.Decode().(type) {

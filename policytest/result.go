@@ -9,28 +9,28 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// Result is what became of one test.
+// Result is the result of one test.
 type Result struct {
 	Name     string        `json:"name"`
 	Pos      rules.Pos     `json:"pos"`
 	Failures []Failure     `json:"failures,omitempty"`
-	Hints    []string      `json:"hints,omitempty"` // what the author may not have thought of
+	Hints    []string      `json:"hints,omitempty"` // possible oversights of the author
 	Record   loop.Record   `json:"record"`          // the decision, with its trace
 	Took     time.Duration `json:"took_ns"`
 }
 
-// Passed reports whether everything was as expected.
+// Passed reports whether all expectations were met.
 func (r Result) Passed() bool { return len(r.Failures) == 0 }
 
 // Failure is one expectation that was not met.
 type Failure struct {
-	Pos  rules.Pos `json:"pos"`  // where it is expected
+	Pos  rules.Pos `json:"pos"`  // of the expectation
 	What string    `json:"what"` // the key of expect, or given
 	Want string    `json:"want"`
 	Got  string    `json:"got"`
 }
 
-// String gives a failure as lines: what was expected where, then what there was.
+// String returns the failure as lines: the position, the expected and the actual value.
 func (f Failure) String() string {
 	indent := func(s string) string { return strings.ReplaceAll(s, "\n", "\n        ") }
 	if f.Want == "" {

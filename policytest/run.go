@@ -19,7 +19,7 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// defaultNow is the time of an event whose test does not care.
+// defaultNow returns the default time of an event.
 func defaultNow() time.Time { return time.Date(2026, time.January, 1, 12, 0, 0, 0, time.UTC) }
 
 // run runs one test in a project of its own.
@@ -53,12 +53,12 @@ func (s *Suite) run(ctx context.Context, t Test) (r Result) {
 	return r
 }
 
-// bench is the world of one test: a project, a session, a store.
+// bench is the environment of one test: a project, a session, a store.
 type bench struct {
 	test    Test
-	dir     string // of everything
+	dir     string // contains everything
 	project string
-	home    string // of the user, empty but for what the test gives
+	home    string // the user's, empty except for what the test gives
 	now     time.Time
 	before  map[string]string
 	world   *world
@@ -72,7 +72,7 @@ func newBench(t Test) (*bench, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The project is known by its resolved name, also where the temporary folder is a link.
+	// The project has its resolved name, even if the temporary directory is a link.
 	if dir, err = filepath.EvalSymlinks(dir); err != nil {
 		return nil, err
 	}
@@ -91,7 +91,7 @@ func newBench(t Test) (*bench, error) {
 
 func (b *bench) close() { os.RemoveAll(b.dir) }
 
-// write makes the files of the project, and those of the home directory.
+// write creates the files of the project and the home directory.
 func (b *bench) write() error {
 	for name, src := range b.test.Given.Files {
 		dir, rel := b.project, filepath.FromSlash(name)
@@ -118,7 +118,7 @@ func (b *bench) write() error {
 	return nil
 }
 
-// event makes the hook input of the test and decodes it, as a hook does.
+// event returns the decoded hook input of the test.
 func (b *bench) event() (host.Event, error) {
 	g := b.test.Given
 	in := inputs(b.project)
@@ -149,29 +149,28 @@ func (b *bench) event() (host.Event, error) {
 	}
 	ev, err := h.Decode(payload)
 	ev.Name = b.test.Event
-	ev.TranscriptPath, ev.AgentTranscriptPath = session, "" // a path that a test gives is a text, see world.Name
+	ev.TranscriptPath, ev.AgentTranscriptPath = session, "" // a path in a test is only a string, see world.Name
 	return ev, err
 }
 
-// env is the environment of the loop itself, in which nothing leads to files of this
-// machine. The rules see what the test gives, see world.Name.
+// env returns the environment of the loop itself, which leads to no files of this machine. Rules see the test's
+// variables, see world.Name.
 func (b *bench) env(name string) string {
 	given := func(name string) string { return b.test.Given.Env[name] }
 	return home.In(b.home, given)(name)
 }
 
-// nothing carries out verbs of a program's own, and runs no program: a test is about what a policy asks for.
+// nothing stands in for verbs and programs: a test is about what a policy asks for.
 func nothing(context.Context, rules.Effect) error { return nil }
 
-// decide makes the decision and, where the effects are those of real files,
-// applies it.
+// decide makes the decision and applies it if its effects are on real files.
 func (b *bench) decide(ctx context.Context, p *rules.Program, name string, verbs []rules.EffectDecl) (*loop.Decision, error) {
 	b.program = p
 	ev, err := b.event()
 	if err != nil {
 		return nil, err
 	}
-	ev.NewTurn = false // what the test gives of the loop belongs to this turn
+	ev.NewTurn = false // the test's loop memory belongs to this turn
 	if b.world, err = newWorld(b.test.Given, p, b.now); err != nil {
 		return nil, err
 	}
@@ -207,8 +206,7 @@ func (b *bench) decide(ctx context.Context, p *rules.Program, name string, verbs
 	return d, nil
 }
 
-// editsLiterals reports whether the decision changes a file that is not there,
-// because the test gives its value instead.
+// editsLiterals reports whether the decision changes a file that does not exist, because the test gives its value.
 func (b *bench) editsLiterals(d *loop.Decision) bool {
 	for _, part := range d.Verdict.Parts {
 		for _, e := range part.Effects {
@@ -220,8 +218,7 @@ func (b *bench) editsLiterals(d *loop.Decision) bool {
 	return false
 }
 
-// snapshot reads every file of a project, by its path with slashes. Ralph's own
-// archive counts too.
+// snapshot returns every file of a project by its path with slashes, including ralph's archive.
 func snapshot(dir string) (map[string]string, error) {
 	out, files := map[string]string{}, os.DirFS(dir)
 	err := fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {

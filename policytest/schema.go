@@ -18,7 +18,7 @@ import (
 //go:embed schema.yaml
 var schemaSource []byte
 
-// Schema returns the JSON Schema of test files, for editors. Parse checks files by it.
+// Schema returns the JSON Schema of test files, for editors. Parse validates files with it.
 func Schema() []byte {
 	b, err := json.MarshalIndent(grammar(), "", "  ")
 	if err != nil { // it was read from YAML
@@ -27,35 +27,35 @@ func Schema() []byte {
 	return append(b, '\n')
 }
 
-// compiled is the schema by which files are checked.
+// compiled is the schema with which files are validated.
 var compiled = sync.OnceValue(func() *schema.Schema {
 	s, err := schema.FromValue("test", grammar())
-	if err != nil { // it is a file of this package
+	if err != nil { // embedded in this package
 		panic(err)
 	}
 	return s
 })
 
-// keysOf lists the keys of an object of test files, by the name of its schema.
+// keysOf returns the keys of an object of test files, by the name of its schema.
 func keysOf(def string) []string {
 	of := grammar()["$defs"].(map[string]any)[def].(map[string]any)["properties"].(map[string]any)
 	return slices.Sorted(maps.Keys(of))
 }
 
-// grammar is schema.yaml with the names that every policy has. It must not be changed.
+// grammar is schema.yaml with the names that every policy has. It must not be modified.
 var grammar = sync.OnceValue(func() map[string]any {
 	root, _ := source.Parse(schemaSource)
 	doc := root.Decode().(map[string]any)
 	defs := doc["$defs"].(map[string]any)
 	properties := func(def string) map[string]any { return defs[def].(map[string]any)["properties"].(map[string]any) }
 	for _, e := range vocab.Inputs() {
-		if e.Name != vocab.HookEventName { // it has a key of the test
+		if e.Name != vocab.HookEventName { // the key event sets it
 			properties("given")[e.Name], properties("input")[e.Name] = schemaOf(e), schemaOf(e)
 		}
 	}
 	for _, e := range vocab.Names() {
 		group, name, _ := strings.Cut(e.Name, ".")
-		if _, ok := defs[group]; ok && e.Name != vocab.LoopName { // the policy names its loop
+		if _, ok := defs[group]; ok && e.Name != vocab.LoopName { // the policy sets the loop's name
 			properties(group)[name] = schemaOf(e)
 		}
 	}
@@ -64,7 +64,7 @@ var grammar = sync.OnceValue(func() map[string]any {
 	return doc
 })
 
-// schemaOf is what a name takes.
+// schemaOf returns the schema of a name's value.
 func schemaOf(e vocab.Entry) map[string]any {
 	s := map[string]any{"type": "string", "description": e.Doc}
 	if v, ok := inputs("the project")[e.Name]; ok {
@@ -97,10 +97,10 @@ func listOf(words []string) []any {
 	return out
 }
 
-// inputs is the hook input of a test that gives none.
+// inputs returns the default hook input of a test.
 func inputs(project string) map[string]any {
 	return map[string]any{vocab.SessionID: "test", vocab.Cwd: project, vocab.PermissionMode: "default", vocab.StopHookActive: false}
 }
 
-// isInput reports whether a test can give this name of the hook input.
+// isInput reports whether a test can set this name of the hook input.
 func isInput(name string) bool { return slices.Contains(keysOf("input"), name) }

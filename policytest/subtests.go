@@ -9,10 +9,9 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// Run runs the tests of the policy name of fsys, those of NAME_test.yaml beside
-// NAME.yaml, as subtests of t: go test -run selects them by their names, and what fails
-// is reported at its file, line and column. cfg is that of the program that loads
-// the policy.
+// Run runs the tests of the policy called name in fsys, NAME_test.yaml next to NAME.yaml, as subtests of t: go test
+// -run selects them by name, and failures are reported with file, line and column. cfg is that of the program that
+// loads the policy.
 //
 //	func TestPolicy(t *testing.T) {
 //		policytest.Run(t, os.DirFS("."), "policy.yaml", loop.Config())

@@ -12,24 +12,21 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// Suffix is what the name of a test file ends in: NAME_test.yaml stands beside
-// NAME.yaml.
+// Suffix is the suffix of a test file: NAME_test.yaml is next to NAME.yaml.
 const Suffix = "_test.yaml"
 
-// Suite is a file of tests together with the policy that they test. It is safe
-// for concurrent use.
+// Suite is a file of tests with the policy that they test. It is safe for concurrent use.
 type Suite struct {
 	file    *File
-	fsys    fs.FS  // that the policy is loaded from
+	fsys    fs.FS  // with the policy
 	policy  string // in fsys
 	cfg     rules.Config
-	program *rules.Program // with the values that all tests share
+	program *rules.Program // with the params that all tests share
 }
 
-// Load reads the test file name of fsys and loads the policy that it tests, with
-// cfg as for a loop. The suite is nil if and only if there is a diagnostic: tests
-// of a policy that cannot be used prove nothing. Warnings about the policy are
-// left to those who check it.
+// Load reads the test file called name in fsys and loads its policy, with cfg as for a loop. The suite is nil if and
+// only if there is a diagnostic: tests of an unusable policy prove nothing. Load does not return warnings about the
+// policy.
 func Load(ctx context.Context, fsys fs.FS, name string, cfg rules.Config) (*Suite, rules.Diagnostics) {
 	src, err := fs.ReadFile(fsys, name)
 	if err != nil {
@@ -38,7 +35,7 @@ func Load(ctx context.Context, fsys fs.FS, name string, cfg rules.Config) (*Suit
 	return LoadSource(ctx, fsys, name, src, cfg)
 }
 
-// LoadSource is Load for tests that are at hand, as if they stood in the file name.
+// LoadSource is like Load for tests in src, as if they were in the file name.
 func LoadSource(ctx context.Context, fsys fs.FS, name string, src []byte, cfg rules.Config) (*Suite, rules.Diagnostics) {
 	file, diags := Parse(name, src)
 	if file == nil {
@@ -70,8 +67,7 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// find says which policy the file tests. Shipped ones are found by their names,
-// after a file of that name beside the tests.
+// find returns the file of the tested policy. It looks for a file next to the tests, then for a shipped policy.
 func (s *Suite) find() (string, error) {
 	dir := path.Dir(s.file.Name)
 	name := s.file.Policy
@@ -95,7 +91,7 @@ func (s *Suite) find() (string, error) {
 	return "", errors.New("there is no policy " + beside)
 }
 
-// load returns the program with these values of its params.
+// load returns the program with these params.
 func (s *Suite) load(ctx context.Context, set map[string]string) (*rules.Program, rules.Diagnostics) {
 	cfg := s.cfg
 	cfg.Set = map[string]string{}
@@ -104,14 +100,14 @@ func (s *Suite) load(ctx context.Context, set map[string]string) (*rules.Program
 	return rules.Load(ctx, s.fsys, s.policy, cfg)
 }
 
-// Policy is the file of the policy that is tested.
+// Policy returns the file of the tested policy.
 func (s *Suite) Policy() string { return s.policy }
 
-// Program is the policy that is tested, with the params of its defaults.
+// Program returns the tested policy, with default params.
 func (s *Suite) Program() *rules.Program { return s.program }
 
-// Run runs the tests whose names match, in their order; a nil match runs all. It
-// never fails: a test that cannot be run is one that failed, and says why.
+// Run runs the tests whose names match, in order; a nil match runs all. It never fails: a test that cannot be run has a
+// failure that says why.
 func (s *Suite) Run(ctx context.Context, match func(name string) bool) []Result {
 	var out []Result
 	for _, t := range s.file.Tests {

@@ -8,8 +8,7 @@ import (
 	"strings"
 )
 
-// transcript writes the session file, outside of the project: plain text as it
-// is, messages as Claude Code keeps them.
+// transcript writes the session file, outside of the project: plain text as it is, messages in Claude Code's format.
 func (b *bench) transcript() (string, error) {
 	g := b.test.Given
 	if g.Text != "" {
@@ -31,7 +30,7 @@ func (b *bench) transcript() (string, error) {
 	return file, os.WriteFile(file, []byte(out.String()), 0o600)
 }
 
-// record is one line of a session file. call is the id of the latest use of a tool.
+// record returns one line of a session file. call is the ID of the latest use of a tool.
 func record(m message, call string) map[string]any {
 	role, content := "assistant", any([]any{map[string]any{"type": "text", "text": m.Text}})
 	message, line := map[string]any{}, map[string]any{"isSidechain": m.Key == "subagent"}
@@ -52,7 +51,7 @@ func record(m message, call string) map[string]any {
 	case "result", "failure":
 		role, content = "user", []any{map[string]any{"type": "tool_result", "tool_use_id": call, "content": m.Text, "is_error": m.Key == "failure"}}
 	case "tokens":
-		n, _ := strconv.Atoi(m.Text) // the reader saw to it
+		n, _ := strconv.Atoi(m.Text) // already validated
 		content, message["usage"] = []any{}, map[string]any{"input_tokens": n}
 	case "continuation":
 		role, content, line["isMeta"] = "user", "Stop hook feedback:\n"+m.Text, true
@@ -64,8 +63,7 @@ func record(m message, call string) map[string]any {
 	return line
 }
 
-// lastWords is the agent's final text, as hosts tell it with the hook input: only
-// where the session ends in it.
+// lastWords returns the agent's final message as hosts send it with the hook input: only if the session ends with it.
 func lastWords(session []message) string {
 	if len(session) == 0 || session[len(session)-1].Key != "assistant" {
 		return ""

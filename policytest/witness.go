@@ -15,10 +15,9 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// FromWitness makes a draft of a JSON object: a situation, such as the [rules.Witness] of a
-// finding, with the keys of given and names of the hook input; or a test, with given and beside it its name,
-// event, expect and a note. Names that a test cannot give are listed in the note. Keys that a test does not have
-// are errors, of FromWitness or of [Append].
+// FromWitness returns a draft of a JSON object: a situation, such as the [rules.Witness] of a finding, with the keys of
+// given and names of the hook input; or a test, with given, name, event, expect and a note. The note lists names that a
+// test cannot give. Keys that a test does not have are errors, of FromWitness or of [Append].
 func FromWitness(src []byte) (Draft, error) {
 	d := Draft{Name: "a situation from a witness"}
 	var situation map[string]any
@@ -58,13 +57,13 @@ func FromWitness(src []byte) (Draft, error) {
 	return d, nil
 }
 
-// give puts a value at a path of objects, which are made as needed.
+// give sets the value at a path of objects, which it creates as needed.
 func give(at map[string]any, v any, path ...string) { recorded.Placed(at, path, v) }
 
-// Decide returns what a policy decides in the situation of the draft. cfg is what the policy was loaded with; params that the
-// draft sets are an error.
+// Decide returns the decision of a policy in the situation of the draft. cfg is the configuration with which the policy
+// was loaded; a draft that sets params is an error.
 func (d Draft) Decide(ctx context.Context, p *rules.Program, cfg rules.Config) (r loop.Record, err error) {
-	d.Expect = map[string]any{"reason": []any{"/^/"}} // that is any decision
+	d.Expect = map[string]any{"reason": []any{"/^/"}} // matches any decision
 	file, diags := Parse("witness", append([]byte("tests:\n"), d.text("  ", "\n")...))
 	if file != nil {
 		diags = file.Check(p)

@@ -14,15 +14,14 @@ import (
 	"github.com/ralph-sdk/ralph/state"
 )
 
-// world is what the rules of a test see: its literals where it gives some, and
-// the real files of its project for the rest.
+// world is what the rules of a test see: literals of the test, and for the rest the real files of its project.
 type world struct {
 	rules.Facts
 	given    situation
 	literals map[string]rules.Value
-	exists   []string        // paths for which exists() and anyfile() hold, beside those of the real project
-	listed   int             // tasks that the test gives
-	asked    map[string]bool // facts that were asked for, that is whose arguments could be evaluated
+	exists   []string        // paths for which exists() and anyfile() are true, in addition to the project's
+	listed   int             // number of the test's tasks
+	asked    map[string]bool // facts that were requested, so their arguments could be evaluated
 }
 
 func newWorld(g situation, p *rules.Program, now time.Time) (*world, error) {
@@ -43,8 +42,8 @@ func newWorld(g situation, p *rules.Program, now time.Time) (*world, error) {
 	return w, nil
 }
 
-// stands lets the file of a fact exist that the test gives without a file, so that a
-// policy with a when of its own is for the test.
+// stands makes the file of a fact exist that the test gives as a literal, so that a policy with a top-level when
+// applies to the test.
 func (w *world) stands(decl *rules.Fact) {
 	if path := decl.File; path != "" {
 		w.exists = append(w.exists, slashpath.Clean(path))
@@ -67,13 +66,13 @@ func (w *world) around(_ host.Event, real rules.Facts) rules.Facts {
 	return w
 }
 
-// Fact gives the literal of a fact, or reads its file. What is neither is missing:
-// a test must not depend on programs, services and repositories.
+// Fact returns the literal of a fact, or reads its file. Anything else is missing: a test must not depend on programs,
+// services and repositories.
 func (w *world) Fact(ctx context.Context, decl *rules.Fact, args []string) rules.Value {
 	w.asked[decl.Name] = true
 	path := ""
 	if arguments, _ := decl.Split(args); decl.Source.Path && len(arguments) > 0 {
-		path = slashpath.Clean(arguments[len(arguments)-1]) // as readers of files show it
+		path = slashpath.Clean(arguments[len(arguments)-1]) // as file sources show it
 	}
 	if why, ok := w.given.Missing[decl.Name]; ok {
 		v := rules.Value{Status: rules.Missing, Problem: why, Path: path}
@@ -101,7 +100,7 @@ func (w *world) Fact(ctx context.Context, decl *rules.Fact, args []string) rules
 	return rules.Value{Status: rules.Missing, Quiet: true, Problem: "is not given by the test"}
 }
 
-// Name gives one of ralph's own names.
+// Name returns one of ralph's own names.
 func (w *world) Name(ctx context.Context, name string) any {
 	if variable, ok := strings.CutPrefix(name, "env."); ok {
 		return w.given.Env[variable]
@@ -111,7 +110,7 @@ func (w *world) Name(ctx context.Context, name string) any {
 	}
 	v := w.Facts.Name(ctx, name)
 	switch name {
-	case vocab.TranscriptFailed: // a session file cannot say each kind
+	case vocab.TranscriptFailed: // a session file cannot represent every kind
 		if all := w.given.Transcript; v != nil && len(all) > 0 && all[len(all)-1].Key == "failed" {
 			return map[string]any{"kind": all[len(all)-1].Text, "text": "API Error"}
 		}
@@ -143,7 +142,7 @@ func (w *world) Name(ctx context.Context, name string) any {
 	return v
 }
 
-// eitherPath asks the real project beside the paths of the test.
+// eitherPath returns a function that tests the real project and the paths of the test.
 func eitherPath(real any, paths []string) func(string) bool {
 	return func(path string) bool {
 		if slices.Contains(paths, path) || slices.Contains(paths, slashpath.Clean(path)) {

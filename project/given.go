@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// oneMore is a file system with one file more.
+// oneMore is a file system with one more file.
 type oneMore struct {
 	fs.FS
 	name string
@@ -21,7 +21,7 @@ func (s oneMore) Open(name string) (fs.File, error) {
 	return s.FS.Open(name)
 }
 
-// givenFile is the opened file. It describes itself, too.
+// givenFile is the opened file, and its own FileInfo.
 type givenFile struct {
 	*bytes.Reader
 	name string

@@ -21,9 +21,9 @@ import (
 	"github.com/ralph-sdk/ralph/run"
 )
 
-// Decision is what a line of the decision log says, without what only explains it. Its fields are those of [loop.Record].
+// Decision has the fields of [loop.Record] except those that only explain it.
 type Decision struct {
-	V       int             `json:"v"` // another one than 1 is another form
+	V       int             `json:"v"` // the version; other than 1 is another form
 	ID      string          `json:"id"`
 	Time    time.Time       `json:"time"`
 	Policy  string          `json:"policy"`
@@ -35,7 +35,7 @@ type Decision struct {
 	Agent   string          `json:"agent"`
 	Run     string          `json:"run"`
 	Action  rules.Action    `json:"action"`
-	Command string          `json:"command"` // that ended the loop, where no event did
+	Command string          `json:"command"` // that ended the loop, if no event did
 	Rule    string          `json:"rule"`
 	Reason  string          `json:"reason"`
 	Success bool            `json:"success"`
@@ -58,7 +58,7 @@ type Decision struct {
 	} `json:"trace"`
 }
 
-// Measure is how far the work is.
+// Measure is the progress of the work.
 type Measure struct {
 	Done  float64 `json:"done"`
 	Total float64 `json:"total"`
@@ -67,11 +67,11 @@ type Measure struct {
 // Entry is a decision in the log.
 type Entry struct {
 	Decision
-	Number int    // 1 is the latest of the project, whatever a query chooses; 0 if it is followed
+	Number int    // 1 is the latest of the project, independent of the query; 0 from Follow
 	Line   []byte // the whole record, in JSON
 }
 
-// Record returns the whole record. It fails for one of another version of ralph.
+// Record returns the whole record. It returns an error for a record of an incompatible version of ralph.
 func (e Entry) Record() (r loop.Record, err error) {
 	if err := json.Unmarshal(e.Line, &r); err != nil || r.V != 1 || slices.Contains(r.Trace.Steps, nil) {
 		return r, fmt.Errorf("the decision %s was logged by another version of ralph; ralph log --format json prints it", e.ID)
@@ -79,22 +79,22 @@ func (e Entry) Record() (r loop.Record, err error) {
 	return r, nil
 }
 
-// Query chooses decisions of the log. Its zero value chooses all.
+// Query selects decisions of the log. The zero Query selects all.
 type Query struct {
 	ID       string   // or a beginning of it; Entry.Number is then 0, as others are not counted
 	Policies []string // named as for [Project.Find]
 	Session  string
-	Rule     string // also any rule of the include of that name
+	Rule     string // or any rule of the include with that name
 	Since    time.Time
-	Match    func(Decision) bool // chooses further, if it is not nil
-	Last     int                 // only so many of the latest; 0 is all
+	Match    func(Decision) bool // an additional filter; may be nil
+	Last     int                 // the maximum number, the latest ones; 0 is all
 }
 
-// chooses makes a function of what a query says.
+// chooses returns a query as a function.
 func (p *Project) chooses(q Query) func(Decision) bool {
 	names := map[string]bool{}
 	for _, name := range q.Policies {
-		file, _ := policyFile(p.dir, name) // it may be gone since
+		file, _ := policyFile(p.dir, name) // it may no longer exist
 		names[name], names[file] = true, true
 		if found, err := p.Find(name); err == nil {
 			names[found.Name] = true
@@ -109,28 +109,28 @@ func (p *Project) chooses(q Query) func(Decision) bool {
 	}
 }
 
-// roots reports which roots of decisions belong to the project: its own, and the worktrees of its runs. Without a
-// project all do.
+// roots returns a function that reports whether a decision's root belongs to the project: its own root, and the
+// worktrees of its runs. Without a project all do.
 func (p *Project) roots() func(root string) bool {
 	if p.dir == "" {
 		return func(string) bool { return true }
 	}
 	roots := map[string]bool{p.dir: true}
-	all, _ := run.List(p.own.Dir(), p.dir) // runs that cannot be read have no decisions to show
+	all, _ := run.List(p.own.Dir(), p.dir) // unreadable runs have no decisions to show
 	for _, info := range all {
 		roots[info.Root] = true
 	}
 	return func(root string) bool { return roots[root] }
 }
 
-// decode reads a line of the log. One that another version of ralph wrote may have fields of other types: what can be read of it is
-// returned.
+// decode parses a line of the log. One from another version of ralph may have fields of other types: decode returns
+// what it can read.
 func decode(line []byte) (d Decision, ok bool) {
 	err := json.Unmarshal(line, &d)
 	return d, err == nil || d.V > 1
 }
 
-// History returns decisions of the project, or without one of all, the oldest first.
+// History returns decisions of the project, or without a project of all projects, oldest first.
 func (p *Project) History(q Query) (entries []Entry, err error) {
 	chosen, within, n := p.chooses(q), p.roots(), 0
 	id, err := json.Marshal(q.ID)
@@ -155,14 +155,15 @@ func (p *Project) History(q Query) (entries []Entry, err error) {
 		entries = append(entries, Entry{Decision: d, Number: n})
 		return true
 	}, q.Last)
-	slices.Reverse(entries) // the log is read from its end
+	slices.Reverse(entries) // the log is read backwards
 	for i := range entries {
 		entries[i].Line = lines[i]
 	}
 	return entries, err
 }
 
-// Follow hands decisions to take as [Project.History] returns them, and then each further one as it is made, until ctx is done.
+// Follow calls take for the decisions that [Project.History] returns, then for each further one as it is made, until
+// ctx is done.
 func (p *Project) Follow(ctx context.Context, q Query, take func(Entry)) error {
 	chosen := p.chooses(q)
 	match := func(line []byte) bool {
@@ -179,14 +180,14 @@ func (p *Project) Follow(ctx context.Context, q Query, take func(Entry)) error {
 	return err
 }
 
-// Decision finds the decisions that a number names, as [Entry] has it, or an ID, or a beginning of one that no other has.
+// Decision returns the decisions with a number as in [Entry], or with an ID, which may be shortened to a unique prefix.
 // The policies of one event can share an ID.
 func (p *Project) Decision(which string) ([]Entry, error) {
 	number, err := strconv.Atoi(which)
 	if err != nil {
 		number = 0
 	}
-	byID, count := map[string][]Entry{}, 0 // those whose ID begins so
+	byID, count := map[string][]Entry{}, 0 // those whose ID has the prefix
 	var byNumber []Entry
 	within := p.roots()
 	if _, err := p.own.ReadLog(func(line []byte) bool {
@@ -222,8 +223,8 @@ func (p *Project) Decision(which string) ([]Entry, error) {
 	return nil, fmt.Errorf("there is no decision %q: write a number from 1, the latest, to %d, as ralph log shows it, or an id of ralph log --all or --format json; a policy is named by --policy", which, count)
 }
 
-// Texts returns the files of the policy that made decisions with a digest: the policy, what it includes, and its schemas. The
-// first decision of a policy keeps them beside the log; without them it returns none.
+// Texts returns the files of the policy that made the decisions with a digest: the policy, its includes, and its
+// schemas. They are kept beside the log with the policy's first decision; otherwise Texts returns none.
 func (p *Project) Texts(digest string) ([]rules.File, error) {
 	text, err := p.own.Text(digest)
 	if err != nil || text == nil {
@@ -232,8 +233,8 @@ func (p *Project) Texts(digest string) ([]rules.File, error) {
 	return approval.Unpack(text, digest)
 }
 
-// Verdict returns the action. A prompt and the end of a session have none, as there is nothing to stop, and a command decides
-// nothing.
+// Verdict returns the action, or what to show instead: a prompt and the end of a session have no verdict, as there is
+// nothing to stop, and a command decides nothing.
 func (d Decision) Verdict() string {
 	switch {
 	case d.Command != "":
@@ -252,19 +253,19 @@ func (d Decision) By() string {
 	return cmp.Or(d.Rule, d.Command, "-")
 }
 
-// Said returns the reason or the error in one line, or what happened where no rule decided.
+// Said returns the reason or the error on one line, or what happened if no rule decided.
 func (d Decision) Said() string {
 	if said := cmp.Or(d.Error, d.Reason, d.Skipped); said != "" || d.Rule != "" || d.Command != "" {
 		return oneLine(said)
 	}
 	happened := NothingDecided(d.Event, d.Noted, d.Trace.Steps)
-	if d.Event == host.UserPromptSubmit && len(d.Notes) > 0 { // what the agent got
+	if d.Event == host.UserPromptSubmit && len(d.Notes) > 0 { // what the agent received
 		happened += ": " + oneLine(strings.Join(d.Notes, "; "))
 	}
 	return happened
 }
 
-// NothingDecided returns what happened at an event where no rule decided: which rules noted something, and which held.
+// NothingDecided describes an event at which no rule decided: which rules had notes, and which held.
 func NothingDecided(event string, noted []string, steps []*rules.Step) string {
 	held := Held(steps)
 	switch {
@@ -280,7 +281,7 @@ func NothingDecided(event string, noted []string, steps []*rules.Step) string {
 	return "no rule decided, note by " + strings.Join(noted, ", ")
 }
 
-// Held names the rules that held: where none decided, those without a verb and notes.
+// Held returns the names of the rules that held: if none decided, those without a verb and notes.
 func Held(steps []*rules.Step) (names []string) {
 	for _, s := range steps {
 		if s != nil && s.Outcome == rules.Holds {
@@ -293,7 +294,7 @@ func Held(steps []*rules.Step) (names []string) {
 // Decides reports whether rules can stop or continue an agent at an event.
 func Decides(event string) bool { return event != host.UserPromptSubmit && !host.Watched(event) }
 
-// Archived returns the file that the decision, or the command, moved the loop's state to, "" if it did not.
+// Archived returns the path to which the decision, or the command, moved the loop's state, or "".
 func (d Decision) Archived() string {
 	for _, e := range d.Effects {
 		if d.Action == rules.Stop && e.Kind == rules.ArchiveEffect && (e.Source == "frontmatter" || e.Source == "json") && e.To != "" {
@@ -303,13 +304,13 @@ func (d Decision) Archived() string {
 	return ""
 }
 
-// session is a session as the log knows it.
+// session identifies a session in the log.
 type session struct{ policy, host, session, agent string }
 
-// A history is what the log says of a project.
+// A history is the content of a project's log.
 type history struct {
-	latest []Decision // of each session with each policy, the latest first
-	ends   []Decision // of loops, the latest first
+	latest []Decision // of each session with each policy, latest first
+	ends   []Decision // of loops, latest first
 }
 
 // logged is the history up to the latest decision when the log was read last. A server asks again and again, and a log takes a

@@ -19,20 +19,20 @@ import (
 //go:embed template/basic.yaml template/basic_test.yaml template/tests.yaml template/tests_test.yaml
 var templates embed.FS
 
-// PolicyTemplates returns what [Project.Init] takes: basic, a loop over the checklist TODO.md, tests, which continues until the tests
-// pass, and the shipped policies.
+// PolicyTemplates returns the templates of [Project.Init]: basic, a loop over the checklist TODO.md, tests, which
+// continues until the tests pass, and the shipped policies.
 func PolicyTemplates() []string { return append([]string{"basic", "tests"}, Shipped()...) }
 
-// A templateFile is one that Init writes.
+// A templateFile is a file that Init writes.
 type templateFile struct {
 	path    string
 	data    []byte
-	version string // of what is there; "" if nothing is
+	version string // of the existing file; "" if there is none
 }
 
-// Init writes a policy with its tests: one of [PolicyTemplates]. It approves the policy as it
-// writes it, which covers no value of the project's configuration and no program of the project. Existing files
-// stay, unless force is given. It returns the files that it wrote; unapproved says why the policy is not approved.
+// Init writes a policy with its tests from one of [PolicyTemplates]. It approves the policy as written, which covers no
+// values from the project's configuration and no program of the project. It keeps existing files unless force is set.
+// It returns the files that it wrote; unapproved says why the policy is not approved.
 func (p *Project) Init(ctx context.Context, template string, force bool) (written []string, unapproved, err error) {
 	files, err := fromTemplate(template)
 	if err != nil {
@@ -48,7 +48,7 @@ func (p *Project) Init(ctx context.Context, template string, force bool) (writte
 			return nil, nil, err
 		case version == "":
 		case bytes.Equal(old, f.data):
-			f.data = nil // it is so already
+			f.data = nil // unchanged
 		default:
 			f.version = version
 			inTheWay = append(inTheWay, f.path)
@@ -105,7 +105,7 @@ func fromTemplate(name string) ([]templateFile, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return files, nil
 	}
-	// Here they stand beside the policy, where ralph test finds them.
+	// Here they are next to the policy, where ralph test finds them.
 	testSrc = bytes.Replace(testSrc, []byte("ralph test examples/"+name), []byte("ralph test"), 1)
 	return append(files, templateFile{path: base + "_test.yaml", data: testSrc}), err
 }

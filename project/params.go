@@ -20,10 +20,10 @@ const ConfigFile = ".ralph/config.yaml"
 
 const maxConfigSize = 256 << 10
 
-// params are the values that a policy's params are given.
+// params are the values of a policy's params.
 type params struct {
-	configured map[string]*source.Node // those of ConfigFile under its name
-	chosen     map[string]string       // those of the command line, which override them
+	configured map[string]*source.Node // in ConfigFile under its name
+	chosen     map[string]string       // on the command line, which override them
 }
 
 // paramsOf reads the values of a policy's params.
@@ -42,14 +42,14 @@ func (p *Project) paramsOf(policy Policy, l Load) (v params, err error) {
 	return v, err
 }
 
-// all are the values in force.
+// all returns the effective values.
 func (v params) all() map[string]string {
 	all := v.project()
 	maps.Copy(all, v.chosen)
 	return all
 }
 
-// project are the values of the configuration that the command line does not override.
+// project returns the values of the configuration that the command line does not override.
 func (v params) project() map[string]string {
 	own := map[string]string{}
 	for name, node := range v.configured {
@@ -60,7 +60,7 @@ func (v params) project() map[string]string {
 	return own
 }
 
-// at says where a param is given.
+// at returns where a param is set.
 func (v params) at(param string) rules.Pos {
 	if _, ok := v.chosen[param]; ok {
 		return rules.Pos{File: "--set"}
@@ -72,14 +72,14 @@ func (v params) at(param string) rules.Pos {
 	return pos
 }
 
-// Param is a param of a policy with its value in force.
+// Param is a param of a policy with its effective value.
 type Param struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
 	From  string `json:"from"` // "default", [ConfigFile] or "--set"
 }
 
-// Params lists the params of a loaded policy, by their names.
+// Params returns the params of a loaded policy, by name.
 func (p Policy) Params() (all []Param) {
 	if p.Program == nil {
 		return nil
@@ -102,7 +102,7 @@ func (p Policy) Params() (all []Param) {
 	return all
 }
 
-// entries are those of a map, in their order; other nodes have none.
+// entries yields the entries of a map, in order; other nodes have none.
 func entries(n *source.Node) iter.Seq2[string, *source.Node] {
 	return func(yield func(string, *source.Node) bool) {
 		for i := 0; n != nil && i < len(n.Fields) && yield(n.Fields[i].Key.Value, n.Fields[i].Value); i++ {
@@ -110,7 +110,7 @@ func entries(n *source.Node) iter.Seq2[string, *source.Node] {
 	}
 }
 
-// Param returns the value in force of a param, "" if the policy has none of that name.
+// Param returns the effective value of a param, "" if the policy has no such param.
 func (p Policy) Param(name string) string {
 	for _, one := range p.Params() {
 		if one.Name == name {
@@ -126,9 +126,9 @@ func (p *Project) Configured(policy Policy) bool {
 	return err != nil || len(values) > 0
 }
 
-// configured reads the values for one policy, with their places. Their key is its file name without directory and extension,
-// or the name that eval takes, which overrides. A git worktree without such a file has that of the main tree, but for policies
-// of its own.
+// configured reads the values for one policy, with their positions. Their key is the file name of the policy without
+// directory and extension, or the name that eval uses, which overrides it. A git worktree without the file uses that of
+// the main tree, except for its own policies.
 func (p *Project) configured(policy Policy) (map[string]*source.Node, error) {
 	values := map[string]*source.Node{}
 	project := state.Files(p.dir)
@@ -148,7 +148,7 @@ func (p *Project) configured(policy Policy) (map[string]*source.Node, error) {
 	src, err := fs.ReadFile(project, ConfigFile)
 	if err != nil {
 		if path := (*fs.PathError)(nil); errors.As(err, &path) {
-			err = path.Err // it would name the file again
+			err = path.Err // it repeats the file name
 		}
 		return nil, fmt.Errorf("%s cannot be read: %w", ConfigFile, err)
 	}
@@ -168,7 +168,8 @@ func (p *Project) configured(policy Policy) (map[string]*source.Node, error) {
 	return values, nil
 }
 
-// parseConfig reads the settings, and returns the values of the policies. An error begins with the place: line:col: message.
+// parseConfig reads the settings, and returns the values of the policies. An error begins with its position: line:col:
+// message.
 func parseConfig(src []byte) (*source.Node, error) {
 	root, problems := source.Parse(src)
 	at := func(p source.Pos, format string, args ...any) error {

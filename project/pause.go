@@ -15,17 +15,17 @@ import (
 	"github.com/ralph-sdk/ralph/state"
 )
 
-// Paused is what a pause or a resume did.
+// Paused is the result of a pause or a resume.
 type Paused struct {
-	Pause           // what it was about; the zero value is the whole project
-	Changed bool    // else it was so already
-	Still   []Pause // that also hold what was resumed
-	Off     string  // why all loops of the process are off even so
-	Problem string  // why it is not known what was paused before
+	Pause           // what it applied to; the zero value is the whole project
+	Changed bool    // false if nothing changed
+	Still   []Pause // pauses that still apply
+	Off     string  // why all loops of the process are off anyway
+	Problem string  // why the previous pauses are unknown
 }
 
-// Pause lets agents stop until [Project.Resume], and keeps all state: for a policy, a session, a policy in a session, or with
-// neither for the whole project.
+// Pause lets agents stop until [Project.Resume], and keeps all state: for a policy, a session, a policy in a session,
+// or the whole project.
 func (p *Project) Pause(ctx context.Context, policy, session string) (out Paused, err error) {
 	if policy == "" && session == "" {
 		note := fmt.Sprintf("All loops of this project are off since %s. Turn them on with: ralph resume\n", p.now().UTC().Format(time.RFC3339))
@@ -39,7 +39,7 @@ func (p *Project) Pause(ctx context.Context, policy, session string) (out Paused
 	return p.changePause(ctx, policy, session, true)
 }
 
-// Resume undoes a pause. What was paused by itself stays paused.
+// Resume undoes a pause. Other pauses stay.
 func (p *Project) Resume(ctx context.Context, policy, session string) (out Paused, err error) {
 	if policy != "" || session != "" {
 		out, err = p.changePause(ctx, policy, session, false)
@@ -54,7 +54,7 @@ func (p *Project) Resume(ctx context.Context, policy, session string) (out Pause
 		return out, err
 	}
 	pauses, err := p.own.Pauses(p.dir)
-	if err != nil && out.Pause == (Pause{}) { // what it held cannot be known
+	if err != nil && out.Pause == (Pause{}) { // what it covered is unknown
 		out.Problem = err.Error()
 		return out, p.own.ChangePauses(ctx, p.dir, func([]store.Pause) []store.Pause { return nil })
 	}
@@ -89,11 +89,11 @@ func (p *Project) changePause(ctx context.Context, policy, session string, add b
 	return out, err
 }
 
-// maxHint bounds one hint, in bytes: the agent reads it with the text of a rule.
+// maxHint bounds one hint, in bytes: the agent reads it with a rule's text.
 const maxHint = 16 << 10
 
-// Hint keeps a text until a policy continues an agent of the project, and adds it to what the agent is shown then: once, only
-// by this policy and in this session, where they are given.
+// Hint stores a text that the agent sees once, with its next continuation in the project: only by this policy and in
+// this session, if they are set.
 func (p *Project) Hint(ctx context.Context, text, policy, session string) (Hint, error) {
 	h, err := p.hint(policy, session)
 	h.Text, h.At = text, p.now().UTC()
@@ -106,7 +106,7 @@ func (p *Project) Hint(ctx context.Context, text, policy, session string) (Hint,
 	return h, err
 }
 
-// ClearHints removes the hints that wait, or only those for a policy or a session, and returns how many there were.
+// ClearHints removes pending hints, or only those for a policy or a session, and returns their number.
 func (p *Project) ClearHints(ctx context.Context, policy, session string) (n int, err error) {
 	only, err := p.hint(policy, session)
 	if err != nil {
@@ -122,7 +122,7 @@ func (p *Project) ClearHints(ctx context.Context, policy, session string) (n int
 	return n, err
 }
 
-// hint is one for a policy, as it is kept.
+// hint returns a hint for a policy, without its text.
 func (p *Project) hint(policy, session string) (Hint, error) {
 	if policy == "" {
 		return Hint{Session: session}, nil

@@ -24,29 +24,29 @@ import (
 	"github.com/ralph-sdk/ralph/state"
 )
 
-// Policy is a policy as a project knows it. A program makes one of a [rules.Program], [Project.Find] one of a file.
+// Policy is a policy of a project. A program makes one from a [rules.Program], [Project.Find] from a file.
 type Policy struct {
-	Name     string            // its memory, log, pauses and approval are kept under this name
-	Program  *rules.Program    // nil if it cannot be used, or is not loaded
+	Name     string            // the key of its memory, log, pauses and approval
+	Program  *rules.Program    // nil if it is unusable or not loaded
 	Findings rules.Diagnostics // of loading it
-	Problem  string            // why it cannot be used; "" leaves it out silently
-	Shadows  string            // name of the shipped policy that this file of the project replaces, "" if it replaces none
+	Problem  string            // why it is unusable; "" omits it silently
+	Shadows  string            // the shipped policy that this file of the project replaces, or ""
 	Shipped  bool              // it ships with ralph
 	Options  []loop.Option     // of its loop, such as [loop.WithTrust]
 
-	named  string // as a user named it
+	named  string // as the user named it
 	fsys   fs.FS
 	file   string // in fsys
-	here   bool   // the file is one of the project itself
-	given  bool   // by its bytes
+	here   bool   // it is a file of the project itself
+	given  bool   // from bytes, not a file
 	params params
 }
 
-// Short returns the policy as commands take it: speckit for .ralph/speckit.yaml.
+// Short returns the policy's name for commands: speckit for .ralph/speckit.yaml.
 func (p Policy) Short() string { return Short(p.Name) }
 
-// Deadline returns when a hook of the policy gives up: after the usual time, or later if its facts together may take longer. Of
-// a policy without a program it is the usual time.
+// Deadline returns when a hook of the policy gives up: after usual, or later if its facts together may take longer.
+// Without a program it is usual.
 func (p Policy) Deadline(usual time.Duration) time.Duration {
 	if p.Program == nil {
 		return usual
@@ -61,11 +61,11 @@ func (p Policy) Deadline(usual time.Duration) time.Duration {
 	return total.Round(time.Second) + 10*time.Second
 }
 
-// Short returns the name of a policy as commands take it.
+// Short returns the name of a policy for commands.
 func Short(name string) string { return workspace.PolicyName(name) }
 
-// Digest returns what the decisions of the loaded policy have in the log: that of it and of all that it includes. It is "" of a
-// policy without a program.
+// Digest returns the digest that the policy's decisions have in the log: of it and its includes. It is "" without a
+// program.
 func (p Policy) Digest() string {
 	if p.Program == nil {
 		return ""
@@ -73,26 +73,26 @@ func (p Policy) Digest() string {
 	return approval.Key(p.Program.Files())
 }
 
-// Beneath reports whether the policy was found as a file of the project, which everybody can write who can write to the
-// project. One that was found by an absolute path is the user's own choice.
+// Beneath reports whether the policy was found as a file of the project, which everyone with write access to the
+// project can change. One found by an absolute path is the user's own choice.
 func (p Policy) Beneath() bool {
 	return !p.Shipped && filepath.IsLocal(filepath.FromSlash(p.Name)) && !filepath.IsAbs(filepath.FromSlash(p.named))
 }
 
-// Startable reports whether the policy says how its loop starts.
+// Startable reports whether the policy declares how its loop starts.
 func (p Policy) Startable() bool {
 	return p.Program != nil && p.Program.Loop() != nil && len(p.Program.Loop().Start) > 0
 }
 
-// Load says how a policy is loaded.
+// Load configures how to load a policy.
 type Load struct {
 	Set       []string      // values of params, as name=value
-	Deadline  time.Duration // of the hook, for findings; 0 is none
-	Lazy      bool          // what follows the policy's own when is read when that is true
-	Untrusted bool          // the settings of the project do not count
+	Deadline  time.Duration // of the hook, for findings; 0 means none
+	Lazy      bool          // load what follows the policy's own when only if that is true
+	Untrusted bool          // ignore the project's settings
 }
 
-// UnusableError says that a policy cannot be used.
+// UnusableError reports that a policy cannot be used.
 type UnusableError struct {
 	Policy   string
 	Findings rules.Diagnostics
@@ -103,7 +103,7 @@ func (e *UnusableError) Error() string {
 	return fmt.Sprintf("%s cannot be used; run: ralph check %s\n%s", e.Policy, e.Policy, firstError(e.Findings))
 }
 
-// firstError is the first problem that keeps a policy from being used, as check shows it.
+// firstError returns the first error of a policy, as check shows it.
 func firstError(diags rules.Diagnostics) string {
 	for _, d := range diags {
 		if d.Severity == rules.Error {
@@ -113,11 +113,11 @@ func firstError(diags rules.Diagnostics) string {
 	return ""
 }
 
-// Find looks a policy up by the name that a user gives:
+// Find returns the policy that a user names:
 //
-//	NAME       .ralph/NAME.yaml of the project, else the shipped policy NAME
-//	NAME.yaml  that file of the project, else the shipped policy NAME
-//	a path     beneath the project, or absolute
+//	NAME .ralph/NAME.yaml of the project, else the shipped policy NAME
+//	NAME.yaml that file of the project, else the shipped policy NAME
+//	a path beneath the project, or absolute
 //
 // In a git worktree, .ralph/NAME.yaml of the main tree replaces one that is missing. Whatever is in the project is read
 // beneath it: no link leads out. A policy that the user names elsewhere may be a link; what it includes is beneath the
@@ -152,7 +152,7 @@ func (p *Project) Find(name string) (found Policy, err error) {
 	return Policy{}, err
 }
 
-// shadowing adds which shipped policy a file of the project replaces.
+// shadowing adds the shipped policy that a file of the project replaces.
 func (p *Project) shadowing(found Policy) Policy {
 	short := strings.TrimSuffix(path.Base(found.Name), path.Ext(found.Name))
 	if dir := path.Dir(found.Name); (dir == "." || dir == ".ralph") && isShipped(short) {
@@ -161,7 +161,7 @@ func (p *Project) shadowing(found Policy) Policy {
 	return found
 }
 
-// meant asks which policy a user may mean by a file that is missing, "" if none is near.
+// meant returns a similarly named policy for a missing file, or "".
 func (p *Project) meant(file string) string {
 	word, names := strings.TrimSuffix(path.Base(file), path.Ext(file)), p.Names()
 	if slices.Contains(names, word) {
@@ -170,22 +170,24 @@ func (p *Project) meant(file string) string {
 	return nearest.DidYouMean(word, names)
 }
 
-// From returns the policy that src holds. What it includes is looked up in the project.
+// From returns the policy in src. Its includes are in the project.
 func (p *Project) From(name string, src []byte) Policy {
 	return Policy{Name: name, fsys: oneMore{state.Files(p.dir), name, src}, file: name, named: "-", given: true}
 }
 
-// Lacks reports whether a name leads to a file of the project that is missing: a hook for all projects uses it only where it is.
+// Lacks reports whether a name is that of a missing file of the project: a hook for all projects uses it only where it
+// exists.
 func (p *Project) Lacks(name string) bool {
 	_, file := policyFile(p.dir, name)
 	_, err := os.Lstat(file)
 	return strings.Contains(name, "/") && filepath.IsLocal(filepath.FromSlash(name)) && errors.Is(err, fs.ErrNotExist)
 }
 
-// mainTree is the main tree of a git worktree, "" if dir is none.
+// mainTree returns the main tree of a git worktree, "" if dir is not one.
 func (p *Project) mainTree(dir string) string { return workspace.MainTree(dir, p.env) }
 
-// policyFile is where the file of a policy is, or would be: as its name says it, and beneath the project if that is relative.
+// policyFile returns the path of a policy's file, which may not exist: as the name says it, and below the project if it
+// is relative.
 func policyFile(project, name string) (file, path string) {
 	file = name
 	if isPath := strings.ContainsAny(name, `/\`) || filepath.Ext(name) == ".yaml" || filepath.Ext(name) == ".yml"; !isPath {
@@ -198,7 +200,7 @@ func policyFile(project, name string) (file, path string) {
 	return file, path
 }
 
-// AtHand returns the name of a policy as a command takes it: a file that is not beneath the project is one of the working
+// AtHand returns the name of a policy for a command: a file that is not in the project is relative to the working
 // directory.
 func (p *Project) AtHand(name string) string {
 	file, abs := policyFile(p.dir, name)
@@ -209,13 +211,13 @@ func (p *Project) AtHand(name string) string {
 	if _, missing := os.Stat(abs); missing == nil || err != nil || !isRegular(here) {
 		return name
 	}
-	if dir, err := filepath.EvalSymlinks(filepath.Dir(here)); err == nil { // as the project is named
+	if dir, err := filepath.EvalSymlinks(filepath.Dir(here)); err == nil { // with the project's name
 		here = filepath.Join(dir, filepath.Base(here))
 	}
 	return here
 }
 
-// Expand replaces the name of a directory by the policies in its .ralph, else by those in it.
+// Expand replaces the name of a directory with the policies in its .ralph, otherwise with those in it.
 func (p *Project) Expand(names []string) ([]string, error) {
 	var out []string
 	for _, name := range names {
@@ -260,7 +262,7 @@ func isDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// Shipped lists the names of the policies that ship with ralph.
+// Shipped returns the names of the policies that ship with ralph.
 func Shipped() (names []string) {
 	entries, _ := fs.ReadDir(examples.FS, ".")
 	for _, e := range entries {
@@ -277,13 +279,13 @@ func isShipped(name string) bool {
 	return err == nil
 }
 
-// ShippedPolicy returns the shipped policy that a name can mean, whatever a project has.
+// ShippedPolicy returns the shipped policy with a name, ignoring those of a project.
 func ShippedPolicy(name string) (Policy, bool) {
 	short := strings.TrimSuffix(strings.TrimSuffix(name, ".yaml"), ".yml")
 	return Policy{Name: short, fsys: examples.FS, file: short + "/" + short + ".yaml", Shipped: true}, isShipped(short)
 }
 
-// Own lists the policies in the directory .ralph of the project and of its main tree.
+// Own returns the policies in the directory .ralph of the project and of its main tree.
 func (p *Project) Own() []string {
 	names := map[string]bool{}
 	for _, dir := range []string{p.dir, p.mainTree(p.dir)} {
@@ -298,17 +300,17 @@ func (p *Project) Own() []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// Names lists the policies that can be meant in the project: its own, and the shipped ones that none of them replaces.
+// Names returns the policies of the project: its own, and the shipped ones that none of them replaces.
 func (p *Project) Names() []string {
 	own := p.Own()
 	return append(own, slices.DeleteFunc(Shipped(), func(name string) bool { return slices.Contains(own, name) })...)
 }
 
-// Language returns what policies are written in: ralph's own, and what the program adds.
+// Language returns the configuration of policies: ralph's own, and the program's additions.
 func (p *Project) Language() rules.Config { return loop.Config(p.options...) }
 
-// Load reads a policy that [Project.Find] found, with the values of its params. It returns the policy also with an error, which is
-// an [*UnusableError] if the policy itself is why.
+// Load loads a policy that [Project.Find] found, with the values of its params. It also returns the policy with an
+// error, which is an [*UnusableError] if the policy itself is the cause.
 func (p *Project) Load(ctx context.Context, found Policy, l Load) (Policy, error) {
 	cfg, err := p.configure(&found, l)
 	if err == nil {
@@ -326,7 +328,7 @@ func (p *Project) Load(ctx context.Context, found Policy, l Load) (Policy, error
 	return found, err
 }
 
-// configure sets the params of a policy, and returns how it is loaded.
+// configure sets the params of a policy, and returns its configuration.
 func (p *Project) configure(found *Policy, l Load) (cfg rules.Config, err error) {
 	if found.params, err = p.paramsOf(*found, l); err != nil {
 		return cfg, err
@@ -338,7 +340,7 @@ func (p *Project) configure(found *Policy, l Load) (cfg rules.Config, err error)
 	return cfg, nil
 }
 
-// Open finds a policy and loads it. It fails if the policy cannot be used.
+// Open finds a policy and loads it. It returns an error if the policy cannot be used.
 func (p *Project) Open(ctx context.Context, name string, l Load) (Policy, error) {
 	found, err := p.Find(name)
 	if err != nil {
@@ -362,8 +364,8 @@ func (p *Project) Check(ctx context.Context, found Policy, l Load) (rules.Diagno
 	return diags, nil
 }
 
-// Policies returns the policies that the project knows, loaded: those that the program made, else those of [Project.Names].
-// A file that can only be used as a part of others, which include it, is no policy.
+// Policies returns the project's policies, loaded: those of [Config], otherwise those of [Project.Names]. A file that
+// can only be included is not a policy.
 func (p *Project) Policies(ctx context.Context) (known []Policy) {
 	if p.made != nil {
 		return slices.Clone(p.made)
@@ -372,7 +374,7 @@ func (p *Project) Policies(ctx context.Context) (known []Policy) {
 	for _, name := range p.Names() {
 		found, err := p.Find(name)
 		if err != nil {
-			continue // it is gone since
+			continue // it no longer exists
 		}
 		if found, err = p.Load(ctx, found, Load{}); err == nil {
 			for _, f := range found.Program.Files()[1:] {
@@ -384,7 +386,7 @@ func (p *Project) Policies(ctx context.Context) (known []Policy) {
 	return slices.DeleteFunc(known, func(o Policy) bool { return o.Program == nil && included[o.Name] })
 }
 
-// policy returns a policy of the project by its name, as it is kept or as commands take it. It may be one that cannot be used.
+// policy returns a policy of the project by its name or its short name. It may be unusable.
 func (p *Project) policy(ctx context.Context, name string) (Policy, error) {
 	if p.made == nil {
 		found, err := p.Find(name)
@@ -400,7 +402,7 @@ func (p *Project) policy(ctx context.Context, name string) (Policy, error) {
 	return p.made[i], nil
 }
 
-// Above returns the project that a directory belongs to: the files that the heads of the shipped policies read count. A
+// Above returns the project of a directory, as determined by the files that shipped policies read in their heads. A
 // policy that is a file of a project is found by its .ralph.
 func Above(ctx context.Context, dir string, c Config) string {
 	c.Dir = ""

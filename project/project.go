@@ -1,12 +1,13 @@
-// Package project, which may change in any version, shows and changes what a project has: the loops of its policies, as they
-// run, as they ended, and how they start and stop. It is what commands, pages and other programs share, and prints nothing.
+// Package project shows and changes the loops, runs and policies of a project: their status and history, starting and
+// stopping them, and what the user approved. It may change in any version. Commands, pages and other programs share it;
+// it prints nothing.
 //
-// A loop is what a policy names under loop:, see [rules.Loop]; a policy without it has none here. What is marked with JSON
-// names is what commands print in JSON; ralph help schema has the forms.
+// A loop is what a policy declares under loop:, see [rules.Loop]; a policy without it has none here. Types with JSON
+// names are the JSON output of commands, described by ralph help schema.
 //
-// Start with [Open]. [Project.Policies] lists the policies, [Project.Status] the loops, [Project.History] the decisions.
-// [Project.Start], [Project.Stop], [Project.Pause], [Project.Resume] and [Project.Hint] change what runs, and
-// [Project.Approve] and [Project.Trust] what may run.
+// Start with [Open]. [Project.Policies] returns the policies, [Project.Status] the loops, [Project.History] the
+// decisions. [Project.Start], [Project.Stop], [Project.Pause], [Project.Resume] and [Project.Hint] change what runs,
+// and [Project.Approve] and [Project.Trust] what may run.
 package project
 
 import (
@@ -24,14 +25,14 @@ import (
 	"github.com/ralph-sdk/ralph/state"
 )
 
-// Config says where a project is, and what a program adds to it.
+// Config configures a project, and what a program adds to it.
 type Config struct {
-	Dir      string              // root of the project, absolute and without links; "" is none: only what is kept of all projects can be read
-	State    string              // directory of ralph's own files, as in [loop.WithState]; default: that of Env
-	Options  []loop.Option       // of every loop and policy: sources and verbs of the program
-	Policies []Policy            // that the program makes; default: those of .ralph and those that ship with ralph
-	Env      func(string) string // os.Getenv by default
-	Now      func() time.Time    // time.Now by default
+	Dir      string              // project root, absolute and without links; "" is none: only data about all projects can be read
+	State    string              // directory of ralph's own files, as in [loop.WithState]; default: from Env
+	Options  []loop.Option       // for every loop and policy: the program's sources and verbs
+	Policies []Policy            // the program's; default: those in .ralph and those that ship with ralph
+	Env      func(string) string // default: os.Getenv
+	Now      func() time.Time    // default: time.Now
 }
 
 // Project is an open project. It is safe for concurrent use.
@@ -46,7 +47,7 @@ type Project struct {
 	logged  logged
 }
 
-// Open opens a project. Close it.
+// Open opens a project. The caller must close it.
 func Open(c Config) (*Project, error) {
 	p := &Project{dir: c.Dir, options: c.Options, made: c.Policies, env: c.Env, now: c.Now}
 	if p.env == nil {
@@ -56,7 +57,7 @@ func Open(c Config) (*Project, error) {
 		p.now = time.Now
 	}
 	if c.State == "" {
-		c.State, _ = store.DefaultDir(p.env) // without a place for them nothing is kept, and what writes fails
+		c.State, _ = store.DefaultDir(p.env) // without it nothing is kept, and writing fails
 	}
 	p.own = store.Open(c.State)
 	if c.Dir == "" {
@@ -78,12 +79,12 @@ func (p *Project) Close() error {
 // Dir returns the root of the project.
 func (p *Project) Dir() string { return p.dir }
 
-// loops are the policies that name a loop.
+// loops returns the policies with a loop.
 func loops(all []Policy) []Policy {
 	return slices.DeleteFunc(slices.Clone(all), func(o Policy) bool { return o.Program == nil || o.Program.Loop() == nil })
 }
 
-// loop makes the loop of a policy.
+// loop returns the loop of a policy.
 func (p *Project) loop(policy Policy, opts ...loop.Option) (*loop.Loop, error) {
 	return loop.New(policy.Program, slices.Concat(policy.Options, []loop.Option{
 		loop.WithRoot(p.dir), loop.WithState(p.own.Dir()), loop.WithName(policy.Name),
@@ -91,22 +92,22 @@ func (p *Project) loop(policy Policy, opts ...loop.Option) (*loop.Loop, error) {
 	}, opts)...)
 }
 
-// event is what a command makes of itself for the head of a policy: a session that ends its turn.
+// event returns the event that a command uses for the head of a policy: a session that ends its turn.
 func (p *Project) event(session string) host.Event {
 	return host.Event{Host: host.ClaudeCode, Name: host.Stop, SessionID: session, Cwd: p.dir}
 }
 
-// A found loop is what the head of a policy says of its loop. Nothing is run to find it, and no model asked.
+// A found loop is a policy's loop as its head finds it, which runs no program and calls no model.
 type found struct {
 	policy  Policy
 	verdict *rules.Verdict
-	file    string       // of its state, "" if the head did not get there
+	file    string       // of its state, "" if the head did not read it
 	status  rules.Status // of its state
 }
 
 var errNotRun = errors.New("which is not gathered to show a loop")
 
-// look finds the loop of a policy, as a session sees it.
+// look returns the loop of a policy, as a session sees it.
 func (p *Project) look(ctx context.Context, policy Policy, session string) (found, error) {
 	f := found{policy: policy}
 	l, err := p.loop(policy, loop.WithTrust(func(*rules.Fact, []rules.File) error { return errNotRun }))
@@ -130,10 +131,10 @@ func (p *Project) look(ctx context.Context, policy Policy, session string) (foun
 	return f, nil
 }
 
-// exists reports whether there is a loop.
+// exists reports whether the loop exists.
 func (f found) exists() bool { return f.verdict.Loop != nil }
 
-// problems are the texts of what could not be used. Problems of other facts than the state count only where there is a loop.
+// problems returns what could not be used. Problems of facts other than the state count only if the loop exists.
 func (f found) problems() (texts []string) {
 	for _, problem := range f.verdict.Problems {
 		if f.exists() || problem.Fact == f.policy.Program.Loop().State.Name {
@@ -143,7 +144,7 @@ func (f found) problems() (texts []string) {
 	return texts
 }
 
-// format is how the file of a fact is read and written.
+// format returns the file format of a fact.
 func format(f *rules.Fact) state.Format {
 	switch {
 	case f.Source.Name == "text":
@@ -161,7 +162,7 @@ func (p *Project) read(ctx context.Context, f *rules.Fact, file string) state.Do
 	return p.root.Read(ctx, state.File{Path: file, Format: format(f), Schema: f.Schema})
 }
 
-// off says why no session is continued by a policy, whatever its loop says; "" if nothing keeps it.
+// off returns why a policy continues no session, whatever the state of its loop, or "".
 func (p *Project) off(policy string, session string) (string, error) {
 	if why, off := workspace.Off(p.dir, p.env); off {
 		return "all loops are off: " + why, nil
@@ -175,7 +176,7 @@ func (p *Project) off(policy string, session string) (string, error) {
 	return "", err
 }
 
-// locked runs a change while no other command changes the loops of the project.
+// locked runs change while no other command changes loops of the project.
 func (p *Project) locked(ctx context.Context, change func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
@@ -190,7 +191,7 @@ func (p *Project) locked(ctx context.Context, change func(context.Context) error
 	return change(ctx)
 }
 
-// apply makes one change to a file, under the lock that hooks take.
+// apply makes one change to a file, with the lock that hooks take.
 func (p *Project) apply(ctx context.Context, c *state.Change) error {
 	target, err := p.root.Target(c.Path)
 	if err != nil {
@@ -207,7 +208,7 @@ func (p *Project) apply(ctx context.Context, c *state.Change) error {
 	return changed(c.Path, err)
 }
 
-// changed says of a conflict what to do.
+// changed returns the error for a conflict.
 func changed(file string, err error) error {
 	if errors.Is(err, state.ErrChanged) {
 		return &ChangedError{File: file}
@@ -215,18 +216,18 @@ func changed(file string, err error) error {
 	return err
 }
 
-// ChangedError says that a file changed while it was to be written: another command or a hook was first.
+// ChangedError reports that a file changed before it was written: another command or a hook was first.
 type ChangedError struct{ File string }
 
-// Error returns a sentence.
+// Error returns the message.
 func (e *ChangedError) Error() string { return e.File + " changed just now; run the command again" }
 
-// mark changes what all sessions of the project know of a policy's loop.
+// mark sets what all sessions of the project know about a policy's loop.
 func (p *Project) mark(ctx context.Context, policy string, stopped bool) error {
 	memories, key := loop.LocalStore(p.own.Dir()), loop.Key{Root: p.dir, Policy: policy, Project: true}
 	for {
 		entries, err := memories.Load(ctx, key)
-		if len(entries) != 1 { // one that is damaged is replaced
+		if len(entries) != 1 { // replace a damaged one
 			return err
 		}
 		e := entries[0]

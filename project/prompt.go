@@ -20,21 +20,21 @@ var startTemplates []byte
 // A Template is a loop for a common task.
 type Template struct {
 	Name    string
-	Max     int    // iterations
-	Promise string // that ends the loop
-	Text    string // of the prompt
+	Max     int    // maximum iterations
+	Promise string // ends the loop
+	Text    string // the prompt
 }
 
-// Goal returns what the template is for, in one line.
+// Goal returns the purpose of the template on one line.
 func (t Template) Goal() string {
 	goal, _, _ := strings.Cut(t.Text, "\n")
 	return strings.TrimSuffix(strings.TrimPrefix(goal, "Goal: "), ".")
 }
 
-// Templates lists the templates for a start.
+// Templates returns the templates for starting a loop.
 func Templates() (all []Template) {
 	if err := yaml.Unmarshal(startTemplates, &all); err != nil {
-		panic(err) // the file ships with ralph
+		panic(err) // it is embedded
 	}
 	return all
 }
@@ -42,10 +42,10 @@ func Templates() (all []Template) {
 //go:embed template/todos.yaml
 var todosPolicy []byte
 
-// TodosPromise is the promise of a loop that [Project.Todos] makes the prompt of.
+// TodosPromise is the promise of a loop with the prompt of [Project.Todos].
 const TodosPromise = "All todos are completed"
 
-// Todos makes a prompt of the todos that a session of Claude Code has not completed.
+// Todos returns a prompt with the todos that a session of Claude Code has not completed.
 func (p *Project) Todos(ctx context.Context, session string) (string, error) {
 	program, diags := rules.LoadBytes(ctx, "todos.yaml", todosPolicy, p.Language())
 	if err := diags.Err(); err != nil {

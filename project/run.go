@@ -26,35 +26,35 @@ import (
 	"github.com/ralph-sdk/ralph/run"
 )
 
-// RunRequest says what an agent is run for, again and again. One with Resume has only limits beside it.
+// RunRequest describes a run. With Resume, only limits may be set.
 type RunRequest struct {
-	Policy    string   // default: a prompt is the policy, and without one the default policy
+	Policy    string   // default: none with a prompt, otherwise the default policy
 	Set       []string // values of params, as name=value
-	Prompt    string   // of the first iteration, and without a policy of each
-	Until     string   // text in the agent's last message that ends the run by success
-	Agent     []string // command line; default: that of the policy
-	Client    string   // whose output is read; default: by the program
-	Continue  *bool    // the client's session in each iteration; default: that of the policy, or a fresh context
+	Prompt    string   // of the first iteration; without a policy, of each
+	Until     string   // text in the agent's last message that ends the run with success
+	Agent     []string // command line; default: the policy's
+	Client    string   // the client whose output is parsed; default: by the program
+	Continue  *bool    // resume the client's session in each iteration; default: the policy's setting, or a fresh context
 	Iteration *time.Duration
-	Worktree  bool   // the agent works in a git worktree and on a branch of its own
-	Merge     bool   // bring that branch back if the run ends by success
-	Resume    string // ID of a run that ended, or [Latest]
+	Worktree  bool   // the agent works in its own git worktree and branch
+	Merge     bool   // merge that branch if the run ends with success
+	Resume    string // ID of an ended run, or [Latest]
 
 	Limits    run.Limits
-	Interrupt <-chan struct{} // the run ends after its iteration once it is closed
+	Interrupt <-chan struct{} // closing it ends the run after the current iteration
 }
 
-// Latest is the latest run of the project.
+// Latest means the latest run of the project.
 const Latest = "latest"
 
-// Run is a run of an agent that is about to start, or to continue.
+// Run is a run to start or resume.
 type Run struct {
-	Dir        string // in which the agent works: the project, or a worktree of it
-	Branch     string // of the worktree, "" if there is none
-	Iterations int    // most of a run that is resumed, 0 if that is not known
+	Dir        string // where the agent works: the project, or a worktree of it
+	Branch     string // of the worktree, or ""
+	Iterations int    // limit of a resumed run, 0 if unknown
 
 	home   *Project
-	policy Policy // without a program where a prompt is the policy
+	policy Policy // without a program if there is only a prompt
 	agent  []string
 	named  bool // the policy names the agent, not the user
 	tree   worktree.Tree
@@ -63,7 +63,7 @@ type Run struct {
 	opts   []run.Option
 }
 
-// What a run keeps of its request.
+// Labels with which a run keeps its request.
 const (
 	labelPolicy = "policy"
 	labelSet    = "set "
@@ -76,10 +76,10 @@ const (
 //go:embed template/prompt.yaml
 var promptPolicy []byte
 
-// How long a prompt may be that is the text of a policy.
+// Maximum length of a prompt that becomes the text of a policy.
 const maxRepeated = 128 << 10
 
-// Run prepares a run. Its worktree, if it has one, exists then.
+// Run prepares a run, including its worktree.
 func (p *Project) Run(ctx context.Context, q RunRequest) (r *Run, err error) {
 	if err := p.own.Refused(p.dir); err != nil {
 		return nil, err
@@ -101,10 +101,10 @@ func (p *Project) Run(ctx context.Context, q RunRequest) (r *Run, err error) {
 	return r, err
 }
 
-// fresh makes a new run.
+// fresh returns a new run.
 func (p *Project) fresh(ctx context.Context, q RunRequest) (r *Run, err error) {
 	r = &Run{Dir: p.dir, home: p, agent: q.Agent, merge: q.Merge}
-	if len(q.Agent) > 0 { // what is wrong with its command line is said first
+	if len(q.Agent) > 0 { // report errors in its command line first
 		client, err := clientOf(q.Client, q.Agent)
 		if err == nil {
 			_, err = client.Command(run.Invocation{Args: q.Agent, Dir: p.dir})
@@ -155,7 +155,7 @@ func (p *Project) fresh(ctx context.Context, q RunRequest) (r *Run, err error) {
 	return r, nil
 }
 
-// resumed makes a run that continues another one, as that was started.
+// resumed returns a run that continues another one, with its settings.
 func (p *Project) resumed(ctx context.Context, q *RunRequest) (*Run, error) {
 	info, err := p.toResume(q.Resume)
 	if err != nil {
@@ -209,10 +209,10 @@ func (p *Project) toResume(id string) (run.Info, error) {
 	return run.Info{}, fmt.Errorf("there is no run to resume in %s; see: ralph run --list", p.dir)
 }
 
-// Runs lists the runs of the project, the latest first.
+// Runs returns the runs of the project, latest first.
 func (p *Project) Runs() ([]run.Info, error) { return run.List(p.own.Dir(), p.dir) }
 
-// Printed returns at most so many bytes of the end of what the agent of one of [Project.Runs] printed.
+// Printed returns at most most bytes from the end of the agent's output in one of [Project.Runs].
 func (p *Project) Printed(id string, most int64) (run.Printed, error) {
 	all, err := p.Runs()
 	if i := slices.IndexFunc(all, func(info run.Info) bool { return info.ID == id }); i >= 0 {
@@ -221,7 +221,7 @@ func (p *Project) Printed(id string, most int64) (run.Printed, error) {
 	return run.Printed{}, cmp.Or(err, store.ErrNoRun)
 }
 
-// load loads the policy of a run, or makes the one of a prompt. A worktree has the policies of its project.
+// load loads the policy of a run, or builds one from its prompt. A worktree uses the policies of its project.
 func (r *Run) load(ctx context.Context, q RunRequest) (err error) {
 	if q.Policy == "" {
 		var diags rules.Diagnostics
@@ -232,7 +232,7 @@ func (r *Run) load(ctx context.Context, q RunRequest) (err error) {
 	return err
 }
 
-// defaults takes what the request leaves to the policy.
+// defaults sets what the request leaves to the policy.
 func (r *Run) defaults(q RunRequest) error {
 	if d := r.policy.Program.Run; d != nil {
 		if q.Iteration == nil && d.Iteration != 0 {
@@ -258,7 +258,8 @@ func (r *Run) defaults(q RunRequest) error {
 	return nil
 }
 
-// plant makes the worktree of a run. It has only what is committed, so the files that the policy reads must be.
+// plant creates the worktree of a run. It has only committed files, so the files that the policy reads must be
+// committed.
 func (r *Run) plant(ctx context.Context) error {
 	var files []string
 	for _, f := range r.policy.Program.Facts() {
@@ -285,7 +286,7 @@ func (r *Run) plant(ctx context.Context) error {
 	return nil
 }
 
-// prepare makes the runner.
+// prepare creates the runner.
 func (r *Run) prepare(q RunRequest) error {
 	client, err := clientOf(q.Client, r.agent)
 	if err != nil {
@@ -311,7 +312,7 @@ func (r *Run) prepare(q RunRequest) error {
 	return err
 }
 
-// clientOf is the adapter of a name, or without one that of the program.
+// clientOf returns the adapter by name, or without a name by the program.
 func clientOf(name string, args []string) (run.Adapter, error) {
 	if name == "" {
 		return run.ClientOf(args), nil
@@ -323,7 +324,8 @@ func clientOf(name string, args []string) (run.Adapter, error) {
 	return nil, fmt.Errorf("there is no client %q", name)
 }
 
-// approvedAgent is the agent that a policy names. What it runs must be approved as it is at each start: an agent can change it.
+// approvedAgent is the agent of a policy. The user must have approved it as it is at each start, because an agent can
+// change it.
 type approvedAgent struct {
 	run.Adapter
 	approved func() error
@@ -336,7 +338,7 @@ func (g approvedAgent) Command(i run.Invocation) (run.Command, error) {
 	return g.Adapter.Command(i)
 }
 
-// approved says why an agent that a policy names is not started. The agent of a run is the one with which it was started.
+// approved returns why a policy's agent may not start. A run keeps the agent with which it started.
 func (r *Run) approved() error {
 	started := agent(rules.Fact{Source: rules.SourceKind{Argv: true, Trust: "runs a program"}, Args: r.agent}, r.Dir)
 	if err := r.home.unapproved(r.policy, r.Dir, r.policy.Program.Files(), started); err != nil {
@@ -345,7 +347,7 @@ func (r *Run) approved() error {
 	return nil
 }
 
-// control asks whether a run was stopped, and whether it, its policy, or every policy is paused in the project.
+// control returns whether a run was stopped, and whether it, its policy, or every policy of the project is paused.
 func (p *Project) control(policy, id string) run.Control {
 	if p.own.RunEnding(id) {
 		return run.Leave
@@ -360,11 +362,11 @@ func (p *Project) control(policy, id string) run.Control {
 	return run.GoOn
 }
 
-// Events runs the agent, and returns what happens; the last event says how the run ended.
+// Events runs the agent and yields the events; the last one has the reason for the end.
 func (r *Run) Events(ctx context.Context) iter.Seq[run.Event] { return r.runner.Run(ctx) }
 
-// Merge brings the branch of the worktree back, if the request says so and the run ended by success. It returns the branch
-// that has the work now.
+// Merge merges the branch of the worktree, if the request asks for it and the run ended with success. It returns the
+// branch that now has the work.
 func (r *Run) Merge(ctx context.Context, end run.End) (branch string, err error) {
 	if !r.merge || end != run.Success {
 		return r.Branch, nil

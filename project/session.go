@@ -11,8 +11,8 @@ import (
 	"github.com/ralph-sdk/ralph/internal/store"
 )
 
-// Session returns the ID of the session that given names: the whole ID, or a beginning that no other session of the project
-// has; "" is no session. With unknown, an ID that ralph does not know is returned as it is.
+// Session returns the ID of the session that given names: a whole ID, or a unique prefix among the project's sessions;
+// "" is no session. With unknown, an ID that ralph does not know is returned unchanged.
 func (p *Project) Session(ctx context.Context, given string, unknown bool) (string, error) {
 	if given == "" {
 		return "", nil
@@ -42,8 +42,8 @@ func (p *Project) Session(ctx context.Context, given string, unknown bool) (stri
 	return "", fmt.Errorf("there is no session %q; the sessions are, the latest first: %s", given, list(known))
 }
 
-// Sessions lists the sessions of the project, the latest first: those that decisions were made for, that run this command,
-// own a loop, are paused, or that a hint is for. Without a project they are those of the log.
+// Sessions returns the sessions of the project, latest first: those with decisions, running this command, owning a
+// loop, paused, or with a hint. Without a project it returns those of the log.
 func (p *Project) Sessions(ctx context.Context) (ids []string, err error) {
 	seen := map[string]bool{}
 	add := func(id string) {
@@ -55,7 +55,7 @@ func (p *Project) Sessions(ctx context.Context) (ids []string, err error) {
 	within := p.roots()
 	_, err = p.own.ReadLog(func(line []byte) bool {
 		var l struct{ Root, Session string }
-		if i := bytes.Index(line, []byte(`,"action":`)); i > 0 { // what a record is about comes first; the rest is long
+		if i := bytes.Index(line, []byte(`,"action":`)); i > 0 { // the relevant part of a record is first; the rest is long
 			line = append(bytes.Clone(line[:i]), '}')
 		}
 		if json.Unmarshal(line, &l) == nil && within(l.Root) {
@@ -67,7 +67,7 @@ func (p *Project) Sessions(ctx context.Context) (ids []string, err error) {
 		return ids, err
 	}
 	add(p.env("CLAUDE_CODE_SESSION_ID"))
-	pauses, _ := p.own.Pauses(p.dir) // what cannot be read is reported where it counts
+	pauses, _ := p.own.Pauses(p.dir) // unreadable data is reported where it matters
 	for _, o := range pauses {
 		add(o.Session)
 	}
@@ -82,8 +82,8 @@ func (p *Project) Sessions(ctx context.Context) (ids []string, err error) {
 	return ids, nil
 }
 
-// Once reports whether something is reported in a session for the first time, and remembers that. What cannot be remembered
-// is always the first time.
+// Once reports whether something happens for the first time in a session, and remembers that. If it cannot be
+// remembered, it is always the first time.
 func (p *Project) Once(ctx context.Context, host, session, about string) bool {
 	if p.own.Dir() == "" || session == "" {
 		return true
@@ -98,6 +98,6 @@ func (p *Project) Once(ctx context.Context, host, session, about string) bool {
 	if err == nil && version != "" {
 		return false
 	}
-	_ = p.own.SaveMemory(key, []byte("{}"), version) // else it is reported once more
+	_ = p.own.SaveMemory(key, []byte("{}"), version) // otherwise it is reported once more
 	return true
 }

@@ -16,17 +16,17 @@ import (
 	"github.com/ralph-sdk/ralph/state"
 )
 
-// StartRequest says what a user gives a loop to start with. A nil pointer is not given.
+// StartRequest has the user's values for starting a loop. A nil pointer is not set.
 type StartRequest struct {
-	Argument *string // start.prompt where the policy uses it, else start.name
+	Argument *string // start.prompt if the policy uses it, otherwise start.name
 	Promise  *string
 	Max      *int
-	Session  string // ID of the session that owns the loop; "" is not given
-	Here     string // the session that asks for the start, "" if none does; it owns the loop if Session is not given
-	Force    bool   // archive a loop that is in the way
+	Session  string // ID of the session that will own the loop; "" is not set
+	Here     string // the session that runs the command, "" if none; the default owner
+	Force    bool   // archive an existing loop
 }
 
-// given are the values of start.NAME that the user gave.
+// given returns the user's values of start.NAME.
 func (r StartRequest) given(argument string) map[string]any {
 	given := map[string]any{}
 	if r.Argument != nil {
@@ -44,7 +44,7 @@ func (r StartRequest) given(argument string) map[string]any {
 	return given
 }
 
-// Argument returns what the argument of a start is for a policy: "prompt", "name", or "" if it takes none.
+// Argument returns what the argument of a start sets in a policy: "prompt", "name", or "" if it has none.
 func (p Policy) Argument() string {
 	for _, name := range []string{"prompt", "name"} {
 		if p.Program != nil && p.Program.Loop() != nil && slices.Contains(p.Program.Loop().Uses, name) {
@@ -54,38 +54,38 @@ func (p Policy) Argument() string {
 	return ""
 }
 
-// GivenError says that a value of a start cannot be used. Name is that of the value behind "start.": name, prompt, promise,
-// max or session; Field says what it would be, "" if the policy uses no such value.
+// GivenError reports an invalid value for a start. Name is the name after "start.": name, prompt, promise, max or
+// session; Field is the field that it sets, "" if the policy does not use it.
 type GivenError struct{ Name, Field, Problem string }
 
-// Error returns a sentence.
+// Error returns the message.
 func (e *GivenError) Error() string {
 	return "start." + e.Name + ": " + strings.TrimPrefix(e.Field+" ", " ") + e.Problem
 }
 
-// ExistsError says that there is a loop already, or a file in its place.
+// ExistsError reports that the loop, or one of its files, already exists.
 type ExistsError struct{ File, Problem string }
 
-// Error returns a sentence.
+// Error returns the message.
 func (e *ExistsError) Error() string { return e.File + " " + e.Problem }
 
-// BusyError says that a run of the policy is under way.
+// BusyError reports a live run of the policy.
 type BusyError struct{ Run string }
 
-// Error returns a sentence.
+// Error returns the message.
 func (e *BusyError) Error() string { return "run " + e.Run + " of the policy is under way" }
 
-// Started is what a start did.
+// Started is the result of a start.
 type Started struct {
 	Policy   Policy
 	Loop     Loop
 	Written  []string // files, in order; without the state if the loop existed
-	Archived string   // where the loop that was in the way is, "" if there was none
-	Trusted  bool     // the project counts as trusted only since then
-	Idle     string   // why no session is continued all the same, "" if nothing keeps it
+	Archived string   // the new path of the previous loop, or ""
+	Trusted  bool     // the project was not trusted before
+	Idle     string   // why no session is continued anyway, or ""
 }
 
-// Looped returns a policy that names a loop, by its name.
+// Looped returns the policy called name, which must have a loop.
 func (p *Project) Looped(ctx context.Context, name string) (Policy, error) {
 	policy, err := p.policy(ctx, name)
 	switch {
@@ -100,10 +100,10 @@ func (p *Project) Looped(ctx context.Context, name string) (Policy, error) {
 	return policy, err
 }
 
-// Start starts the loop of a policy: it writes the files that the policy names under loop.start, or none if one of them
-// cannot be made. Of two starts at once, one writes. A loop that exists stays: a start that gives nothing continues one that
-// was stopped, one that gives only a session makes that its owner, and any other needs Force. The project then
-// counts as trusted, see [loop.WithUserScope].
+// Start starts the loop of a policy: it writes the files that the policy declares under loop.start, or none if one of
+// them is invalid. Of two simultaneous starts, one writes. An existing loop stays: a start without values continues a
+// stopped one, a start with only a session changes its owner, and any other needs Force. Start also trusts the project,
+// see [loop.WithUserScope].
 //
 // The error may be a [*GivenError], [*ExistsError], [*BusyError] or [*ChangedError].
 func (p *Project) Start(ctx context.Context, name string, r StartRequest) (s *Started, err error) {
@@ -157,7 +157,7 @@ func (p *Project) start(ctx context.Context, s *Started, r StartRequest, given m
 	return err
 }
 
-// moveTo makes a session the owner of a loop that exists.
+// moveTo makes a session the owner of an existing loop.
 func (p *Project) moveTo(ctx context.Context, s *Started, now found, session string) error {
 	l := s.Policy.Program.Loop()
 	if l.Owner == nil {
@@ -175,14 +175,14 @@ func (p *Project) moveTo(ctx context.Context, s *Started, now found, session str
 	return p.apply(ctx, &state.Change{Path: now.file, Format: format(l.State), Version: doc.Version, Sets: []state.Set{set}})
 }
 
-// A newFile is a file of a start as it is to be written.
+// A newFile is a file to write at a start.
 type newFile struct {
 	rules.StartFile
 	bytes []byte
 	old   state.Doc
 }
 
-// write renders the files of a loop and writes them, the state last. now is the loop that exists, nil if there is none.
+// write renders the files of a loop and writes them, the state last. now is the existing loop, or nil.
 func (p *Project) write(ctx context.Context, s *Started, now *rules.LoopInfo, r StartRequest, given map[string]any) error {
 	if len(s.Policy.Program.Loop().Start) == 0 {
 		return fmt.Errorf("the policy %s does not say how its loop starts: it has no loop.start", s.Policy.Short())
@@ -253,10 +253,10 @@ func (p *Project) write(ctx context.Context, s *Started, now *rules.LoopInfo, r 
 	return nil
 }
 
-// occupied reports whether anything is in the place of a file.
+// occupied reports whether the path of a file exists.
 func (p *Project) occupied(f newFile) bool { return f.old.Version != "" || p.root.Exists(f.Path) }
 
-// refused says which value of a start does not fit, given what was rendered.
+// refused returns the error for the value of a start that does not fit.
 func refused(rendered []rules.StartFile, err error) error {
 	if len(rendered) == 0 || rendered[len(rendered)-1].Misfit == nil {
 		return err
@@ -269,7 +269,7 @@ func refused(rendered []rules.StartFile, err error) error {
 	return &GivenError{Name: bad.Given[0], Field: field, Problem: bad.Misfit.Text()}
 }
 
-// content makes the bytes of a file.
+// content returns the bytes of a file.
 func content(f rules.StartFile) ([]byte, error) {
 	if fields, ok := f.Value.(map[string]any); ok {
 		return state.NewDocument(format(f.Fact), f.Keys, fields, f.Body)
@@ -278,7 +278,7 @@ func content(f rules.StartFile) ([]byte, error) {
 	return []byte(strings.TrimRight(text, "\n") + "\n"), nil
 }
 
-// replaceable reports why a text cannot be replaced: it holds more than one line, and must not be lost.
+// replaceable returns why a text must not be replaced: it has more than one line, which would be lost.
 func replaceable(f newFile) error {
 	switch old := f.old; {
 	case old.Status == state.Missing && old.Quiet:
@@ -293,7 +293,7 @@ func replaceable(f newFile) error {
 
 // archive moves a file of a loop to the archive, and records that a command ended the loop.
 func (p *Project) archive(ctx context.Context, policy Policy, l *rules.LoopInfo, fact *rules.Fact, old state.Doc, command string) (at string, err error) {
-	if l != nil && l.State != old.Path { // the file is that of another loop
+	if l != nil && l.State != old.Path { // the file of another loop
 		l = nil
 	}
 	c := state.Change{Path: old.Path, Op: state.OpArchive, Version: old.Version, At: p.now()}
@@ -306,7 +306,7 @@ func (p *Project) archive(ctx context.Context, policy Policy, l *rules.LoopInfo,
 	})
 }
 
-// describe says what the loop of a start is now, and why it does not run.
+// describe adds the current loop, and why it does not run.
 func (p *Project) describe(ctx context.Context, s *Started) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()

@@ -18,30 +18,30 @@ import (
 // The states of a loop.
 const (
 	StateRunning    = "running"
-	StateDone       = "done"         // its last decision says so, and its state has not changed since
+	StateDone       = "done"         // its last decision was a success, and its state has not changed since
 	StateStopped    = "stopped"      // by ralph stop, until ralph start
-	StateInRun      = "in a run"     // a run continues it, and sessions step aside
+	StateInRun      = "in a run"     // a run continues it; sessions step aside
 	StatePaused     = "paused"       // by ralph pause, or all loops are off
-	StateOff        = "switched off" // on: of the policy is not true
-	StateUnreadable = "unreadable"   // its state cannot be used
+	StateOff        = "switched off" // the policy's on: is not true
+	StateUnreadable = "unreadable"   // its state is unusable
 )
 
-// Status is what a project has, as ralph status prints it in JSON.
+// Status is the status of a project, as ralph status prints it in JSON.
 type Status struct {
 	Project  string     `json:"project"`
-	Trusted  bool       `json:"trusted"`       // loops and settings count for hooks of all projects too
+	Trusted  bool       `json:"trusted"`       // its loops and settings also count for hooks of all projects
 	Off      string     `json:"off,omitempty"` // why all loops are off
 	Paused   []Pause    `json:"paused,omitempty"`
 	Loops    []Loop     `json:"loops"`
-	Others   []Recent   `json:"others,omitempty"`   // policies that name no loop, with their last decision
-	Runs     []run.Info `json:"runs,omitempty"`     // of ralph run: under way, or killed
-	Unusable []Unusable `json:"unusable,omitempty"` // policies: nothing continues an agent by them
+	Others   []Recent   `json:"others,omitempty"`   // policies without a loop, with their last decision
+	Runs     []run.Info `json:"runs,omitempty"`     // of ralph run: live, or killed
+	Unusable []Unusable `json:"unusable,omitempty"` // policies that cannot continue an agent
 	Shadows  []string   `json:"shadows,omitempty"`  // files of the project that replace shipped policies
-	Finished []Finished `json:"finished,omitempty"` // the latest few loops that ended
-	Hints    []Hint     `json:"hints,omitempty"`    // that no agent has seen yet
+	Finished []Finished `json:"finished,omitempty"` // the latest loops that ended
+	Hints    []Hint     `json:"hints,omitempty"`    // not yet seen by an agent
 }
 
-// Pause is what ralph pause keeps from running.
+// Pause is a pause by ralph pause.
 type Pause struct {
 	Policy  string    `json:"policy,omitempty"`  // "" is every policy
 	Session string    `json:"session,omitempty"` // "" is every session
@@ -62,27 +62,27 @@ type Unusable struct {
 	Problem string `json:"problem"`
 }
 
-// Loop is a loop that exists.
+// Loop is an existing loop.
 type Loop struct {
 	Policy   string    `json:"policy"`
-	Name     string    `json:"name"` // what the policy calls it
+	Name     string    `json:"name"` // the policy's name for it
 	State    string    `json:"state"`
-	Why      string    `json:"why,omitempty"` // no session is continued
+	Why      string    `json:"why,omitempty"` // why no session is continued
 	File     string    `json:"file"`
-	Changed  time.Time `json:"changed,omitzero"` // the file
-	Owner    string    `json:"owner,omitempty"`  // session that it belongs to, "" is every session
+	Changed  time.Time `json:"changed,omitzero"` // when the file changed
+	Owner    string    `json:"owner,omitempty"`  // the session that owns it, "" is every session
 	Goal     string    `json:"goal,omitempty"`   // first line of the prompt
 	Measure  *Measure  `json:"measure,omitempty"`
 	Problems []string  `json:"problems,omitempty"`
 
-	Continuations int            `json:"continuations"` // in the streak of the session that decided last
+	Continuations int            `json:"continuations"` // in the streak of the session with the last decision
 	Limit         int            `json:"limit"`         // of the streak
 	Since         time.Time      `json:"since,omitzero"`
 	Last          *Last          `json:"last,omitempty"`
-	Memory        map[string]any `json:"memory,omitempty"` // what the policy remembers; of what is private, how large it is
+	Memory        map[string]any `json:"memory,omitempty"` // the policy's memory; of private values, their size
 }
 
-// Last is the last decision on a loop: of its owner, if it has one.
+// Last is the last decision on a loop, by its owner if it has one.
 type Last struct {
 	At      time.Time    `json:"at"`
 	Session string       `json:"session,omitempty"`
@@ -94,26 +94,26 @@ type Last struct {
 	Success bool         `json:"success,omitempty"` // the work is done
 }
 
-// Recent is the last decision of a policy that names no loop.
+// Recent is the last decision of a policy without a loop.
 type Recent struct {
 	Policy string `json:"policy"`
 	Last   Last   `json:"last"`
 }
 
-// Finished is a loop, or a run, that ended.
+// Finished is a loop or a run that ended.
 type Finished struct {
 	Policy string    `json:"policy"`
-	Name   string    `json:"name,omitempty"` // what the policy called it, "" if that is its file
+	Name   string    `json:"name,omitempty"` // the policy's name for it, "" if that is its file
 	Result string    `json:"result"`         // done, given up, limit or ended by a command
 	At     time.Time `json:"at"`
 	By     string    `json:"by"` // rule, limit or command
 	Reason string    `json:"reason"`
 	Goal   string    `json:"goal,omitempty"` // first line of the prompt
-	File   string    `json:"file,omitempty"` // where its state is now
-	Run    string    `json:"run,omitempty"`  // ID of the run that it was
+	File   string    `json:"file,omitempty"` // the current path of its state
+	Run    string    `json:"run,omitempty"`  // ID, if it is a run
 }
 
-// The results of a loop that ended.
+// The results of ended loops.
 const (
 	ResultDone    = "done"
 	ResultGivenUp = "given up"
@@ -121,7 +121,7 @@ const (
 	ResultEnded   = "ended"
 )
 
-// Active returns when something happened to a loop last.
+// Active returns when a loop last changed or decided.
 func (l Loop) Active() time.Time {
 	if l.Last != nil && l.Last.At.After(l.Changed) {
 		return l.Last.At
@@ -129,10 +129,10 @@ func (l Loop) Active() time.Time {
 	return l.Changed
 }
 
-// maxFinished is how many loops that ended are shown.
+// maxFinished is how many ended loops are shown.
 const maxFinished = 3
 
-// Status looks at every loop of the project. It runs nothing and changes nothing.
+// Status returns the status of every loop of the project. It runs and changes nothing.
 func (p *Project) Status(ctx context.Context) (*Status, error) {
 	s := &Status{Project: p.dir, Trusted: p.own.Trusts(p.dir), Loops: []Loop{}}
 	if why, off := workspace.Off(s.Project, p.env); off {
@@ -182,7 +182,7 @@ func (p *Project) Status(ctx context.Context) (*Status, error) {
 	return s, nil
 }
 
-// addLoops adds the loops that exist, and the policies whose loop cannot be looked for.
+// addLoops adds existing loops, and policies whose loop is unknown.
 func (p *Project) addLoops(ctx context.Context, s *Status, policies []Policy, h history) error {
 	for _, policy := range loops(policies) {
 		f, err := p.look(ctx, policy, "")
@@ -202,14 +202,14 @@ func (p *Project) addLoops(ctx context.Context, s *Status, policies []Policy, h 
 	return nil
 }
 
-// Loops returns the loops that exist, without what the log says of them.
+// Loops returns the existing loops, without data from the log.
 func (p *Project) Loops(ctx context.Context) ([]Loop, error) {
 	var s Status
 	err := p.addLoops(ctx, &s, p.Policies(ctx), history{})
 	return s.Loops, err
 }
 
-// status is what is known of one loop.
+// status returns the status of one loop.
 func (p *Project) status(ctx context.Context, f found, h history) (l Loop, err error) {
 	v, program := f.verdict, f.policy.Program
 	l = Loop{Policy: f.policy.Name, State: StateRunning, File: f.file, Problems: f.problems(), Limit: program.Limits().Continuations}
@@ -248,7 +248,7 @@ func (p *Project) status(ctx context.Context, f found, h history) (l Loop, err e
 	return l, nil
 }
 
-// harmful says which values of a state do not fit its schema so that users are to know of it, but for those that are known.
+// harmful returns values of a state that violate its schema and matter to users, except known ones.
 func harmful(fact *rules.Fact, file string, doc state.Doc, known []string) (texts []string) {
 	if doc.Status != state.OK || fact.Schema == nil {
 		return nil
@@ -266,7 +266,7 @@ func harmful(fact *rules.Fact, file string, doc state.Doc, known []string) (text
 	return texts
 }
 
-// remember adds the last decision on a loop, and what its session remembers.
+// remember adds the last decision on a loop, and the memory of its session.
 func (p *Project) remember(ctx context.Context, l *Loop, h history) error {
 	i := slices.IndexFunc(h.latest, func(d Decision) bool {
 		return d.Policy == l.Policy && (l.Owner == "" || d.Session == l.Owner) && d.Loop != nil && d.Loop.State == l.File && (d.Skipped == "" || l.Owner != "")
@@ -307,7 +307,7 @@ func (d Decision) last() *Last {
 	return &Last{At: d.Time, Session: d.Session, Agent: d.Agent, Host: d.Host, Action: d.Action, By: d.By(), Reason: d.Said(), Success: d.Success}
 }
 
-// others are the last decisions of the policies that name no loop.
+// others returns the last decisions of policies without a loop.
 func others(policies []Policy, h history) (all []Recent) {
 	for _, policy := range policies {
 		if policy.Program == nil || policy.Program.Loop() != nil {
@@ -320,7 +320,7 @@ func others(policies []Policy, h history) (all []Recent) {
 	return all
 }
 
-// finished returns the loops and runs that ended last, the latest first, but for those that exist again.
+// finished returns the loops and runs that ended last, latest first, except those that exist again.
 func finished(ctx context.Context, h history, runs []run.Info, exist []Loop) (all []Finished) {
 	for _, d := range h.ends {
 		f := Finished{Policy: d.Policy, Result: ResultGivenUp, At: d.Time, By: d.By(), Reason: d.Said(), File: d.Archived()}
@@ -329,7 +329,7 @@ func finished(ctx context.Context, h history, runs []run.Info, exist []Loop) (al
 				f.Name = d.Loop.Name
 			}
 			if f.File == "" && slices.ContainsFunc(exist, func(l Loop) bool { return l.Policy == d.Policy && l.File == d.Loop.State }) {
-				continue // its last decision is shown with it
+				continue // shown with it
 			}
 		}
 		switch {
@@ -369,8 +369,8 @@ func finished(ctx context.Context, h history, runs []run.Info, exist []Loop) (al
 	return all[:min(len(all), maxFinished)]
 }
 
-// Goal returns the first line of the prompt of a loop that the decision ended, "" if it ended none or the file is gone.
-// Prompts are not in the log, so it is in the archived file.
+// Goal returns the first line of the prompt of a loop that the decision ended, from the archived file, because the log
+// has no prompts. It returns "" if the decision ended no loop or if the file is gone.
 func (d Decision) Goal(ctx context.Context) string {
 	if !strings.HasPrefix(d.Archived(), state.ArchiveDir+"/") {
 		return ""
@@ -383,7 +383,7 @@ func (d Decision) Goal(ctx context.Context) string {
 	return firstLine(root.Read(ctx, state.File{Path: d.Archived(), Format: state.LenientFrontMatter}).Body)
 }
 
-// firstLine returns the first line of a text that says anything, without the mark of a heading.
+// firstLine returns the first line of text that is not blank, without a heading mark.
 func firstLine(text string) string {
 	for line := range strings.Lines(text) {
 		if line = oneLine(strings.TrimLeft(line, "# ")); line != "" {

@@ -12,27 +12,26 @@ import (
 	"github.com/ralph-sdk/ralph/state"
 )
 
-// Stopped is a loop, or a run, that a stop ended.
+// Stopped is a loop or a run that a stop ended.
 type Stopped struct {
 	Policy   Policy
 	Name     string // of the loop
-	File     string // of its state, "" of a run
-	Archived string // where the state is now; "" if it stays, and no session is continued until a start
-	Run      string // ID of a run that ends after its iteration
-	Already  bool   // the loop was stopped before
+	File     string // its state, "" for a run
+	Archived string // the new path of the state; "" if it stays and no session is continued until a start
+	Run      string // ID of a run, which ends after its current iteration
+	Already  bool   // it was already stopped
 }
 
-// NoLoopError says that a policy names no loop, so that none can be started or stopped.
+// NoLoopError reports that a policy has no loop to start or stop.
 type NoLoopError struct{ Policy string }
 
-// Error returns a sentence.
+// Error returns the message.
 func (e *NoLoopError) Error() string {
 	return fmt.Sprintf("%s names no loop, so there is none to start or stop; to keep it from continuing agents: ralph pause %[1]s", e.Policy)
 }
 
-// Stop stops the loops of the policies of these names, or with none all of the project, and asks their runs to end. With a
-// session it stops only the loops that this session owns. A state goes to the archive if
-// the policy itself archives it.
+// Stop stops the loops of the named policies, or without names all of the project, and ends their runs. With a session
+// it stops only the loops of this session. A state moves to the archive if the policy itself archives it.
 func (p *Project) Stop(ctx context.Context, names []string, session string) (stopped []Stopped, err error) {
 	var policies []Policy
 	for _, name := range names {
@@ -75,7 +74,7 @@ func (p *Project) Stop(ctx context.Context, names []string, session string) (sto
 	return stopped, nil
 }
 
-// endRuns asks runs of a policy to end.
+// endRuns ends runs of a policy after their current iteration.
 func (p *Project) endRuns(policy Policy, session string) (ended []Stopped, err error) {
 	runs, err := run.List(p.own.Dir(), p.dir)
 	for _, info := range runs {
@@ -90,8 +89,8 @@ func (p *Project) endRuns(policy Policy, session string) (ended []Stopped, err e
 	return ended, err
 }
 
-// stop stops the loop of one policy. While its state moves to the archive the loop counts as stopped, so that no hook takes
-// the file for one that the agent removed.
+// stop stops the loop of one policy. Until its state has moved to the archive the loop counts as stopped, so that no
+// hook concludes that the agent removed the file.
 func (p *Project) stop(ctx context.Context, policy Policy, session, command string) (s Stopped, ok bool, err error) {
 	now, err := p.look(ctx, policy, "")
 	if err != nil || !now.exists() || session != "" && now.verdict.Loop.Owner != session {
@@ -115,7 +114,7 @@ func (p *Project) stop(ctx context.Context, policy Policy, session, command stri
 	return s, true, p.mark(ctx, policy.Name, false)
 }
 
-// record writes to the log that a command ended a loop.
+// record logs that a command ended a loop.
 func (p *Project) record(r loop.Record) error {
 	now := p.now()
 	r.V, r.ID, r.Time, r.Root, r.Action, r.Applied = 1, store.LineID(now), now.UTC(), p.dir, rules.Stop, true

@@ -18,13 +18,13 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// Approval says what a user approved: a policy of a project as it was then, or the project.
+// Approval is what a user approved: a policy of a project in its version of that time, or the project.
 type Approval struct {
 	Project  string            `json:"project"`
 	Policy   string            `json:"policy,omitempty"` // "" is the project: its loops and settings count for hooks of all projects
 	Files    []Covered         `json:"files,omitempty"`  // the policy first
 	Programs []Covered         `json:"programs,omitempty"`
-	Params   map[string]string `json:"params,omitempty"` // values that the project's configuration gives
+	Params   map[string]string `json:"params,omitempty"` // values in the project's configuration
 	At       time.Time         `json:"at"`
 }
 
@@ -44,15 +44,15 @@ func approvalOf(a store.Approval) Approval {
 	return Approval{a.Root, a.Policy, covered(a.Files), covered(a.Programs), a.Params, a.At}
 }
 
-// Use is what an approval lets a policy do: run a program, or ask a model.
+// Use is what an approval allows a policy to do: run a program, or call a model.
 type Use struct {
 	Name string // of the fact
 	Pos  rules.Pos
 	Kind string // such as "runs a program"
-	What string // the command line, or what is asked
+	What string // the command line, or the question
 }
 
-// Uses lists what a loaded policy runs and asks, in the project: also the agent that ralph run starts.
+// Uses returns the programs and questions of a loaded policy in the project, including the agent that ralph run starts.
 func (p *Project) Uses(policy Policy) (uses []Use) {
 	for _, f := range p.needApproval(policy.Program) {
 		uses = append(uses, Use{f.Name, f.Pos, f.Source.Trust, asked(f)})
@@ -60,7 +60,7 @@ func (p *Project) Uses(policy Policy) (uses []Use) {
 	return uses
 }
 
-// asked is what a fact runs or asks, as the policy writes it.
+// asked returns the program or question of a fact, as written.
 func asked(f *rules.Fact) string {
 	if f.Source.Argv {
 		return shellwords.Line(f.Args)
@@ -77,7 +77,7 @@ func asked(f *rules.Fact) string {
 	return strings.Join(words, ", ")
 }
 
-// sensitive are the facts and the programs of effects that need an approval.
+// sensitive returns the facts and the programs of effects that need approval.
 func sensitive(p *rules.Program) []*rules.Fact {
 	all := slices.DeleteFunc(p.Facts(), func(f *rules.Fact) bool { return f.Source.Trust == "" })
 	for _, r := range p.Rules() {
@@ -86,7 +86,7 @@ func sensitive(p *rules.Program) []*rules.Fact {
 	return all
 }
 
-// needApproval are the sensitive facts, and the agent that ralph run starts in the project.
+// needApproval returns the sensitive facts, and the agent that ralph run starts in the project.
 func (p *Project) needApproval(program *rules.Program) []*rules.Fact {
 	all := sensitive(program)
 	if program.Run != nil && program.Run.Agent != nil {
@@ -95,26 +95,26 @@ func (p *Project) needApproval(program *rules.Program) []*rules.Fact {
 	return all
 }
 
-// agent is the agent that a policy names, with what clients run by themselves in a directory.
+// agent returns the agent of a policy, with what clients start by themselves in a directory.
 func agent(agent rules.Fact, dir string) *rules.Fact {
 	agent.Known = append(slices.Clone(agent.Args), setup.Started(dir)...)
 	return &agent
 }
 
-// approvable is a policy as approvals know it, in the project at root.
+// approvable returns a policy in the form of approvals, in the project at root.
 func approvable(root string, policy Policy, files []rules.File) approval.Policy {
 	return approval.Policy{
 		Root: root, Name: policy.Name, Files: files, Params: policy.params.project(), Chosen: slices.Collect(maps.Keys(policy.params.chosen)),
 	}
 }
 
-// NoNeedError says that a policy needs no approval.
+// NoNeedError reports that a policy needs no approval.
 type NoNeedError struct{ Policy, Why string }
 
-// Error returns a sentence.
+// Error returns the message.
 func (e *NoNeedError) Error() string { return e.Policy + " " + e.Why }
 
-// Approve approves a loaded policy as it is now. The error may be a [*NoNeedError].
+// Approve approves the current version of a loaded policy. The error may be a [*NoNeedError].
 func (p *Project) Approve(policy Policy) (Approval, error) {
 	need := p.needApproval(policy.Program)
 	switch {
@@ -131,8 +131,8 @@ func (p *Project) Approve(policy Policy) (Approval, error) {
 	return approvalOf(approved), err
 }
 
-// Revoke withdraws the approval of a policy, and reports whether there was one. The policy may have changed since, may be
-// broken, or may be gone.
+// Revoke withdraws the approval of a policy, and reports whether there was one. The policy may have changed, be broken,
+// or no longer exist.
 func (p *Project) Revoke(name string) (bool, error) {
 	file, _ := policyFile(p.dir, name)
 	if found, err := p.Find(name); err == nil {
@@ -141,11 +141,11 @@ func (p *Project) Revoke(name string) (bool, error) {
 	return p.own.Revoke(p.dir, file)
 }
 
-// Trust keeps that the user trusts the project, and reports whether that is new: its loops and settings then count for hooks
-// of all projects.
+// Trust records that the user trusts the project, and reports whether that is new: its loops and settings then count
+// for hooks of all projects.
 func (p *Project) Trust() (bool, error) { return p.own.Trust(p.dir, p.now()) }
 
-// Distrust withdraws all approvals of the project, and that it is trusted. It reports whether there was any.
+// Distrust withdraws all approvals and the trust of the project. It reports whether there were any.
 func (p *Project) Distrust() (any bool, err error) {
 	approvals, err := p.Approvals()
 	for _, a := range approvals {
@@ -157,7 +157,7 @@ func (p *Project) Distrust() (any bool, err error) {
 	return any, err
 }
 
-// Approvals lists what the user approved, the latest first: in the project, or without one in all.
+// Approvals returns what the user approved, latest first: in the project, or without a project in all.
 func (p *Project) Approvals() (all []Approval, err error) {
 	approvals, err := p.own.Approvals()
 	for _, a := range approvals {
@@ -168,10 +168,10 @@ func (p *Project) Approvals() (all []Approval, err error) {
 	return all, err
 }
 
-// unapproved says why a policy may not gather a fact that needs an approval, or with a nil fact why it is not the approved
-// one. nil means that it may. A shipped policy needs no approval as it ships; what the project sets in it is not part of
-// that. Programs run in dir, the project or a worktree of it. In a worktree that ralph run made, the approvals of its project
-// count.
+// unapproved returns why a policy may not gather a fact that needs approval, or with a nil fact why the policy is not
+// approved; nil means approved. A shipped policy needs no approval in its shipped form, which excludes what the project
+// sets in it. Programs run in dir, the project or a worktree of it. In a worktree that ralph run created, the approvals
+// of its project count.
 func (p *Project) unapproved(policy Policy, dir string, files []rules.File, f *rules.Fact) error {
 	if policy.Shipped && len(policy.params.project()) == 0 {
 		return nil
@@ -190,10 +190,10 @@ func (p *Project) unapproved(policy Policy, dir string, files []rules.File, f *r
 	return what.Check(p.own, f)
 }
 
-// worktreesDir holds the worktrees of runs, in the directory of ralph's own files.
+// worktreesDir is the directory of runs' worktrees, within the directory of ralph's own files.
 const worktreesDir = "worktrees"
 
-// home is the project of a worktree that ralph run made, any other project itself.
+// home returns the project of a worktree that ralph run created, otherwise the project itself.
 func (p *Project) home() string {
 	trees, err := filepath.EvalSymlinks(filepath.Join(p.own.Dir(), worktreesDir))
 	if err != nil || filepath.Dir(p.dir) != trees {
@@ -202,12 +202,12 @@ func (p *Project) home() string {
 	return cmp.Or(p.mainTree(p.dir), p.dir)
 }
 
-// Unapproved says why a loaded policy is not the approved one, nil if it is.
+// Unapproved returns why a loaded policy is not approved, or nil.
 func (p *Project) Unapproved(policy Policy) error {
 	return p.unapproved(policy, p.dir, policy.Program.Files(), nil)
 }
 
-// Untrusted says why facts of a loaded policy are missing until it is approved, nil if none is.
+// Untrusted returns why facts of a loaded policy are missing until it is approved, or nil.
 func (p *Project) Untrusted(policy Policy) error {
 	for _, f := range sensitive(policy.Program) {
 		if err := p.unapproved(policy, p.dir, policy.Program.Files(), f); err != nil {
@@ -217,7 +217,8 @@ func (p *Project) Untrusted(policy Policy) error {
 	return nil
 }
 
-// Distrusted says why the loops and settings of the project do not count for hooks of all projects, nil if the user trusts it.
+// Distrusted returns why the project's loops and settings do not count for hooks of all projects, or nil if the user
+// trusts it.
 func (p *Project) Distrusted() error { return approval.Project(p.own, p.home()) }
 
 // WhyNot returns why something is not approved or trusted, without what to do.
@@ -228,8 +229,8 @@ func WhyNot(unapproved error) string {
 	return unapproved.Error()
 }
 
-// OpenApproved finds and loads a policy of the project for a hook of the user's own settings. It fails unless the user
-// approved the policy as it is.
+// OpenApproved finds and loads a policy of the project for a hook in the user's own settings. It returns an error
+// unless the user approved the current version.
 func (p *Project) OpenApproved(ctx context.Context, found Policy, l Load) (Policy, error) {
 	found, err := p.Load(ctx, found, l)
 	if bad := (*UnusableError)(nil); errors.As(err, &bad) {

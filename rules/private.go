@@ -123,7 +123,7 @@ func (s *mask) without(v any, instead func(any) any) any {
 	return instead(v)
 }
 
-// masked returns a value with the sizes of its private parts. Booleans and numbers reveal nothing.
+// masked returns a value with the sizes of its private parts. A boolean reveals nothing.
 func (s *mask) masked(v any) any {
 	return s.without(v, func(v any) any {
 		switch v := v.(type) {

@@ -6,32 +6,32 @@ import (
 
 const (
 	maxWarnings = 1000 // of one Check
-	maxLocated  = 10   // violations of a list that are given a position: each costs a walk through the document
+	maxLocated  = 10   // violations in a list that get a position: each costs a pass over the document
 )
 
-// Result is a document as its schema reads it.
+// Result is a document as read with its schema.
 type Result struct {
-	// Value is a copy of the document: integral numbers are int, saturated at ±(2^53-1), other numbers float64; text that
-	// spells a declared number or bool is that; absent and null fields have their defaults; what is unusable is left out
-	// of objects, and nil in lists. Its kinds are those of the schema.
+	// Value is a copy of the document: integral numbers are int, saturated at ±(2^53-1), other numbers float64; a
+	// string that spells a declared number or bool is that value; missing and null fields have their defaults; unusable
+	// values are omitted from objects, and nil in lists. Its kinds are those of the schema.
 	Value any
-	// Unusable lists fields and elements that must not be read: their kind is wrong, or they are absent, required and have
-	// no default. The pointer "" means the whole document; Value is nil then. What lies beneath a pointer in the list is
-	// unusable too. Sorted by position, then pointer.
+	// Unusable lists fields and elements that must not be read: they have the wrong kind, or they are missing, required
+	// and have no default. The pointer "" means the whole document; Value is then nil. Everything below a listed
+	// pointer is also unusable. It is sorted by position, then pointer.
 	Unusable []Violation
-	// Warnings lists values that are of their type and still not as the schema says: enum, pattern, range, length, format
-	// and so on; numbers that were saturated; and required fields that are absent, also those that are in Unusable.
-	// At most 1000. Sorted by position, then pointer. Only the first 10 of each list have a position.
+	// Warnings lists values of the right type that violate the schema: enum, pattern, range, length, format and so on;
+	// numbers that were saturated; and missing required fields, including those in Unusable. It has at most 1000
+	// entries, sorted by position, then pointer. Only the first 10 of each list have a position.
 	Warnings []Violation
 }
 
-// Check reads a document by the schema. It never fails and never panics, whatever the document: what is wrong is in the
-// result. It may be called concurrently.
+// Check reads a document with the schema. It never fails and never panics, whatever the document: problems are in the
+// result. It is safe for concurrent use.
 //
-// A document, or a value in it, that is deeper than MaxDepth is unusable as a whole, and so is one that is too large for
-// its schema. A document that would take too long to judge has a warning that says so.
+// A document, or a value in it, deeper than MaxDepth is unusable as a whole, and so is one that is too large for its
+// schema. A document whose validation would take too long has a warning.
 //
-// A schema that Compile did not make, also nil, judges kinds alone.
+// A schema that Compile did not make, including nil, checks only kinds.
 func (s *Schema) Check(doc Document) Result {
 	if s == nil {
 		s = &Schema{}
@@ -45,7 +45,7 @@ func (s *Schema) Check(doc Document) Result {
 		}
 		if v, ok := c.conform(s, doc.Value); ok {
 			r.Warnings = append(c.inexact, c.judge(s.document(), v)...)
-			r.Value = c.fill(s, v) // the judge sees the value without defaults
+			r.Value = c.fill(s, v) // judge sees the value without defaults
 			for _, h := range c.holes {
 				delete(h.object, h.field)
 			}
@@ -59,7 +59,7 @@ func (s *Schema) Check(doc Document) Result {
 	return r
 }
 
-// judge returns what is wrong with the conformed value beyond its kinds, without positions.
+// judge returns the violations of the conformed value except those of kinds, without positions.
 func (c *conformer) judge(s *compiled, v any) []Violation {
 	if s.root == nil {
 		return nil
@@ -71,7 +71,7 @@ func (c *conformer) judge(s *compiled, v any) []Violation {
 	if s.library != nil {
 		checker.findings = s.consult(v)
 	}
-	// What is unusable was reported as such.
+	// Unusable values are already reported.
 	unusable := make(map[string]bool, len(c.unusable))
 	for _, v := range c.unusable {
 		unusable[v.Pointer] = v.Keyword != "required"
@@ -85,7 +85,7 @@ func (c *conformer) judge(s *compiled, v any) []Violation {
 	})
 }
 
-// locate gives violations their values, positions and order.
+// locate sets values, positions and order of violations.
 func (d Document) locate(all []Violation) []Violation {
 	if len(all) == 0 {
 		return nil

@@ -13,22 +13,22 @@ import (
 	"github.com/ralph-sdk/ralph/internal/regexpsize"
 )
 
-// Limits of what it takes to check one document. Schema and document multiply: a thousand alternatives for each of fifty
-// thousand values take minutes.
+// Limits on checking one document. Schema and document multiply: a thousand alternatives for each of fifty thousand
+// values take minutes.
 const (
-	maxSteps  = 6_000_000 // of some hundred nanoseconds each
-	maxNested = 20_000    // schemas that judge a value inside one another, with all values that it is in
+	maxSteps  = 6_000_000 // each about a hundred nanoseconds
+	maxNested = 20_000    // nested schemas for a value, including those of all values around it
 
 	errorSteps = 24 // for the text of a violation
-	bytesAStep = 16 // of a text that are compared
+	bytesAStep = 16 // of a string, compared in a step
 )
 
-const maxShownText = 1000 // characters of a pattern, or of what alternatives say, in a message
+const maxShownText = 1000 // characters of a pattern, or of the errors of alternatives, in a message
 
-// tooMuch ends a check. Nothing else is to be done then, however deep the check is.
+// tooMuch ends a check, at any depth.
 type tooMuch string
 
-// within runs f, and returns why it was ended, "" if it was not.
+// within runs f, and returns why it was ended, or "".
 func within(f func()) (why tooMuch) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -42,9 +42,9 @@ func within(f func()) (why tooMuch) {
 	return ""
 }
 
-// checker judges normalised values by the keywords of schemas.
+// checker validates normalized values with the keywords of schemas.
 type checker struct {
-	steps    int // taken
+	steps    int // used so far
 	nested   int
 	path     []string
 	findings []Violation // without positions
@@ -56,7 +56,7 @@ func (c *checker) take(steps int) {
 	}
 }
 
-// report notes that the value at the current path, or a field of it, breaks a keyword.
+// report records that the value at the current path, or a field of it, violates a keyword.
 func (c *checker) report(v Violation, field ...string) {
 	if c.take(errorSteps + len(c.path)); len(c.findings) <= maxWarnings {
 		v.Pointer = PointerOf(append(c.path, field...))
@@ -68,7 +68,7 @@ func (c *checker) reportf(keyword, format string, args ...any) {
 	c.report(Violation{Keyword: keyword, Message: fmt.Sprintf(format, args...)})
 }
 
-// try returns what n has against v, without reporting it.
+// try returns the violations of v by n, without reporting them.
 func (c *checker) try(n *node, v any) []Violation {
 	reported := c.findings
 	c.findings = nil
@@ -78,7 +78,7 @@ func (c *checker) try(n *node, v any) []Violation {
 	return found
 }
 
-// below judges the field or element of the current value that segment names.
+// below checks the field or element of the current value that segment names.
 func (c *checker) below(segment string, n *node, v any) {
 	c.path = append(c.path, segment)
 	c.check(n, v)
@@ -98,7 +98,7 @@ func (c *checker) check(n *node, v any) {
 	kind := kindOf(v)
 	if !n.kinds.admits(kind) {
 		c.reportf("type", "is %s, expected %s", show(v), joinKinds(n.kinds.list()))
-		return // what else is wrong with it is of no interest
+		return // its other violations do not matter
 	}
 	c.among(n.constant, "const", v)
 	c.among(n.enum, "enum", v)
@@ -123,7 +123,7 @@ func (c *checker) check(n *node, v any) {
 	}
 }
 
-// among reports a value that none of values, if there are any, is equal to.
+// among reports a value that equals none of values, if there are any.
 func (c *checker) among(values []any, keyword string, v any) {
 	if values == nil {
 		return
@@ -134,7 +134,7 @@ func (c *checker) among(values []any, keyword string, v any) {
 	}
 }
 
-// limit reports a value that is beyond a limit meant for its kind.
+// limit reports a value beyond a limit for its kind.
 func (c *checker) limit(l limit, v any) {
 	var size float64
 	switch v := v.(type) {
@@ -163,14 +163,14 @@ func (c *checker) text(n *node, s string) {
 	if n.format == nil {
 		return
 	}
-	c.take(regexpsize.Parsing(s[:min(len(s), maxFormatted)])) // at most: it may be the format of patterns
+	c.take(regexpsize.Parsing(s[:min(len(s), maxFormatted)])) // upper bound: it may be the format of patterns
 	if !n.format.accepts(s) {
 		c.report(Violation{Keyword: "format", Message: "is " + show(s) + ", expected " + cmp.Or(n.format.expected, "the format "+n.text("format")), Help: n.format.help})
 	}
 }
 
 func (c *checker) matches(p *pattern, s string) bool {
-	const bytesAStep = 8 // that an instruction reads
+	const bytesAStep = 8 // read by an instruction in a step
 	c.take(1 + p.size*len(s)/bytesAStep)
 	return p.compiled().MatchString(s)
 }
@@ -191,7 +191,7 @@ func (c *checker) object(n *node, m map[string]any) {
 	for key, item := range m {
 		c.take(1)
 		for _, sub := range n.subs["unevaluatedProperties"] {
-			c.try(sub, item) // it takes the library as many steps
+			c.try(sub, item) // the library takes as many steps
 		}
 		sub := n.fields[key]
 		known := sub != nil
@@ -219,7 +219,7 @@ func (c *checker) object(n *node, m map[string]any) {
 	}
 }
 
-// missing reports the names that an object lacks.
+// missing reports the missing names of an object.
 func (c *checker) missing(keyword string, names []string, m map[string]any) {
 	c.take(len(names))
 	for _, name := range names {
@@ -229,11 +229,11 @@ func (c *checker) missing(keyword string, names []string, m map[string]any) {
 	}
 }
 
-// surplus reports a field that a closed object has too many.
+// surplus reports an additional field of a closed object.
 func (c *checker) surplus(n *node, name string) {
 	const (
 		shown      = 20
-		candidates = 250 // names that a name is compared with to guess which was meant
+		candidates = 250 // names to compare when guessing the intended one
 	)
 	v := Violation{Keyword: "additionalProperties", Message: "is not a field of this object, expected none"}
 	if len(n.known) > 0 {
@@ -291,7 +291,7 @@ func (c *checker) unique(list []any) {
 	}
 }
 
-// combine judges v by the keywords that hold other schemas for the same value.
+// combine checks v with the keywords that have schemas for the same value.
 func (c *checker) combine(n *node, v any) {
 	for _, sub := range n.subs["allOf"] {
 		c.check(sub, v)
@@ -314,7 +314,7 @@ func (c *checker) combine(n *node, v any) {
 	}
 }
 
-// alternatives reports a value that fits none of all, with the first complaint of each, or more than one of oneOf.
+// alternatives reports a value that fits none of all, with the first violation of each, or more than one of oneOf.
 func (c *checker) alternatives(keyword string, all []*node, v any) {
 	var fits, complaints []string
 	for i, sub := range all {
@@ -340,7 +340,7 @@ func (c *checker) alternatives(keyword string, all []*node, v any) {
 	}
 }
 
-// weightOf returns how many steps it takes to compare v with another value.
+// weightOf returns the number of steps to compare v with another value.
 func weightOf(v any) int {
 	weight := 1
 	switch v := v.(type) {
@@ -373,7 +373,7 @@ func oneOf(values []any) string {
 	return strings.Join(words, "")
 }
 
-// countOf returns how many characters, elements or fields a value has.
+// countOf returns the number of characters, elements or fields of a value.
 func countOf(v any) int {
 	switch v := v.(type) {
 	case string:
@@ -386,7 +386,7 @@ func countOf(v any) int {
 	return 0
 }
 
-// counted is countOf in words.
+// counted returns countOf in words.
 func counted(v any) string {
 	unit := map[Kind]string{String: "character", Array: "element", Object: "field"}[kindOf(v)]
 	count := countOf(v)

@@ -17,25 +17,25 @@ import (
 	"github.com/ralph-sdk/ralph/internal/regexpsize"
 )
 
-// Limits of what a schema is made of. They bound what it takes to compile it.
+// Limits on a schema, which bound the cost of compiling it.
 const (
-	maxErrors       = 100     // errors that are collected before the first is chosen
-	maxValues       = 50_000  // values that the document is made of
+	maxErrors       = 100     // errors to collect before choosing the first
+	maxValues       = 50_000  // values in the document
 	maxLevels       = 128     // of the document
-	maxPointers     = 400_000 // bytes of the JSON pointers of all schemas inside, each with some for the schema itself
+	maxPointers     = 400_000 // bytes of the JSON pointers of all subschemas, each plus a constant
 	maxInstructions = 100_000 // of all patterns
 )
 
-// compiler turns a decoded schema into nodes.
+// compiler compiles a decoded schema into nodes.
 type compiler struct {
 	name    string
 	draft   draft
 	root    any
 	nodes   map[string]*node
-	pending []*node // nodes whose $ref is not resolved yet
+	pending []*node // nodes with an unresolved $ref
 	unknown []Violation
 	errs    []Violation
-	rare    bool // the document has keywords that only the library knows
+	rare    bool // the document has keywords that need the library
 
 	size         int // values
 	pointers     int // bytes of all pointers
@@ -86,7 +86,7 @@ func (c *compiler) report(v Violation) {
 	}
 }
 
-// first returns the error that is first in the document. Maps are walked in random order, so there is a choice.
+// first returns the first error in the document. Maps are visited in random order, so errors must be sorted.
 func (c *compiler) first(position func(string) (int, int)) error {
 	if len(c.errs) == 0 {
 		return nil
@@ -98,7 +98,7 @@ func (c *compiler) first(position func(string) (int, int)) error {
 	return &CompileError{Name: c.name, Line: v.Line, Col: v.Col, Pointer: v.Pointer, Message: v.Message, Help: v.Help}
 }
 
-// canonical copies a decoded schema with numbers as int or float64, the only two forms that the rest knows.
+// canonical returns a copy of a decoded schema with numbers as int or float64.
 func (c *compiler) canonical(v any, path []any) any {
 	if c.size++; len(path) > maxLevels || c.size > maxValues {
 		if len(c.errs) == 0 {
@@ -135,7 +135,7 @@ func (c *compiler) canonical(v any, path []any) any {
 	case !ok:
 		c.fail(PointerOf(path), "expected a JSON value, got %v of Go's type %T", v, v)
 	case !exact:
-		// A bound may lie beyond the integers that values are saturated at.
+		// A bound may be beyond the saturated integers.
 		f, err := strconv.ParseFloat(fmt.Sprint(v), 64)
 		if err != nil {
 			c.fail(PointerOf(path), "the number %s is too big", show(fmt.Sprint(v)))
@@ -156,13 +156,13 @@ func (c *compiler) readDraft() {
 	}
 }
 
-// node compiles the schema at a place in the document.
+// node compiles the schema at a pointer in the document.
 func (c *compiler) node(doc any, at string) *node {
 	const perNode = 50
 	n := &node{at: at}
 	if c.pointers += perNode + len(at); c.pointers > maxPointers {
 		c.fail("", "the schema is too big: it has too many schemas inside, or too long names on the way to them")
-		c.pointers = maxPointers + 1 // what follows is too much as well
+		c.pointers = maxPointers + 1 // the rest is also too much
 		return n
 	}
 	c.nodes[at] = n
@@ -207,7 +207,7 @@ func (c *compiler) node(doc any, at string) *node {
 
 func (c *compiler) reportUnknown(name, at string) {
 	if strings.HasPrefix(name, "x-") || len(c.unknown) == maxErrors {
-		return // a keyword that says that it is nobody's business
+		return // a keyword that is never an error
 	}
 	known := make([]string, len(keywords))
 	for i := range keywords {
@@ -220,7 +220,7 @@ func (c *compiler) reportUnknown(name, at string) {
 	})
 }
 
-// keyword checks the form of one keyword's value and takes from it what the node holds.
+// keyword checks the form of one keyword's value and stores it in the node.
 func (c *compiler) keyword(n *node, kw keyword, value any, at string) {
 	switch kw.shape {
 	case aText, aReference:
@@ -260,7 +260,7 @@ func (c *compiler) keyword(n *node, kw keyword, value any, at string) {
 func (c *compiler) textKeyword(n *node, name, value, at string) {
 	switch name {
 	case "$id":
-		// References are local, so nothing is called by this name.
+		// References are local, so the name is never used.
 		if n.at != "" {
 			c.fail(at, "a nested $id is not supported, remove it: references are resolved from the root")
 		}
@@ -346,7 +346,7 @@ func (c *compiler) typeKeyword(n *node, value any, at string) {
 	}
 }
 
-// meantType asks for the type that another language calls name, else for the nearest one.
+// meantType suggests the type that another language calls name, otherwise the nearest one.
 func meantType(name string) string {
 	meant := map[string]string{
 		"int": "integer", "int64": "integer", "uint": "integer", "float": "number", "float64": "number", "double": "number",
@@ -358,7 +358,7 @@ func meantType(name string) string {
 	return nearest.DidYouMean(name, kindWords[1:])
 }
 
-// schemas compiles the schemas that a keyword holds.
+// schemas compiles the schemas in a keyword.
 func (c *compiler) schemas(n *node, kw keyword, value any, at string) {
 	switch kw.shape {
 	case schemaMap, patternMap, schemaOrNames:
@@ -432,7 +432,7 @@ func (c *compiler) schemaList(value any, at string) []*node {
 	return nodes
 }
 
-// expect returns value as a T, which what names.
+// expect returns value as a T, which what describes.
 func expect[T any](c *compiler, value any, at, what string) (T, bool) {
 	v, ok := value.(T)
 	if !ok {
@@ -468,7 +468,7 @@ func (c *compiler) names(value any, at string) []string {
 // pattern reads a regular expression.
 func (c *compiler) pattern(expr, at string) *pattern {
 	p := &pattern{compiled: sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })}
-	// A counted repetition stands for many instructions, and parsing alone may take long.
+	// A counted repetition expands to many instructions, and even parsing may take long.
 	if c.instructions += regexpsize.Parsing(expr); c.instructions <= maxInstructions {
 		tree, err := syntax.Parse(expr, syntax.Perl)
 		if err != nil {
@@ -485,7 +485,7 @@ func (c *compiler) pattern(expr, at string) *pattern {
 	return p
 }
 
-// resolve finds the targets of all references.
+// resolve resolves all references.
 func (c *compiler) resolve() {
 	for _, n := range c.pending {
 		ref, at := n.text("$ref"), child(n.at, "$ref")
@@ -503,7 +503,7 @@ func (c *compiler) resolve() {
 	}
 }
 
-// valueAt returns what lies at path in a decoded document.
+// valueAt returns the value at path in a decoded document.
 func valueAt(v any, path []string) (any, bool) {
 	for _, segment := range path {
 		switch container := v.(type) {
@@ -526,9 +526,9 @@ func valueAt(v any, path []string) (any, bool) {
 	return v, true
 }
 
-// refuseCircles refuses nodes that refer to themselves without going deeper into the value, which would never end.
+// refuseCircles reports nodes that refer to themselves for the same value, which would never end.
 func (c *compiler) refuseCircles() {
-	open := make(map[*node]bool, len(c.nodes)) // false when all below a node was looked at
+	open := make(map[*node]bool, len(c.nodes)) // false once all nodes below are checked
 	var visit func(n *node)
 	visit = func(n *node) {
 		if inside, seen := open[n]; seen {

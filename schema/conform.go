@@ -5,18 +5,18 @@ import (
 	"strconv"
 )
 
-// conformer copies a value into the form that its type describes: numbers normalised, text read as the number or bool that
-// it spells, absent what is null and must not be, and what is unusable. It judges kinds only, and leaves the rest to the
-// checker, which wants to see the value without defaults.
+// conformer copies a value in the form of its type: numbers normalized, strings read as the number or bool that they
+// spell, null and unusable values dropped where they are not allowed. It checks only kinds; the checker does the rest,
+// on the value without defaults.
 type conformer struct {
 	text func(pointer string) (string, bool) // Document.Text; may be nil
 
-	path     []string    // where the conformer is
-	length   int         // bytes of path
-	steps    int         // taken: fields looked for, defaults made, messages written
+	path     []string    // the current path
+	length   int         // bytes in path
+	steps    int         // used so far: fields, defaults, messages
 	unusable []Violation // without positions
 	inexact  []Violation // numbers that were saturated, without positions
-	holes    []hole      // where fields are unusable, which get no default: nobody wrote that value
+	holes    []hole      // positions of unusable fields, which get no default: nobody wrote that value
 }
 
 type hole struct {
@@ -24,18 +24,18 @@ type hole struct {
 	field  string
 }
 
-// Limits of one value.
+// Limits on one value.
 const (
-	maxPath         = 8 << 10   // bytes of the keys on the way to a value in it
-	maxConformSteps = 5_000_000 // steps of some ten nanoseconds
-	defaultSteps    = 10        // for a value in a default that is filled in
+	maxPath         = 8 << 10   // bytes of the keys on the path to a value
+	maxConformSteps = 5_000_000 // each about ten nanoseconds
+	defaultSteps    = 10        // for a value in a default
 
-	// Who has more that is unusable has another file in front of him than the schema means.
+	// A document with more unusable values is not one of this schema.
 	maxUnusable = 1000
 )
 
-// enter goes to a field or element. Callers limit what they parse; the limits here are for values that were made by hand,
-// which may even contain themselves.
+// enter descends into a field or element. Parsers limit depth and size, too; the limits here are for values made by
+// programs, which may even contain themselves.
 func (c *conformer) enter(segment string) {
 	c.path = append(c.path, segment)
 	if c.length += len(segment) + 1; c.length > maxPath {
@@ -66,15 +66,15 @@ func (c *conformer) reject(v Violation) {
 	c.unusable = append(c.unusable, v)
 }
 
-// saturated notes that v counts as n.
+// saturated records that v counts as n.
 func (c *conformer) saturated(v, n any) {
 	if len(c.inexact) < maxUnusable {
 		c.inexact = append(c.inexact, Violation{Pointer: c.pointer(), Message: fmt.Sprintf("is %s, too big to be exact; it counts as %v", show(v), n), Clamped: true})
 	}
 }
 
-// conform returns the copy. It is not ok if the kind is wrong. Null where null is not allowed is such a case too: fields
-// must be looked at before, see absent.
+// conform returns the copy. ok is false for the wrong kind, which includes null where it is not allowed: check fields
+// with absent first.
 func (c *conformer) conform(t *Schema, v any) (any, bool) {
 	n, exact, ok := number(v)
 	switch kind := kindOf(v); {
@@ -83,7 +83,7 @@ func (c *conformer) conform(t *Schema, v any) (any, bool) {
 			c.saturated(v, n)
 		}
 		v = n
-	case kind == Any || kind == Number: // what JSON does not have, such as YAML's dates and infinity
+	case kind == Any || kind == Number: // not in JSON, such as dates and infinity in YAML
 		v = fmt.Sprint(v)
 	}
 	switch v := v.(type) {
@@ -109,7 +109,7 @@ func (c *conformer) conform(t *Schema, v any) (any, bool) {
 	return nil, false
 }
 
-// example says what a value of the kind looks like, or nothing where the kind's name says it.
+// example returns an example of the kind, or "" if its name is clear.
 func example(k Kind) string {
 	return map[Kind]string{
 		Bool:   "write true or false",
@@ -118,7 +118,7 @@ func example(k Kind) string {
 	}[k]
 }
 
-// scalar reads v, whose numbers are normalised, as a value of t.
+// scalar reads v, with normalized numbers, as a value of t.
 func (c *conformer) scalar(t *Schema, v any) (any, bool) {
 	if t.allows(kindOf(v)) {
 		return v, true
@@ -146,7 +146,7 @@ func (c *conformer) scalar(t *Schema, v any) (any, bool) {
 
 func (c *conformer) object(t *Schema, m map[string]any) map[string]any {
 	c.contain(len(t.Fields))
-	// Of a schema with many fields most are absent in most objects.
+	// Objects usually lack most fields of a large schema.
 	out := make(map[string]any, max(len(m), min(len(t.Fields), 32)))
 	for key, v := range m {
 		field := t.Fields[key]
@@ -182,7 +182,7 @@ func (c *conformer) list(t *Schema, list []any) []any {
 	return out
 }
 
-// contain counts an object or list, in which there are steps to take.
+// contain counts an object or list of this many steps.
 func (c *conformer) contain(steps int) {
 	if c.take(steps); len(c.path) >= MaxDepth {
 		panic(tooMuch(fmt.Sprintf("is nested deeper than %d levels", MaxDepth)))
@@ -200,10 +200,10 @@ func (c *conformer) item(t *Schema, segment string, v any) (any, bool) {
 	return v, ok
 }
 
-// absent says that null in a field of type t is the same as no field: it has a default, or may not be null.
+// absent reports whether null in a field of type t counts as a missing field: it has a default, or is not nullable.
 func (t *Schema) absent() bool { return t != nil && (t.HasDefault || !t.allows(Null)) }
 
-// fill puts defaults where fields of v are absent, in place, and returns v, or a default if v is nil.
+// fill sets missing fields of v to their defaults, in place, and returns v, or a default if v is nil.
 func (c *conformer) fill(t *Schema, v any) any {
 	if t == nil {
 		return v

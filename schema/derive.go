@@ -8,18 +8,18 @@ import (
 	"strings"
 )
 
-// maxDefault is the most steps that it takes to compare one completed default.
+// maxDefault bounds the steps to compare one completed default.
 const maxDefault = 20_000
 
-// deriver turns nodes into types. All keywords of a schema hold together, so a type may be derived from some of them and
-// is still right, only wider. It must not be narrower, and an object must not lack a field that the schema declares, for
-// reading that field would be reported as a typo.
+// deriver derives types from nodes. All keywords of a schema apply together, so a type may ignore some of them: it is
+// then wider, but still correct. It must not be narrower, and an object must not lack a declared field, because reading
+// that field would be reported as a typo.
 type deriver struct {
 	*compiler
-	memo  map[*node]*Schema // nil while the node is being derived
+	memo  map[*node]*Schema // nil while being derived
 	wide  []Widening
-	steps int // that all defaults took
-	looks int // at schemas that other schemas are combined with
+	steps int // for all defaults
+	looks int // at combined schemas
 }
 
 func (d *deriver) widen(n *node, keyword, why string) {
@@ -51,7 +51,7 @@ func (d *deriver) typeOf(n *node) *Schema {
 	if doc := n.text("description"); doc != "" {
 		t.Doc = doc
 	}
-	// A default beside a $ref is an annotation and counts in every draft.
+	// A default next to a $ref is an annotation and counts in every draft.
 	if value, ok := n.keywords["default"]; ok && value != nil {
 		d.setDefault(child(n.at, "default"), &t, value)
 	}
@@ -59,7 +59,7 @@ func (d *deriver) typeOf(n *node) *Schema {
 	return &t
 }
 
-// derive returns the type that the keywords of n make, without the annotations.
+// derive returns the type of n without annotations.
 func (d *deriver) derive(n *node) *Schema {
 	t := d.own(n)
 	if n.has("patternProperties") && (t.Kind == Object || t.unknown()) {
@@ -93,7 +93,7 @@ func (d *deriver) derive(n *node) *Schema {
 	return t
 }
 
-// declares reports whether n makes a type of its values, or has a default for them.
+// declares reports whether n declares a type or a default.
 func (n *node) declares() bool {
 	others := len(n.subs)
 	if n.has("allOf") {
@@ -104,7 +104,7 @@ func (n *node) declares() bool {
 		(n.ref != nil && n.ref.declares()) || slices.ContainsFunc(n.subs["allOf"], (*node).declares)
 }
 
-// exceeds reports whether n, which is combined with t, declares a field that an object of type t lacks, or a default.
+// exceeds reports whether n, which is combined with t, declares a default, or a field that t lacks.
 func (d *deriver) exceeds(n *node, t *Schema) bool {
 	const most = 1_000_000
 	if d.looks++; d.looks > most {
@@ -122,7 +122,7 @@ func (d *deriver) exceeds(n *node, t *Schema) bool {
 	return slices.ContainsFunc(n.inPlace(), func(sub *node) bool { return d.exceeds(sub, t) })
 }
 
-// nullable recognises the long form of "this or null": two alternatives, one of which is null.
+// nullable returns the type of the long form of "this or null": two alternatives, one of which is null.
 func (d *deriver) nullable(n *node) (*Schema, bool) {
 	alternatives := append(n.subs["anyOf"], n.subs["oneOf"]...)
 	if len(alternatives) != 2 || len(n.branches()) != 2 {
@@ -135,7 +135,7 @@ func (d *deriver) nullable(n *node) (*Schema, bool) {
 	return some, none.Kind == Null && some.Kind != Null && !some.unknown()
 }
 
-// unknownLike returns anything, but of the kinds of t.
+// unknownLike returns anything of the kinds of t.
 func unknownLike(t *Schema) *Schema {
 	wide := &Schema{Kinds: t.Kinds, Nullable: t.Nullable, Doc: t.Doc, Default: t.Default, HasDefault: t.HasDefault}
 	if t.Kind != Any {
@@ -144,7 +144,7 @@ func unknownLike(t *Schema) *Schema {
 	return wide
 }
 
-// own returns the type that the keywords of n itself make.
+// own returns the type of n's own keywords.
 func (d *deriver) own(n *node) *Schema {
 	t := &Schema{}
 	if n.always != nil {
@@ -152,7 +152,7 @@ func (d *deriver) own(n *node) *Schema {
 	}
 	kinds := n.kinds
 	if kinds == 0 {
-		// Strictly, properties say nothing about values that are no objects. Whoever writes them means an object.
+		// Strictly, properties allow values that are not objects, but authors mean an object.
 		switch {
 		case n.fields != nil || n.extra != nil || n.closed || n.required != nil || n.has("patternProperties"):
 			kinds.add(Object)
@@ -160,7 +160,7 @@ func (d *deriver) own(n *node) *Schema {
 			kinds.add(Array)
 		}
 	}
-	if n.constant != nil { // it says more
+	if n.constant != nil { // it is more specific
 		kinds = d.enumerate(t, n.constant, kinds)
 	} else if n.enum != nil {
 		kinds = d.enumerate(t, n.enum, kinds)
@@ -179,7 +179,7 @@ func (d *deriver) own(n *node) *Schema {
 	return t
 }
 
-// enumerate gives t the values of an enum that are of the allowed kinds, and returns the kinds that are left.
+// enumerate sets the values of an enum with allowed kinds in t, and returns their kinds.
 func (d *deriver) enumerate(t *Schema, values []any, allowed kindSet) kindSet {
 	var left kindSet
 	for _, v := range values {
@@ -196,7 +196,7 @@ func (d *deriver) enumerate(t *Schema, values []any, allowed kindSet) kindSet {
 	return left
 }
 
-// setKinds chooses Kind, Kinds and Nullable.
+// setKinds sets Kind, Kinds and Nullable.
 func (t *Schema) setKinds(kinds kindSet) {
 	list := kinds.list()
 	if len(list) > 1 && list[0] == Null {
@@ -231,14 +231,14 @@ func (d *deriver) object(n *node, t *Schema) {
 	}
 }
 
-// bounds gives t the bounds of a number.
+// bounds sets the bounds of a number in t.
 func (d *deriver) bounds(n *node, t *Schema) {
 	for _, l := range n.limits {
 		side, sign := &t.Min, 1.0
 		switch l.name {
 		case "minimum", "exclusiveMinimum":
 		case "maximum", "exclusiveMaximum":
-			side, sign = &t.Max, -1 // mirrored, it is a lower bound
+			side, sign = &t.Max, -1 // negated, it is a lower bound
 		default:
 			continue
 		}
@@ -255,8 +255,8 @@ func (d *deriver) bounds(n *node, t *Schema) {
 	}
 }
 
-// setDefault gives t a default, complete in itself, which the schema states at a place. A default of a wrong type is an error: it would stand for a
-// value that rules rely on. One that breaks enum or pattern is fine: it says that there is no value.
+// setDefault sets the default of t, completed, from the schema's at a pointer. A default of the wrong type is an error,
+// because rules rely on the type. One that violates enum or pattern is allowed: it means that there is no value.
 func (d *deriver) setDefault(at string, t *Schema, value any) {
 	c := conformer{steps: d.steps}
 	refused := within(func() {
@@ -286,12 +286,12 @@ func (d *deriver) setDefault(at string, t *Schema, value any) {
 	t.Default, t.HasDefault, t.Optional = value, true, false
 }
 
-// identity is the same for values that are equal, which are normalised.
+// identity returns a key that is the same for equal normalized values.
 func identity(v any) any {
 	switch v.(type) {
 	case []any, map[string]any:
 		type container string
-		src, _ := json.Marshal(v) // it was JSON
+		src, _ := json.Marshal(v) // it comes from JSON
 		return container(src)
 	}
 	return v

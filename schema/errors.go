@@ -4,23 +4,23 @@ import (
 	"fmt"
 )
 
-// Limits of what is read. They keep every parser and every recursion of this package far from the end of the stack.
+// Limits on input. They keep every parser and recursion of this package from overflowing the stack.
 const (
 	MaxSchemaSize   = 256 << 10 // bytes of a schema document
 	MaxDocumentSize = 8 << 20   // bytes of a JSON document
-	MaxDepth        = 1000      // arrays and objects inside one another, in schemas and documents
+	MaxDepth        = 1000      // nested arrays and objects, in schemas and documents
 )
 
-// CompileError says why a schema cannot be used.
+// CompileError is why a schema cannot be used.
 type CompileError struct {
-	Name      string // the schema's name, as given to Compile or FromValue
-	Line, Col int    // where in its source; from 1, columns count characters; 0, 0 for schemas made from a value
-	Pointer   string // JSON pointer of the place in the schema; "" is its root
-	Message   string // what was expected there and what was found
+	Name      string // the schema's name, as passed to Compile or FromValue
+	Line, Col int    // its position, from 1, columns in characters; 0, 0 for schemas made from a value
+	Pointer   string // JSON pointer into the schema; "" is its root
+	Message   string // what was expected and what was found
 	Help      string // what to write instead, such as `did you mean "string"?`; "" if there is no suggestion
 }
 
-// Error is one line: the name, the place, the message and the help.
+// Error returns one line: the name, the position, the message and the help.
 func (e *CompileError) Error() string {
 	s := e.Name
 	if e.Line > 0 {
@@ -33,28 +33,28 @@ func (e *CompileError) Error() string {
 	return s
 }
 
-// SyntaxError says why a text is not one JSON document.
+// SyntaxError is why a text is not one JSON document.
 type SyntaxError struct {
-	Line, Col int    // from 1, columns count characters
+	Line, Col int    // from 1, columns in characters
 	Message   string // what was found and what was expected
 }
 
-// Error is one line: line:col: message.
+// Error returns one line: line:col: message.
 func (e *SyntaxError) Error() string { return fmt.Sprintf("%d:%d: %s", e.Line, e.Col, e.Message) }
 
-// Violation is one way in which a document or a schema is not as it should be.
+// Violation is one problem of a document or a schema.
 type Violation struct {
-	Pointer   string // JSON pointer (RFC 6901, not percent-encoded) of the value; of an absent field, where it should be
-	Line, Col int    // from 1; of an absent field, those of the object that lacks it; 0, 0 if unknown
-	Message   string // what is wrong there; a clause without subject, such as `is "abc", expected integer`
+	Pointer   string // JSON pointer (RFC 6901, not percent-encoded) of the value, also of a missing field
+	Line, Col int    // from 1; for a missing field, those of its object; 0, 0 if unknown
+	Message   string // what is wrong; a clause without subject, such as `is "abc", expected integer`
 	Help      string // what to write instead, such as `did you mean "list"?`; "" if there is no suggestion
-	Clamped   bool   // the value that rules read is not that of the document: the number is beyond ±(2^53-1), and counts as that
-	Keyword   string // the JSON Schema keyword that is broken; "type" for a wrong type; "" for numbers that are Clamped and if unknown
-	Value     any    // what the document has there, as decoded; nil if nothing, and for the document itself. It must not be changed
+	Clamped   bool   // the number is beyond ±(2^53-1), and rules read that instead
+	Keyword   string // the violated JSON Schema keyword; "type" for a wrong type; "" for numbers that are Clamped and if unknown
+	Value     any    // the document's value, decoded; nil if missing, and for the document itself. It must not be modified
 }
 
-// Harms reports whether users are to know of it where the value is read: a wrong type, a number out of its range or beyond
-// ±(2^53-1), a string that breaks its format. Anything else, such as a broken enum, files in the field have without harm.
+// Harms reports whether to report the violation to users when the value is read: a wrong type, a number out of range or
+// beyond ±(2^53-1), an invalid format. Others, such as an unknown enum value, occur in real files without harm.
 func (v Violation) Harms() bool {
 	switch v.Keyword {
 	case "type", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "format":
@@ -63,7 +63,7 @@ func (v Violation) Harms() bool {
 	return v.Clamped
 }
 
-// Text is the message and the help.
+// Text returns the message and the help.
 func (v Violation) Text() string { return withHelp(v.Message, v.Help) }
 
 func withHelp(message, help string) string {
@@ -73,7 +73,7 @@ func withHelp(message, help string) string {
 	return message + "; " + help
 }
 
-// String is one line: the place, the pointer, the message and the help.
+// String returns one line: the position, the pointer, the message and the help.
 func (v Violation) String() string {
 	s := v.Text()
 	if v.Pointer != "" {
@@ -85,7 +85,7 @@ func (v Violation) String() string {
 	return s
 }
 
-// place looks up the position of v. That of a missing value is the position of what should hold it.
+// place sets the position of v. That of a missing value is the position of its container.
 func (v *Violation) place(position func(pointer string) (line, col int)) {
 	for at := v.Pointer; ; at = parent(at) {
 		if v.Line, v.Col = position(at); v.Line > 0 || at == "" {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// compareViolations orders by position, what has none last, then by pointer, then by message. Pointers are compared by
-// their segments, and indexes as numbers.
+// compareViolations compares by position, unknown ones last, then by pointer, then by message. Pointers compare by
+// segment, with indexes as numbers.
 func compareViolations(a, b Violation) int {
 	unknown := func(v Violation) int {
 		if v.Line > 0 {
@@ -18,7 +18,7 @@ func compareViolations(a, b Violation) int {
 }
 
 func comparePointers(a, b string) int {
-	from := 0 // the last segment that begins alike
+	from := 0 // the last segment with a common beginning
 	for i := 0; i < len(a) && i < len(b) && a[i] == b[i]; i++ {
 		if a[i] == '/' {
 			from = i
@@ -37,7 +37,7 @@ func comparePointers(a, b string) int {
 	return len(a) - len(b)
 }
 
-// firstSegment is the first segment of a pointer, with its slash.
+// firstSegment returns the first segment of a pointer, with its slash.
 func firstSegment(pointer string) string {
 	if end := strings.IndexByte(pointer[1:], '/'); end >= 0 {
 		return pointer[:end+1]

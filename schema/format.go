@@ -8,17 +8,17 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v5"
 )
 
-// maxFormatted is how many bytes a string with a format has at most: the parsers quote what they refuse.
+// maxFormatted bounds a string with a format, in bytes: parsers quote what they reject.
 const maxFormatted = 2 << 10
 
-// format is a format of strings. The values stay strings. An empty string is accepted, as it is how a document says that
-// there is no value.
+// format is a format of strings. The values stay strings. An empty string is valid, because documents use it for no
+// value.
 type format struct {
 	parses         func(string) bool
 	expected, help string
 }
 
-// formats are the formats that the functions date and duration of rules read. All others are those of the library.
+// formats are the formats that the functions date and duration of rules accept. The library checks all others.
 var formats = map[string]*format{
 	"date-time":   {inLayout(time.RFC3339, time.DateTime, time.DateOnly), "a time", "write a time such as 2026-11-20T12:00:00Z"},
 	"go-duration": {isDuration, "a duration", "write a duration such as 30m"},
@@ -39,8 +39,8 @@ func (f *format) accepts(text string) bool {
 	return text == "" || len(text) <= maxFormatted && f.parses(text)
 }
 
-// inLayout accepts what is written in one of the layouts. Beside RFC 3339 people write a date alone, and a space without a
-// zone, which is UTC.
+// inLayout accepts strings in one of the layouts. Besides RFC 3339 people write a date, or a date and time with a space
+// and without a zone, which is UTC.
 func inLayout(layouts ...string) func(string) bool {
 	return func(text string) bool {
 		return slices.ContainsFunc(layouts, func(layout string) bool { _, err := time.Parse(layout, text); return err == nil })
@@ -52,7 +52,7 @@ func isDuration(text string) bool {
 	return err == nil && d >= 0
 }
 
-// formatNames returns the names of the formats that are checked, sorted.
+// formatNames returns the names of the known formats, sorted.
 func formatNames() []string {
 	names := slices.AppendSeq(slices.Collect(maps.Keys(formats)), maps.Keys(jsonschema.Formats))
 	slices.Sort(names)

@@ -13,21 +13,23 @@ import (
 	"github.com/ralph-sdk/ralph/internal/jsontext"
 )
 
-// Document is a decoded document and what is known of its source.
+// Document is a decoded document with information about its source.
 type Document struct {
-	// Value is JSON-like: map[string]any, []any, string, bool, nil, int, float64, json.Number. Values of other types are
-	// taken for the text that fmt.Sprint makes of them. Nothing in it is changed.
+	// Value is JSON-like: map[string]any, []any, string, bool, nil, int, float64, json.Number. Values of other types
+	// count as the string that fmt.Sprint returns for them. Check does not modify it.
 	Value any
-	// Position gives the place of the value at a JSON pointer, from 1; 0, 0 if there is no such value. May be nil.
+	// Position returns the position of the value at a JSON pointer, from 1; 0, 0 if there is no such value. It may be
+	// nil.
 	Position func(pointer string) (line, col int)
-	// Text gives the source text of the plain YAML scalar at a JSON pointer. It is used where text is declared and the
-	// value is something else: `promise: 42` is "42", `on: true` is "true". May be nil.
+	// Text returns the source text of the plain YAML scalar at a JSON pointer. Check uses it if a string is declared
+	// and the value is not one: `promise: 42` is "42", `on: true` is "true". It may be nil.
 	Text func(pointer string) (text string, ok bool)
 }
 
-// ParseJSON reads exactly one JSON document of at most MaxDocumentSize bytes, MaxDepth deep. A byte order mark is skipped,
-// of duplicate keys the last counts, invalid UTF-8 inside strings is replaced by U+FFFD, and numbers are kept as
-// json.Number whatever their size. Errors are *SyntaxError. Positions are looked up in src, which must not change afterwards.
+// ParseJSON parses exactly one JSON document of at most MaxDocumentSize bytes and MaxDepth levels. It skips a byte
+// order mark, keeps the last of duplicate keys, replaces invalid UTF-8 inside strings with U+FFFD, and keeps numbers of
+// any size as json.Number. Errors are *SyntaxError. src must not be modified afterwards, because positions are computed
+// from it.
 func ParseJSON(src []byte) (Document, error) { return parseJSON(src, MaxDocumentSize) }
 
 func parseJSON(src []byte, maxSize int) (doc Document, err error) {
@@ -49,7 +51,7 @@ func parseJSON(src []byte, maxSize int) (doc Document, err error) {
 	dec.UseNumber()
 	if err := dec.Decode(&doc.Value); err != nil {
 		at := len(body)
-		// Of a token that breaks off, the decoder reports the byte after it.
+		// For an incomplete token, the decoder reports the byte after it.
 		if syntax := (*json.SyntaxError)(nil); errors.As(err, &syntax) && !errors.Is(err, io.ErrUnexpectedEOF) {
 			at = min(int(syntax.Offset)-1, len(body))
 		}
@@ -70,7 +72,7 @@ func parseJSON(src []byte, maxSize int) (doc Document, err error) {
 	return doc, nil
 }
 
-// explainSyntax says what is wrong at offset at, for the mistakes that people and models make.
+// explainSyntax describes the error at offset at, for mistakes that people and models make.
 func explainSyntax(src []byte, at int) string {
 	if at >= len(src) {
 		return "unexpected end of the document: something that was opened is not closed"
@@ -94,8 +96,8 @@ func char(src []byte, at int) string {
 	return fmt.Sprintf("%q", r)
 }
 
-// tooDeep returns the offset of the bracket that opens level MaxDepth+1. It needs no valid JSON: it only must not count
-// fewer levels than the decoder will.
+// tooDeep returns the offset of the bracket that opens level MaxDepth+1. src may be invalid JSON: tooDeep must only not
+// count fewer levels than the decoder.
 func tooDeep(src jsontext.Value) (at int, deep bool) {
 	depth := 0
 	src.Structure(func(start, _ int) bool {
@@ -111,7 +113,7 @@ func tooDeep(src jsontext.Value) (at int, deep bool) {
 	return at, deep
 }
 
-// locate returns the offset of the value at path in src, which is valid JSON. Of duplicate keys the last counts, as in
+// locate returns the offset of the value at path in src, which is valid JSON. The last of duplicate keys counts, as in
 // the decoded value.
 func locate(src jsontext.Value, path []string) (at int, ok bool) {
 	at = src.SkipSpace(0)
@@ -130,7 +132,7 @@ func locate(src jsontext.Value, path []string) (at int, ok bool) {
 	return at, true
 }
 
-// elementIndex is the index that a pointer's segment means, or -1.
+// elementIndex returns the index of a pointer's segment, or -1.
 func elementIndex(segment string) int {
 	if i, err := strconv.Atoi(segment); err == nil && isIndex(segment) && (segment == "0" || segment[0] != '0') {
 		return i

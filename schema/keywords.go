@@ -7,46 +7,46 @@ import (
 	"strings"
 )
 
-// shape is the form that a keyword's value must have.
+// shape is the required form of a keyword's value.
 type shape uint8
 
 const (
 	anything      shape = iota
 	aSchema             // a schema
 	schemaMap           // an object of schemas
-	schemaList          // a list of schemas, not empty
+	schemaList          // a nonempty list of schemas
 	schemaOrList        // a schema; before 2020-12 also a list of them
-	schemaOrNames       // an object of schemas or lists of distinct texts
-	aText               // text
+	schemaOrNames       // an object of schemas or lists of distinct strings
+	aText               // a string
 	aFlag               // true or false
 	aNumber             // a number
 	aPositive           // a number greater than 0
-	aCount              // an integer from 0
+	aCount              // a nonnegative integer
 	aList               // a list
-	aValueSet           // a list of values, not empty
+	aValueSet           // a nonempty list of values
 	typeNames           // the name of a type, or a list of distinct ones
-	names               // a list of distinct texts
-	namesMap            // an object of lists of distinct texts
-	aPattern            // text that is a regular expression
+	names               // a list of distinct strings
+	namesMap            // an object of lists of distinct strings
+	aPattern            // a regular expression
 	patternMap          // an object of schemas whose keys are regular expressions
-	aReference          // text that refers to a schema in this document
-	ignored             // an annotation whose form depends on the draft; it is not checked
-	refused             // what is not supported
+	aReference          // a reference to a schema in this document
+	ignored             // an annotation whose form depends on the draft; not checked
+	refused             // not supported
 )
 
 // keyword is one word of JSON Schema's vocabulary.
 type keyword struct {
 	name  string
 	shape shape
-	rare  bool // the library judges schemas that have it, see compiled.consult
+	rare  bool // needs the library, see compiled.consult
 
-	// Of a keyword that bounds a value by a number:
-	of    Kind                           // which values: numbers, or what has characters, elements or fields
-	words string                         // what comes before the bound in a message
-	holds func(size, bound float64) bool // whether a value of this size is within the bound
+	// For a keyword that bounds a value by a number:
+	of    Kind                           // the kind: numbers, or what has characters, elements or fields
+	words string                         // the words before the bound in a message
+	holds func(size, bound float64) bool // reports whether a value of this size is within the bound
 }
 
-// keywords is the vocabulary of all drafts, sorted by name. A keyword counts in every draft.
+// keywords has the keywords of all drafts, sorted by name. A keyword counts in every draft.
 var keywords = [...]keyword{
 	{name: "$anchor", shape: aText},
 	{name: "$comment", shape: aText},
@@ -115,7 +115,7 @@ var keywords = [...]keyword{
 func atLeast(size, bound float64) bool { return size >= bound }
 func atMost(size, bound float64) bool  { return size <= bound }
 
-// isMultiple divides the numbers as they are written: 1.2 is a multiple of 0.1, which their binary fractions do not say.
+// isMultiple divides the decimal numbers: 1.2 is a multiple of 0.1, although their binary fractions are not.
 func isMultiple(size, bound float64) bool {
 	written := func(f float64) *big.Rat {
 		r, _ := new(big.Rat).SetString(strconv.FormatFloat(f, 'g', -1, 64)) // it is finite
@@ -132,7 +132,7 @@ func keywordOf(name string) (keyword, bool) {
 	return keywords[i], true
 }
 
-// draft is the year of a draft, or its number before there were years, so that drafts compare by age.
+// draft is the year of a draft, or the number of an older one, so that drafts compare by age.
 type draft int
 
 const (

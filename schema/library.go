@@ -13,15 +13,15 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v5"
 )
 
-// The checker knows the keywords that nearly all schemas make do with. A schema with a rare keyword is judged by the library
-// as a whole, since such a keyword depends on what the others around it found.
+// The library checks schemas with a rare keyword as a whole, because such a keyword depends on the results of others;
+// the checker checks all other schemas.
 
-// maxRare is how many schemas a schema with a rare keyword has inside: the library looks at all of them for each of them.
+// maxRare bounds the subschemas of a schema with a rare keyword: the library visits all of them for each of them.
 const maxRare = 1000
 
-// compile returns the schema as the library reads it. It has so many schemas inside.
+// compile returns the schema in the library's form. inside is the number of its subschemas.
 func (s *compiled) compile(inside int) (compiled *jsonschema.Schema, err error) {
-	const address = "mem:///schema.json" // nothing is read from it
+	const address = "mem:///schema.json" // never loaded
 	if inside > maxRare {
 		return nil, fmt.Errorf("with unevaluatedProperties or unevaluatedItems it has at most %d schemas inside, and there are %d", maxRare, inside)
 	}
@@ -46,7 +46,7 @@ func (s *compiled) compile(inside int) (compiled *jsonschema.Schema, err error) 
 			return !ok || f.accepts(text)
 		}
 	}
-	// Without this the library would read file:// addresses.
+	// Otherwise the library would load file:// addresses.
 	c.LoadURL = func(address string) (io.ReadCloser, error) { return nil, fmt.Errorf("%s is not loaded", address) }
 	if err := c.AddResource(address, bytes.NewReader(src)); err != nil {
 		return nil, err
@@ -54,10 +54,10 @@ func (s *compiled) compile(inside int) (compiled *jsonschema.Schema, err error) 
 	return c.Compile(address)
 }
 
-// consult returns what the library has against a normalised value, which the checker found small enough.
+// consult returns the library's violations of a normalized value of limited size.
 func (s *compiled) consult(v any) (found []Violation) {
 	defer func() {
-		if p := recover(); p != nil { // the library panics where a schema leads nowhere
+		if p := recover(); p != nil { // the library panics on some invalid references
 			found = []Violation{{Message: fmt.Sprintf("cannot be checked: the validator of %s gave up: %v", s.name, p)}}
 		}
 	}()
@@ -72,7 +72,7 @@ func (s *compiled) consult(v any) (found []Violation) {
 	return leaves(invalid, nil)
 }
 
-// leaves adds the errors that have no cause in other errors. Those of alternatives make sense together only.
+// leaves appends the errors without causes. Those of alternatives are kept together.
 func leaves(e *jsonschema.ValidationError, found []Violation) []Violation {
 	if len(found) > maxWarnings {
 		return found
@@ -87,7 +87,7 @@ func leaves(e *jsonschema.ValidationError, found []Violation) []Violation {
 		return found
 	}
 	v := Violation{Pointer: decodePointer(e.InstanceLocation), Keyword: keyword, Message: e.Message}
-	if v.Message == "not allowed" { // by a schema that is false
+	if v.Message == "not allowed" { // from a schema that is false
 		v.Message = "is not allowed here"
 	}
 	if len(e.Causes) > 0 {
@@ -100,7 +100,7 @@ func leaves(e *jsonschema.ValidationError, found []Violation) []Violation {
 	return append(found, v)
 }
 
-// decodePointer undoes the percent-encoding that the library adds to JSON pointers.
+// decodePointer removes the library's percent-encoding from a JSON pointer.
 func decodePointer(encoded string) string {
 	if pointer, err := url.PathUnescape(encoded); err == nil {
 		return pointer

@@ -9,12 +9,12 @@ import (
 	"strings"
 )
 
-// maxInt is the greatest integer that JSON's readers agree on, 2^53-1. Integers beyond it are saturated: a counter that
-// was blown up stays huge instead of wrapping round.
+// maxInt is the greatest integer that JSON parsers agree on, 2^53-1. Larger integers are saturated: a huge counter
+// stays huge instead of overflowing.
 const maxInt = 1<<53 - 1
 
-// number returns v as the number that rules see: int if it is integral, saturated at ±maxInt (and then exact is false),
-// else float64. ok is false if v is no number, or is NaN or infinite.
+// number returns v as rules see it: int if it is integral, saturated at ±maxInt (and then exact is false), otherwise
+// float64. ok is false if v is not a number, or is NaN or infinite.
 func number(v any) (n any, exact, ok bool) {
 	switch v := v.(type) {
 	case int:
@@ -48,7 +48,7 @@ func saturate(i int64) (any, bool, bool) {
 	return int(i), true, true
 }
 
-// whole turns an integral float, of any size, into an int.
+// whole converts an integral float, of any size, to an int.
 func whole(f float64) (any, bool, bool) {
 	if f != math.Trunc(f) {
 		return f, true, true
@@ -56,8 +56,8 @@ func whole(f float64) (any, bool, bool) {
 	return saturate(int64(min(max(f, -maxInt-1), maxInt+1)))
 }
 
-// decimal reads a number as people and JSON write it: "10", "-2.5", "1e1", and "08", which is eight. Unlike strconv it
-// knows no hexadecimal, no underscores, no infinity, and no point without digits on both sides.
+// decimal parses a number as people and JSON write it: "10", "-2.5", "1e1", and "08", which is eight. Unlike strconv it
+// rejects hexadecimal, underscores, infinity, and a point without digits on both sides.
 func decimal(s string) (any, bool, bool) {
 	before, after, point := strings.Cut(s, ".")
 	if strings.Trim(s, digits+"+-.eE") != "" ||
@@ -77,11 +77,11 @@ func decimal(s string) (any, bool, bool) {
 	return whole(f)
 }
 
-// spelledNumber reads text that spells a number, white space around it allowed.
+// spelledNumber parses a string that spells a number, with optional white space around it.
 func spelledNumber(s string) (n any, exact, ok bool) { return decimal(strings.TrimSpace(s)) }
 
-// spelledBool reads text that spells a bool: true or false in any letter case, white space around it allowed. YAML 1.1's
-// yes, no, on and off are text, as in YAML 1.2.
+// spelledBool parses a string that spells a bool: true or false in any case, with optional white space around it. YAML
+// 1.1's yes, no, on and off are strings, as in YAML 1.2.
 func spelledBool(s string) (b, ok bool) {
 	s = strings.TrimSpace(s)
 	switch {

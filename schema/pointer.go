@@ -7,7 +7,7 @@ import (
 )
 
 // PointerOf returns the JSON pointer (RFC 6901) of a path of object keys (string) and array indexes (int): ["a", 0] is
-// "/a/0". The empty path is "", the whole document. A segment of another type is written as fmt.Sprint writes it.
+// "/a/0". The empty path is "", the whole document. Segments of other types are formatted with fmt.Sprint.
 func PointerOf[S any](path []S) string {
 	var b strings.Builder
 	for _, segment := range path {
@@ -21,8 +21,8 @@ func PointerOf[S any](path []S) string {
 	return b.String()
 }
 
-// SplitPointer returns the unescaped segments of a JSON pointer: "/a~1b/0" is ["a/b", "0"], "" has none. A pointer that
-// lacks its leading slash is read as if it had one.
+// SplitPointer returns the unescaped segments of a JSON pointer: "/a~1b/0" is ["a/b", "0"], "" has none. A missing
+// leading slash is ignored.
 func SplitPointer(p string) []string {
 	if p == "" {
 		return nil
@@ -34,13 +34,13 @@ func SplitPointer(p string) []string {
 	return segments
 }
 
-// child is the pointer of the field called name in the object at pointer.
+// child returns the pointer of a field of the object at pointer.
 func child(pointer, name string) string { return pointer + "/" + escape(name) }
 
-// element is the pointer of the i-th element of the array at pointer.
+// element returns the pointer of element i of the array at pointer.
 func element(pointer string, i int) string { return pointer + "/" + strconv.Itoa(i) }
 
-// parent cuts the last segment off; the parent of the whole document is itself.
+// parent returns the pointer without its last segment; the parent of "" is "".
 func parent(pointer string) string {
 	return pointer[:max(strings.LastIndexByte(pointer, '/'), 0)]
 }

@@ -9,12 +9,12 @@ import (
 	"github.com/ralph-sdk/ralph/internal/jsontext"
 )
 
-// Kind is what a value basically is.
+// Kind is the basic type of a value.
 type Kind uint8
 
-// The kinds. An Int is a Number too.
+// The kinds. An Int is also a Number.
 const (
-	Any    Kind = iota // any value, nil included
+	Any    Kind = iota // any value, including nil
 	Null               // nil
 	Bool               // bool
 	Int                // int
@@ -24,10 +24,10 @@ const (
 	Object             // map[string]any
 )
 
-// kindWords are the names of the kinds. Those after the first are the types of JSON Schema.
+// kindWords are the names of the kinds. All but the first are types of JSON Schema.
 var kindWords = [...]string{"anything", "null", "boolean", "integer", "number", "string", "array", "object"}
 
-// String returns the name of the kind in messages: "anything", or the type of JSON Schema.
+// String returns the kind's name for messages: "anything", or the type of JSON Schema.
 func (k Kind) String() string {
 	if int(k) >= len(kindWords) {
 		return fmt.Sprintf("kind %d", uint8(k))
@@ -35,18 +35,19 @@ func (k Kind) String() string {
 	return kindWords[k]
 }
 
-// Schema is what is known about a value: its type, and the JSON Schema that [Compile] read it from, if there is one. The zero
-// Schema is anything. Schemas are shared, are safe for concurrent use, and must not be changed. Those of fields and elements
-// have the type alone.
+// Schema is the type of a value, with the JSON Schema that [Compile] read it from, if any. The zero Schema is anything.
+// Schemas are shared, are safe for concurrent use, and must not be modified. Those of fields and elements have only the
+// type.
 type Schema struct {
 	Kind Kind
-	// Kinds are the kinds that are allowed where the schema lists several and Kind therefore is Any; nil is all of them.
+	// Kinds are the allowed kinds if the schema lists several, and Kind is then Any; nil allows all.
 	Kinds []Kind
-	// Nullable says that null is allowed beside Kind, or beside Kinds.
+	// Nullable says that null is allowed in addition to Kind or Kinds.
 	Nullable bool
-	// Optional is set on the type of a field that has no default and is not required: it may be absent, and is nil then.
+	// Optional is set on the type of a field without a default that is not required: it may be missing, and is then
+	// nil.
 	Optional bool
-	// Fields are the declared fields of an Object. Required fields that nothing else declares are among them, as anything.
+	// Fields are the declared fields of an Object, including required fields without a declaration, which are anything.
 	Fields map[string]*Schema
 	// Open says that an Object may have other fields.
 	Open bool
@@ -54,26 +55,26 @@ type Schema struct {
 	Extra *Schema
 	// Elem is the type of the elements of an Array; nil is anything.
 	Elem *Schema
-	// Enum is the closed set of values: string, int, float64, bool, nil, lists and objects; nil is no such set. A default
+	// Enum is the closed set of values: string, int, float64, bool, nil, lists and objects; nil allows all. A default
 	// need not be in it.
 	Enum []any
-	// Default is the value of a missing or null one if HasDefault is set; it is complete in itself: the defaults inside it are filled in.
+	// Default is the value of a missing or null one if HasDefault is set; the defaults inside it are filled in.
 	Default    any
 	HasDefault bool
-	// Min and Max are the bounds of an Int or a Number, both inclusive; exclusive bounds of an Int are moved by one, those
-	// of a Number are given as they are. nil is no bound.
+	// Min and Max are the inclusive bounds of an Int or a Number; exclusive bounds of an Int are moved by one, those of
+	// a Number count as inclusive. nil is no bound.
 	Min, Max *float64
 	// Doc is the schema's description.
 	Doc string
 
-	compiled *compiled // nil for the type alone
+	compiled *compiled // nil for a type without a schema
 }
 
-// maxShownValues is how many values of an enum the words of a type list.
+// maxShownValues bounds the enum values in the name of a type.
 const maxShownValues = 100
 
-// String is the type in words, for messages: "string", "integer", "array of integer", "object", `"a" | "b"`, "string or null",
-// "integer or string", "anything".
+// String returns the type for messages: "string", "integer", "array of integer", "object", `"a" | "b"`, "string or
+// null", "integer or string", "anything".
 func (t *Schema) String() string {
 	if t == nil {
 		return Any.String()
@@ -103,9 +104,9 @@ func (t *Schema) String() string {
 	return words
 }
 
-// At walks from an object or list to what lies in it: a field's name, and for the elements of a list "*" or an index. It
-// returns nil if the schema declares no such field, or if there are no fields or elements at all. An element of a list
-// whose elements are not declared is anything.
+// At returns the type at a path in an object or list: a field's name, and for the elements of a list "*" or an index.
+// It returns nil if the schema declares no such field, or if there are no fields or elements at all. An element of a
+// list whose elements are not declared is anything.
 func (t *Schema) At(path ...string) *Schema {
 	for _, segment := range path {
 		if t == nil {
@@ -134,16 +135,16 @@ func (t *Schema) At(path ...string) *Schema {
 	return t
 }
 
-// unknown says that the type allows everything.
+// unknown reports whether the type allows everything.
 func (t *Schema) unknown() bool { return t.Kind == Any && t.Kinds == nil }
 
-// allows says whether values of kind k, which is not Any, satisfy the type as far as their kind goes.
+// allows reports whether the type allows values of kind k, which is not Any.
 func (t *Schema) allows(k Kind) bool {
 	holds := func(allowed Kind) bool { return allowed == k || allowed == Number && k == Int }
 	return t.unknown() || k == Null && t.Nullable || holds(t.Kind) || slices.ContainsFunc(t.Kinds, holds)
 }
 
-// kindOf is the kind of a normalised value: nil, bool, int, float64, string, []any or map[string]any.
+// kindOf returns the kind of a normalized value: nil, bool, int, float64, string, []any or map[string]any.
 func kindOf(v any) Kind {
 	switch v.(type) {
 	case nil:
@@ -174,7 +175,7 @@ func joinKinds(kinds []Kind) string {
 
 func isIndex(segment string) bool { return segment != "" && strings.Trim(segment, digits) == "" }
 
-// show is a value as it stands in messages: JSON, at most 40 characters of it.
+// show returns a value for messages: at most 40 characters of its JSON.
 func show(v any) string {
 	const most = 40
 	switch v := v.(type) {
@@ -191,7 +192,7 @@ func show(v any) string {
 	}
 }
 
-// cut is the beginning of a text that has more than most characters.
+// cut returns the beginning of a string that has more than most characters.
 func cut(s string, most int) string {
 	start := s[:min(len(s), utf8.UTFMax*most+1)] // it may be megabytes long
 	if utf8.RuneCountInString(start) <= most {
@@ -200,11 +201,11 @@ func cut(s string, most int) string {
 	return string([]rune(start)[:most-1]) + "…"
 }
 
-// quote is fmt's %q, but for characters that people can read.
+// quote is like %q, without escaping readable characters.
 func quote(s string) string { return string(jsontext.Encode(s)) }
 
-// Zero is the value that stands for "nothing said" where a type is declared: "",
-// false, 0 or an empty list. It is nil for every other kind, and for a nil Type.
+// Zero returns the value that means "not set" for a type: "", false, 0 or an empty list. It is nil for every other
+// kind, and for a nil Schema.
 func (t *Schema) Zero() any {
 	if t == nil {
 		return nil

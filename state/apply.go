@@ -11,54 +11,49 @@ import (
 	"time"
 )
 
-// Op is what a change does to a file, in the order in which [Root.Apply] changes several files.
+// Op is the kind of a change to a file, in the order in which [Root.Apply] changes several files.
 type Op uint8
 
 const (
 	OpSet     Op = iota // set the values of Change.Sets; the zero value
-	OpArchive           // move the file to .ralph/archive/TIME/path; a link that led to it is removed
-	OpDelete            // remove the file; of a link, only the link
+	OpArchive           // move the file to .ralph/archive/TIME/path; remove a link to it
+	OpDelete            // remove the file; for a link, only the link
 	opWrite             // replace the whole file, see Root.Write
 )
 
-// A Change is one thing to do to one file of the project.
+// A Change is one change to one file of the project.
 type Change struct {
 	Path    string
 	Format  Format // of the file, for OpSet
-	Version string // the Doc.Version that the change is based on
+	Version string // the Doc.Version on which the change is based
 	Op      Op
 	Sets    []Set
 
-	// Create is the document to begin with if the file is not there, with the folders
-	// on the way to it; nil refuses to set values then. Only with an empty Version.
+	// Create is the initial document if the file does not exist, whose directories are then also created; with nil,
+	// setting values is an error. It needs an empty Version.
 	Create map[string]any
 
-	// At names the directory of the archived files, that of the first for all; the zero time is now.
+	// At names the directory of the archived files; that of the first counts for all. The zero time is now.
 	At time.Time
 
 	data []byte // the whole file, for opWrite
 
-	// Archived is where Apply moved the file to, relative to the root; "" if it did not.
+	// Archived is the path to which Apply moved the file, relative to the root, or "".
 	Archived string
 }
 
-// Apply makes all changes, or none as far as the file system allows. It first
-// reads every file, compares its version, renders and verifies the new bytes
-// and writes them beside the file; only then are files replaced, removed and
-// moved, each after its version was compared once more. If that fails half
-// way, what was done is taken back.
+// Apply makes all changes, or none as far as the file system allows. It first reads every file, compares its version,
+// renders and verifies the new bytes and writes them to temporary files; only then does it replace, remove and move
+// files, each after comparing its version again. If that fails halfway, Apply undoes what it did.
 //
-// The error is [ErrChanged] if a file is not as it was read, an [*EditError] if a
-// change would harm the file, a [*PathError] if the path cannot be used, that of
-// ctx, or wraps that of the system. It says so if a change was made
-// and could not be taken back.
+// The error is [ErrChanged] if a file has changed since it was read, an [*EditError] if a change would harm the file, a
+// [*PathError] if the path is invalid, the error of ctx, or wraps a system error. It says if a change was made and
+// could not be undone.
 //
-// A replaced file keeps its permissions. If the path is a link, the file that
-// it leads to is replaced and the link stays. Changes to one file are made in
-// order. A file that [Change.Create] begins is made in one step, unless it has appeared
-// meanwhile. Of archived files the changes then say where they are; with the first file of the
-// archive git ignores it. Removing a file that was not
-// there when it was read, and is not there now, does nothing.
+// A replaced file keeps its permissions. If the path is a link, its target is replaced and the link stays. Changes to
+// one file are made in order. A file with [Change.Create] is created in one step, unless another process has created it
+// in the meantime. Apply sets Archived in the changes; with the first file of the archive it makes git ignore the
+// archive. Removing a file that did not exist when it was read, and still does not, does nothing.
 func (r *Root) Apply(ctx context.Context, changes []Change) error {
 	targets, err := r.plan(ctx, changes)
 	if err != nil {
@@ -86,7 +81,7 @@ func (r *Root) Apply(ctx context.Context, changes []Change) error {
 			return err
 		}
 	}
-	// What is removed cannot always be put back as it was, so it comes last.
+	// Removals cannot always be undone exactly, so they come last.
 	slices.SortStableFunc(targets, func(a, b *target) int { return int(a.end) - int(b.end) })
 	for i, t := range targets {
 		err := t.commit()
@@ -98,8 +93,7 @@ func (r *Root) Apply(ctx context.Context, changes []Change) error {
 			partial = done.undo() != nil || partial
 		}
 		if partial {
-			// Not wrapped: a caller that decides again on ErrChanged would make
-			// some of the changes twice.
+			// Not wrapped: a caller that decides again on ErrChanged would repeat some of the changes.
 			return &writeError{path: t.loc.shown, op: t.verb(), partial: true, err: errors.New(err.Error())}
 		}
 		return err
@@ -113,7 +107,7 @@ func (r *Root) Apply(ctx context.Context, changes []Change) error {
 	return nil
 }
 
-// sweepTemps removes what killed processes left beside the files.
+// sweepTemps removes temporary files of killed processes.
 func (r *Root) sweepTemps(targets []*target) {
 	seen := map[string]bool{}
 	for _, t := range targets {
@@ -124,22 +118,22 @@ func (r *Root) sweepTemps(targets []*target) {
 	}
 }
 
-// A target is one file with all that is to be done to it.
+// A target is one file with all changes to it.
 type target struct {
 	root    *Root
 	loc     location
 	was     raw
 	link    bool   // the path itself is a link
-	entry   string // where the path itself is, with the links on the way resolved
+	entry   string // the path itself, with links in its directories resolved
 	edited  []byte // nil if no value is set
-	end     Op     // OpDelete or OpArchive if the file goes away
+	end     Op     // OpDelete or OpArchive if the file is removed
 	at      time.Time
-	ender   int  // the change that ends it
+	ender   int  // index of that change
 	nothing bool // there is nothing to do
 	made    bool // the file is new
 
-	temp    string // the new bytes, waiting beside the file
-	archive string // where the file is moved
+	temp    string // temporary file with the new bytes
+	archive string // archived path
 }
 
 func (t *target) verb() string {
@@ -198,7 +192,7 @@ func (r *Root) plan(ctx context.Context, changes []Change) ([]*target, error) {
 	return targets, nil
 }
 
-// lookAtEntry finds out whether the path itself is a link.
+// lookAtEntry determines whether the path itself is a link.
 func (t *target) lookAtEntry() error {
 	entry, err := entry(t.root.dir, t.loc)
 	if err != nil {
@@ -210,7 +204,7 @@ func (t *target) lookAtEntry() error {
 	return nil
 }
 
-// add joins one more change to those of the file.
+// add adds one more change of the file.
 func (t *target) add(c Change) error {
 	if t.end != OpSet {
 		return t.refuse("it is removed before this change")
@@ -260,12 +254,12 @@ func (t *target) add(c Change) error {
 	return nil
 }
 
-// prepare does all that can fail and that no reader sees.
+// prepare writes temporary files and reserves archive names, so that commit only renames.
 func (t *target) prepare(archives *archiver) error {
 	if t.made {
 		place, err := entry(t.root.dir, t.loc)
 		if err != nil {
-			return nil // there is no folder yet
+			return nil // no directory yet
 		}
 		if _, err := t.root.root.Lstat(place); err == nil && t.root.fetch(t.loc, nil).place == "" {
 			return t.refuse("it is a link that leads nowhere")
@@ -273,7 +267,7 @@ func (t *target) prepare(archives *archiver) error {
 		return nil
 	}
 	if t.end == OpSet && bytes.Equal(t.edited, t.was.data) {
-		t.nothing = true // the values are there already
+		t.nothing = true // it already has the values
 	}
 	if t.nothing {
 		return nil
@@ -296,7 +290,7 @@ func (t *target) prepare(archives *archiver) error {
 	return nil
 }
 
-// unchanged compares the file with what was read.
+// unchanged compares the file to what was read.
 func (t *target) unchanged() error {
 	if t.root.fetch(t.loc, nil).version != t.was.version {
 		return changed(t.loc.shown)
@@ -304,7 +298,7 @@ func (t *target) unchanged() error {
 	return nil
 }
 
-// commit makes the change, with the comparison as the last step before it.
+// commit makes the change, after comparing once more.
 func (t *target) commit() error {
 	if t.nothing {
 		return nil
@@ -346,7 +340,7 @@ func (t *target) swap() error {
 			}
 		}
 		if t.link {
-			// It leads nowhere now. Leaving it would do no harm either.
+			// The target no longer exists; a dangling link would do no harm.
 			root.Remove(t.entry)
 		}
 		syncDir(root, path.Dir(t.archive))
@@ -361,8 +355,7 @@ func (t *target) swap() error {
 	return nil
 }
 
-// undo puts the old file back after commit, unless another process has put something
-// else there.
+// undo restores the old file after commit, unless another process has replaced it.
 func (t *target) undo() error {
 	if t.nothing {
 		return nil
@@ -379,7 +372,7 @@ func (t *target) undo() error {
 		return t.restore()
 	}
 	if _, err := root.Lstat(t.was.place); err == nil || t.link {
-		return changed(t.loc.shown) // a link is not made anew
+		return changed(t.loc.shown) // links are not restored
 	}
 	if t.end == OpArchive && t.edited == nil {
 		return root.Rename(t.archive, t.was.place)
@@ -397,7 +390,7 @@ func (t *target) undo() error {
 func (t *target) restore() error {
 	root := t.root.root
 	if t.was.status != OK {
-		return fs.ErrInvalid // they are not all of the file
+		return fs.ErrInvalid // incomplete
 	}
 	temp, err := writeTemp(root, path.Dir(t.was.place), t.was.data, &t.was)
 	if err != nil {

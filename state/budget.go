@@ -10,18 +10,17 @@ import (
 	"github.com/ralph-sdk/ralph/internal/jsontext"
 )
 
-// A Budget bounds what the Roots that share it read in all, see [Root.SetBudget]: how
-// much memory files and the values of their documents take, and how long it takes to walk
-// through directories and to read from disks that may hang. A file that does not fit is missing; a smaller one may still fit.
-// It is safe for concurrent use.
+// A Budget bounds what the Roots that share it read in total, see [Root.SetBudget]: the memory for files and the values
+// of their documents, and the time for directories and slow disks. A file that does not fit is missing; a smaller one
+// may still fit. It is safe for concurrent use.
 type Budget struct {
 	allBytes    int64
 	allTime     time.Duration
-	bytes, time atomic.Int64 // left
+	bytes, time atomic.Int64 // remaining
 	late        atomic.Bool
 }
 
-// NewBudget returns a budget of so many bytes and so much time. A value of a document counts as 64 bytes.
+// NewBudget returns a budget of memory and time. A value of a document counts as 64 bytes.
 func NewBudget(bytes int64, time time.Duration) *Budget {
 	b := &Budget{allBytes: bytes, allTime: time}
 	b.bytes.Store(bytes)
@@ -29,11 +28,11 @@ func NewBudget(bytes int64, time time.Duration) *Budget {
 	return b
 }
 
-// Late reports whether the time was over before all was read. What [Root.Exists],
-// [Root.IsDir] and [Root.AnyFile] did not look at then is as if it were not there.
+// Late reports whether the time was over before everything was read. [Root.Exists], [Root.IsDir] and [Root.AnyFile]
+// treat the rest as missing.
 func (b *Budget) Late() bool { return b.late.Load() }
 
-// take reports whether so many bytes may be kept.
+// take reports whether the budget has this many bytes left, and takes them.
 func (b *Budget) take(bytes int64) bool {
 	if b == nil || b.bytes.Add(-bytes) >= 0 {
 		return true
@@ -48,18 +47,17 @@ func (b *Budget) giveBack(bytes int64) {
 	}
 }
 
-// spent says why a file was not read that does not fit.
+// spent returns why a file that does not fit was not read.
 func (b *Budget) spent() string {
 	return fmt.Sprintf("was not read: the limit of %d MiB for all files together is reached", b.allBytes>>20)
 }
 
 const (
-	perValue = 64           // bytes of memory that a value takes
+	perValue = 64           // bytes of memory for a value
 	perItem  = 8 * perValue // for the fields of an item of a checklist
 )
 
-// jsonValues is the number of values of JSON that is not decoded yet: that of the commas
-// and brackets outside of strings.
+// jsonValues returns the number of values in encoded JSON, by counting commas and brackets outside of strings.
 func jsonValues(src jsontext.Value) (n int64) {
 	src.Structure(func(start, _ int) bool {
 		switch src[start] {
@@ -71,13 +69,12 @@ func jsonValues(src jsontext.Value) (n int64) {
 	return n
 }
 
-// lateError says which time was over, as the rest of a sentence.
+// lateError is which time limit was exceeded, to complete a sentence.
 type lateError string
 
 func (e lateError) Error() string { return string(e) }
 
-// within bounds ctx by timeout, 0 being 2 s, and by what is left of the time for all.
-// Call done when the work is done.
+// within returns ctx limited by timeout, 0 being 2 s, and by the remaining time. Call done when the work is done.
 func (b *Budget) within(ctx context.Context, timeout time.Duration) (_ context.Context, done func()) {
 	if timeout <= 0 {
 		timeout = defaultTimeout
@@ -102,7 +99,7 @@ func (b *Budget) within(ctx context.Context, timeout time.Duration) (_ context.C
 	}
 }
 
-// tooLate says why there was no time to read. ctx is one of within.
+// tooLate returns which time was exceeded. ctx is from within.
 func tooLate(ctx context.Context) string {
 	if why := lateError(""); errors.As(context.Cause(ctx), &why) {
 		return string(why)
@@ -110,9 +107,9 @@ func tooLate(ctx context.Context) string {
 	return "was not read: out of time"
 }
 
-// await returns what read returns, unless ctx ends before: a network disk may hang, and no
-// read of it can be stopped. The goroutine is then left behind until the system lets
-// it go. A local disk needs none, and a hook saves the switch to another thread.
+// await returns the result of read, unless ctx ends first: a network disk may block, and a blocked read cannot be
+// stopped. Its goroutine then stays until the system call returns. A local disk needs none, which saves a hook the
+// switch to another thread.
 func await[T any](ctx context.Context, local bool, read func() T) (got T, ok bool) {
 	if local {
 		return read(), true
@@ -121,7 +118,7 @@ func await[T any](ctx context.Context, local bool, read func() T) (got T, ok boo
 	go func() {
 		defer func() {
 			if p := recover(); p != nil {
-				panicked <- p // in the caller's goroutine it can be recovered from
+				panicked <- p // recoverable in the caller's goroutine
 			}
 		}()
 		done <- read()

@@ -8,31 +8,28 @@ import (
 	"github.com/ralph-sdk/ralph/internal/markdown"
 )
 
-// An Item is one task of a Markdown task list: a list item with a checkbox.
+// An Item is a task of a Markdown task list: a list item with a checkbox.
 type Item struct {
-	Text string   // its first line without mark and checkbox; tags stay
+	Text string   // its first line without list mark and checkbox, with tags
 	Done bool     // the box is ticked
-	Tags []string // the [WORD]s in capitals in the first line, in order, without brackets; nil if none
+	Tags []string // [WORD]s in capitals in the first line, in order, without brackets; nil if none
 
-	// Depth counts the list items that the task is nested in, with or without
-	// a checkbox; 0 is the top.
+	// Depth is the number of list items around the task, with or without a checkbox; 0 is the top.
 	Depth int
 
 	Section string // the text of the nearest heading above; "" if there is none
 
-	// Source is the item as it is written with all that is indented below it,
-	// its lines ended by \n but the last. Blank lines inside are kept, those
-	// at the end are not.
+	// Source is the item as written, including everything indented below it, with \n at line ends except the last.
+	// Blank lines inside are kept, those at the end are not.
 	Source string
 
-	Line int // where it begins, from 1
+	Line int // its first line, from 1
 }
 
-// parseChecklist finds the tasks of a Markdown text. Code holds none, neither fenced
-// code nor an indented block, nor does an HTML comment.
+// parseChecklist returns the tasks of a Markdown text. It ignores code, fenced or indented, and HTML comments.
 func parseChecklist(src []byte) []Item {
 	if m, err := splitFrontMatter(src, false); err == nil {
-		// Blank lines in its place keep the numbers of those that follow.
+		// Blank lines in place of the front matter keep the line numbers.
 		head := len(src) - len(m.body)
 		src = append(bytes.Repeat([]byte("\n"), bytes.Count(src[:head], []byte("\n"))), m.body...)
 	}
@@ -47,21 +44,21 @@ func parseChecklist(src []byte) []Item {
 	return p.items
 }
 
-// A checklistParser reads line by line. Nesting is by indentation alone: what
-// stands further right than an item belongs to it.
+// A checklistParser reads line by line. Only indentation determines nesting: a line that is further right than an item
+// belongs to it.
 type checklistParser struct {
-	text    string // all of it, with \n alone at the end of a line
+	text    string // the whole text, with \n line ends
 	items   []Item
-	open    []openItem // the list items that the current line may belong to
+	open    []openItem // list items to which the current line may belong
 	fence   string     // the characters that opened the current fence; "" outside
 	comment bool       // inside an HTML comment
-	inside  int        // column of the list item that holds the fence or comment, -1 if none
+	inside  int        // column of the list item with the fence or comment, -1 if none
 	section string
-	prose   string // the line above, if it may become a heading by being underlined
-	flows   bool   // the line above is text that this line may go on with
-	list    bool   // a list may go on, also behind blank lines and text that is not indented
+	prose   string // the previous line, if an underline may make it a heading
+	flows   bool   // the previous line is text that this line may continue
+	list    bool   // a list may continue, also after blank lines and unindented text
 	number  int    // of the current line, from 1
-	last    int    // where the latest line that is not blank ends
+	last    int    // end of the latest nonblank line
 }
 
 type openItem struct {
@@ -83,7 +80,7 @@ func (p *checklistParser) line(start, end int) {
 	mark, rest := markdown.CutMark(text)
 	done, label, isTask := cutBox(rest, mark)
 	if p.fence != "" || p.comment {
-		// What is never closed ends with the item that holds it.
+		// What is never closed ends with its item.
 		if !isTask || column > p.inside {
 			if p.comment {
 				p.comment = !strings.Contains(text, "-->")
@@ -138,14 +135,14 @@ func (p *checklistParser) line(start, end int) {
 		p.section, p.flows, p.list = above, false, false
 	default:
 		p.prose = strings.TrimSpace(text)
-		p.list = p.list && flows // else a paragraph begins, and ends the list above
+		p.list = p.list && flows // otherwise a paragraph begins, and ends the list
 	}
 }
 
-// codeColumn is where an indented block of code begins, outside of lists.
+// codeColumn is where an indented code block begins, outside of lists.
 const codeColumn = 4
 
-// close ends the items that a line at column no longer belongs to; -1 ends all.
+// close ends the items to which a line at column does not belong; -1 ends all.
 func (p *checklistParser) close(column int) {
 	for len(p.open) > 0 {
 		top := p.open[len(p.open)-1]
@@ -153,14 +150,14 @@ func (p *checklistParser) close(column int) {
 			return
 		}
 		if top.task >= 0 {
-			// A part of the text, not a copy: nested items would copy each other.
+			// A substring, not a copy: nested items would copy each other.
 			p.items[top.task].Source = p.text[top.start:p.last]
 		}
 		p.open = p.open[:len(p.open)-1]
 	}
 }
 
-// cutBox splits the checkbox from the rest of a list item's first line.
+// cutBox separates the checkbox from a list item's first line.
 func cutBox(rest, mark string) (done bool, label string, ok bool) {
 	if mark == "" || len(rest) < 3 || rest[0] != '[' || rest[2] != ']' {
 		return false, "", false
@@ -178,7 +175,7 @@ func cutBox(rest, mark string) (done bool, label string, ok bool) {
 	return done, strings.TrimSpace(rest[3:]), true
 }
 
-// tagsOf finds the words in capitals that stand in brackets.
+// tagsOf returns the words in capitals in brackets.
 func tagsOf(label string) []string {
 	var tags []string
 	for {
@@ -194,8 +191,7 @@ func tagsOf(label string) []string {
 	}
 }
 
-// tagSize is how many bytes of text can be a tag: a capital, and then capitals,
-// digits, _ and -.
+// tagSize returns how many bytes of text can be a tag: a capital, then capitals, digits, _ and -.
 func tagSize(text string) int {
 	for i, c := range text {
 		switch {
@@ -208,12 +204,12 @@ func tagSize(text string) int {
 	return len(text)
 }
 
-// opensComment reports whether an HTML comment begins that goes on behind the line.
+// opensComment reports whether an HTML comment begins that continues after the line.
 func opensComment(text string) bool {
 	return strings.HasPrefix(text, "<!--") && !strings.Contains(text, "-->")
 }
 
-// cutHeading gives the text of a heading that is marked by number signs.
+// cutHeading returns the text of a heading marked by number signs.
 func cutHeading(text string) (string, bool) {
 	rest := strings.TrimLeft(text, "#")
 	size := len(text) - len(rest)

@@ -14,8 +14,8 @@ const (
 	zfsMagic      = 0x2fc12fc1
 )
 
-// onLocalDisk reports whether dir lies on a disk of this machine, which answers at
-// once or with an error. Others, such as those of a network, may hang.
+// onLocalDisk reports whether dir is on a disk of this machine, which answers immediately or with an error. Others,
+// such as network disks, may block.
 func onLocalDisk(dir string) bool {
 	var fs syscall.Statfs_t
 	if syscall.Statfs(dir, &fs) != nil {

@@ -2,6 +2,5 @@
 
 package state
 
-// onLocalDisk would tell disks that never hang from those that may; where nobody
-// says which is which, every disk may.
+// onLocalDisk reports whether dir is on a disk that never blocks, which is unknown on this system.
 func onLocalDisk(string) bool { return false }

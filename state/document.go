@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// NewDocument returns the bytes of a new file that holds values, for [Root.Write]. The fields that keys names come first
-// and in this order; the other fields follow by name. A key without a value is left out. Values are those of [Set].
+// NewDocument returns the bytes of a new file with values, for [Root.Write]. The fields in keys come first, in this
+// order, the others follow by name. A key without a value is omitted. Values are those of [Set].
 //
-// JSON is indented by two spaces. Front matter has one line for each field, quoted where it must be, and then a blank line
-// and body, which ends with a line end. [FrontMatter] and [LenientFrontMatter] both read the same values from it. JSON has
-// no body.
+// JSON is indented by two spaces. Front matter has one line for each field, quoted if necessary, then a blank line and
+// body, which ends with a line end. [FrontMatter] and [LenientFrontMatter] read the same values from it. JSON has no
+// body.
 //
-// The result was decoded again and holds the values. If that cannot be had, the error is an [*EditError].
+// NewDocument decodes the result to verify the values. If that fails, the error is an [*EditError].
 func NewDocument(f Format, keys []string, values map[string]any, body string) ([]byte, error) {
 	switch {
 	case f != JSON && f != FrontMatter && f != LenientFrontMatter:

@@ -12,29 +12,25 @@ import (
 	"github.com/ralph-sdk/ralph/schema"
 )
 
-// A Set puts a value at a place inside a document.
+// A Set sets a value in a document.
 type Set struct {
-	// Path leads to the value: strings name fields, ints count elements from
-	// 0. All of it but the last field must exist already, or have a
-	// default in Type. In front matter it is the name of one field.
+	// Path is the path of the value: strings are field names, ints are indexes from 0. Everything but the last field
+	// must exist, or have a default in Type. In front matter it is the name of one field.
 	Path []any
 
-	// Value is anything that JSON can hold.
+	// Value is any JSON value.
 	Value any
 
-	// Type is that of the document, nil if nothing is known of it. What is absent
-	// or null on the way to the value is written as its default.
+	// Type is the type of the document, or nil. Missing or null values on the path are written as their defaults.
 	Type *schema.Schema
 }
 
-// Edit gives src with the values of sets, made one after another. Only the
-// bytes of those values change. A field that is absent becomes the last one of
-// its object, in the style of the file; of duplicate keys the last is changed,
-// since it is the one that counts.
+// Edit returns src with the values of sets, made one after another. Only the bytes of those values change. A missing
+// field becomes the last one of its object, in the style of the file; of duplicate keys the last changes, since it is
+// the one that counts.
 //
-// The result was decoded again: it holds the values asked for, and everything
-// else is as it was. If that cannot be had, Edit fails with an [*EditError].
-// Formats other than JSON and front matter cannot be edited.
+// Edit decodes the result to verify that it has the new values and is otherwise equal. If that fails, it returns an
+// [*EditError]. It can only edit JSON and front matter.
 func Edit(src []byte, f Format, sets []Set) ([]byte, error) {
 	if f != JSON && f != FrontMatter && f != LenientFrontMatter {
 		return nil, &EditError{Message: "a value inside " + f.String() + " cannot be set, only inside JSON and front matter"}
@@ -59,7 +55,7 @@ func Edit(src []byte, f Format, sets []Set) ([]byte, error) {
 	return before.src, nil
 }
 
-// An editable is a document together with its bytes.
+// An editable is a document with its bytes.
 type editable struct {
 	src    []byte
 	format Format
@@ -82,8 +78,7 @@ func decodeEditable(src []byte, f Format) (editable, error) {
 	return editable{src: src, format: f, value: m.value, matter: m}, nil
 }
 
-// with gives the document with one value set. What the text became is not
-// believed before it was decoded and compared with what was asked for.
+// with returns the document with one value set. It decodes the new bytes and compares them to the expected document.
 func (e editable) with(set Set) (editable, error) {
 	if e.matter == nil {
 		set = set.outOf(e.value)
@@ -103,7 +98,7 @@ func (e editable) with(set Set) (editable, error) {
 	if e.format == JSON {
 		edited, err = jsonedit.Set(e.src, set.Path, jsontext.Encode(set.Value))
 	} else {
-		name, _ := set.Path[0].(string) // Assign took it
+		name, _ := set.Path[0].(string) // Assign accepted it
 		edited, err = spliceFrontMatter(e.src, e.matter, e.format, name, set.Value)
 	}
 	if err != nil {
@@ -123,8 +118,8 @@ func (e editable) with(set Set) (editable, error) {
 	return after, nil
 }
 
-// outOf is the set that writes a default with the value in it, if there is nothing
-// else on the way to the value in doc.
+// outOf returns the set that writes a whole default with the value in it, if nothing but the default is on the path to
+// the value in doc.
 func (s Set) outOf(doc any) Set {
 	at, t := doc, s.Type
 	for i := range len(s.Path) - 1 {
@@ -143,7 +138,7 @@ func (s Set) outOf(doc any) Set {
 	return s
 }
 
-// valueIn is the field or element of v that a step of a path names, nil if there is none.
+// valueIn returns the field or element of v at a step of a path, or nil.
 func valueIn(v, step any) any {
 	switch step := step.(type) {
 	case string:
@@ -164,18 +159,18 @@ func typeIn(t *schema.Schema, step any) *schema.Schema {
 	return t.At("*")
 }
 
-// errByHand is for spots that an edit would harm.
+// errByHand is for text that an edit would harm.
 var errByHand = errors.New("it is written in a way that cannot be edited without harming the rest; repair it by hand")
 
 func grown(path string) error {
 	return &EditError{Path: path, Message: "would become too big: more than 8 MiB"}
 }
 
-// errNested is for what front matter is not meant for.
+// errNested is for nested values in front matter.
 var errNested = errors.New("set changes whole fields of front matter, not what is inside them; keep such state in a JSON file")
 
-// clean refuses what no document can hold, and copies the rest as it will be decoded, with bytes
-// that are not UTF-8 replaced.
+// clean rejects values that no document can have, and returns a copy of others as they will be decoded, with invalid
+// UTF-8 replaced.
 func (s Set) clean() (Set, error) {
 	if len(s.Path) == 0 {
 		return Set{}, errors.New("there is no path: name the field to set")
@@ -194,5 +189,5 @@ func (s Set) clean() (Set, error) {
 	return Set{Path: path, Value: value.Value}, err
 }
 
-// cleanText replaces bytes that are not UTF-8.
+// cleanText replaces invalid UTF-8.
 func cleanText(s string) string { return string([]rune(s)) }

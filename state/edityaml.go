@@ -15,9 +15,8 @@ import (
 	"github.com/ralph-sdk/ralph/internal/jsontext"
 )
 
-// spliceFrontMatter replaces the bytes of one value that is on the line of its field, or
-// adds a line below the last one. The caller decodes the result and compares: what is found
-// here by looking at the text need not be proven here.
+// spliceFrontMatter replaces the bytes of one value on the line of its field, or adds a line below the last one. It may
+// guess from the text, because the caller decodes and compares the result.
 func spliceFrontMatter(src []byte, m *matter, f Format, name string, value any) ([]byte, error) {
 	put := func(start, end int, text string) ([]byte, error) {
 		return slices.Concat(src[:m.offset+start], []byte(text), src[m.offset+end:]), nil
@@ -25,7 +24,7 @@ func spliceFrontMatter(src []byte, m *matter, f Format, name string, value any) 
 	fields, _ := rawFields(m.yaml)
 	var field *rawField
 	for i := range fields {
-		// Of fields with the same name the last counts, or the first where it is read leniently.
+		// Of fields with the same name the last counts, with LenientFrontMatter the first.
 		if fields[i].key == name && (field == nil || f != LenientFrontMatter) {
 			field = &fields[i]
 		}
@@ -48,12 +47,12 @@ func spliceFrontMatter(src []byte, m *matter, f Format, name string, value any) 
 	if strings.HasPrefix(plain, "#") && from > 0 {
 		to = from // a comment
 	}
-	if from == to { // a blank must part the value from the colon, and from a comment
+	if from == to { // a blank must separate the value from the colon, and from a comment
 		plain, from, to, blank = "", 0, 0, " "
 	}
 	raw := field.value()[from:to]
 	if !reflect.DeepEqual(valueOf(raw), old) && plain != old {
-		return nil, errByHand // there is more to it than this text
+		return nil, errByHand // the value is more than this text
 	}
 	style := yaml.Style(0)
 	switch {
@@ -66,7 +65,7 @@ func spliceFrontMatter(src []byte, m *matter, f Format, name string, value any) 
 	return put(at+from, at+to, blank+renderYAML(value, style))
 }
 
-// valueOf is what YAML reads in a text; nil if it is not YAML.
+// valueOf returns the YAML value of src; nil if it is not YAML.
 func valueOf(src []byte) any {
 	n, err := parseYAML(src)
 	if n == nil || err != nil {
@@ -76,7 +75,7 @@ func valueOf(src []byte) any {
 	return v
 }
 
-// renderKey writes the name of a field so that it is found again.
+// renderKey returns the name of a field in a form that is found again.
 func renderKey(name string) string {
 	key := renderYAML(name, 0)
 	if found, _, ok := keyOf([]byte(key + ":")); ok && found == name {
@@ -85,15 +84,14 @@ func renderKey(name string) string {
 	return jsonForYAML(string(jsontext.Encode(name)))
 }
 
-// onlyComment reports whether nothing stands behind a value but blanks and a
-// comment.
+// onlyComment reports whether only blanks and a comment follow a value.
 func onlyComment(tail []byte) bool {
 	rest := bytes.TrimLeft(tail, " \t")
 	return len(rest) == 0 || (rest[0] == '#' && len(rest) < len(tail))
 }
 
-// cutYAMLLine is cutLine for the line breaks that the YAML library counts:
-// besides \n and \r\n also a lone \r, and three of Unicode.
+// cutYAMLLine is cutLine for the line breaks of the YAML library: besides \n and \r\n also a lone \r, and three of
+// Unicode.
 func cutYAMLLine(src []byte) (line []byte, size int) {
 	for i := 0; i < len(src); i += size {
 		var r rune
@@ -111,9 +109,8 @@ func cutYAMLLine(src []byte) (line []byte, size int) {
 	return src, len(src)
 }
 
-// renderYAML writes a value in the style of the one that it replaces: text
-// stays plain if it is safe, and keeps single quotes; all else is in double
-// quotes. Lists and objects are written as JSON, which is YAML.
+// renderYAML returns a value in the style of the one that it replaces: a string stays plain if that is safe, and keeps
+// single quotes; all others are in double quotes. Lists and objects are JSON, which is YAML.
 func renderYAML(v any, style yaml.Style) string {
 	text, ok := v.(string)
 	if !ok {
@@ -128,8 +125,7 @@ func renderYAML(v any, style yaml.Style) string {
 	return jsonForYAML(string(jsontext.Encode(text)))
 }
 
-// jsonForYAML escapes the characters that JSON allows raw and YAML reads as
-// line breaks or not at all.
+// jsonForYAML escapes characters that JSON allows and YAML reads as line breaks or not at all.
 func jsonForYAML(text string) string {
 	if printable(text) {
 		return text
@@ -145,14 +141,14 @@ func jsonForYAML(text string) string {
 	return b.String()
 }
 
-// printable reports whether all characters may be in YAML as themselves. It is stricter
-// than YAML: what cannot be seen is better escaped.
+// printable reports whether YAML may contain all characters unescaped. It is stricter than YAML: invisible characters
+// are better escaped.
 func printable(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return !strconv.IsPrint(r) })
 }
 
-// plainIsSafe reports whether text can stand without quotes and mean itself to
-// every reader of YAML, also to those that follow the older version.
+// plainIsSafe reports whether a string without quotes is that string to every YAML parser, including those of the older
+// version.
 func plainIsSafe(text string) bool {
 	if text == "" || len(text) > 200 || !printable(text) {
 		return false
@@ -166,7 +162,7 @@ func plainIsSafe(text string) bool {
 	}
 	first, _ := utf8.DecodeRuneInString(text)
 	if !unicode.IsLetter(first) {
-		return false // numbers, dates, marks: quotes cost nothing
+		return false // numbers, dates, marks: quotes are always safe
 	}
 	if strings.ContainsAny(text, "#,[]{}\"'`&*!|>%@\\") || strings.HasSuffix(text, " ") || strings.HasSuffix(text, ":") {
 		return false

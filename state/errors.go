@@ -8,15 +8,14 @@ import (
 	"github.com/ralph-sdk/ralph/internal/syserr"
 )
 
-// ErrChanged says that a file is no longer as it was read, and that nothing was
-// written. Match it with errors.Is.
+// ErrChanged reports that a file has changed since it was read, and that nothing was written. Match it with errors.Is.
 var ErrChanged = errors.New("changed since it was read")
 
 func changed(path string) error { return fmt.Errorf("%s: %w", syserr.Path(path), ErrChanged) }
 
-// A PathError refuses a path before any file is touched.
+// A PathError reports an invalid path, before any file is touched.
 type PathError struct {
-	Path    string // as it was given
+	Path    string // as given
 	Message string // what is wrong with it, and what is expected
 }
 
@@ -47,8 +46,8 @@ func (e *EditError) Error() string {
 // directory or on a full disk. The files are as they were, unless partial.
 type writeError struct {
 	path    string // relative to the root
-	op      string // what was tried: "write", "delete", "archive", "prune"
-	partial bool   // an earlier change of the same Apply was made and could not be taken back
+	op      string // the operation: "write", "delete", "archive", "prune"
+	partial bool   // an earlier change of the same Apply was made and could not be undone
 	err     error  // the cause
 }
 
@@ -60,10 +59,10 @@ func (e *writeError) Error() string {
 	return s
 }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *writeError) Unwrap() error { return e.err }
 
-// reason is [syserr.Reason], with words for what only a [Root] can meet.
+// reason is [syserr.Reason] with words for errors of a [Root].
 func reason(err error) string {
 	if errors.Is(err, fs.ErrClosed) {
 		return "the project was closed"

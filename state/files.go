@@ -9,9 +9,8 @@ import (
 	"path/filepath"
 )
 
-// Files gives the files beneath a directory to be read. As with a [Root] no link leads
-// out of the directory, and one that leads to another place inside works. Opening a
-// file never waits: what is neither a regular file nor a directory is an error.
+// Files returns a file system for reading the files below a directory. As with a [Root] no link leads out of the
+// directory, and links within it work. Opening never blocks: anything but a regular file or a directory is an error.
 // [fs.ReadFile] reads at most [MaxFileSize] bytes, and fails if there are more.
 func Files(dir string) fs.FS { return files{dir} }
 
@@ -62,7 +61,7 @@ func (f files) ReadFile(name string) ([]byte, error) {
 	return src, err
 }
 
-// Stat describes what a name leads to, and opens nothing.
+// Stat describes the target of a name, without opening it.
 func (f files) Stat(name string) (fs.FileInfo, error) {
 	base, rel, err := f.find("stat", name)
 	if err != nil {
@@ -71,7 +70,7 @@ func (f files) Stat(name string) (fs.FileInfo, error) {
 	return os.Lstat(filepath.Join(base, filepath.FromSlash(rel)))
 }
 
-// find resolves the links of the directory and of a name in it.
+// find resolves links of the directory and of a name in it.
 func (f files) find(op, name string) (base, rel string, err error) {
 	if !fs.ValidPath(name) {
 		return "", "", &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}

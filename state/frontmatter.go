@@ -15,8 +15,7 @@ import (
 	"github.com/ralph-sdk/ralph/schema"
 )
 
-// maxMatterSize caps the YAML between the fences. It is meant for a handful of
-// fields; the body behind it may be as large as any file.
+// maxMatterSize bounds the YAML between the fences, which is for a few fields; the body may be as large as any file.
 const maxMatterSize = 256 << 10
 
 var (
@@ -24,31 +23,30 @@ var (
 	errMatterSize    = fmt.Errorf("has front matter that is too big: more than %d KiB", maxMatterSize>>10)
 )
 
-// errUnclosed is for a first fence, in a line, without a second one.
+// errUnclosed is for a first fence on a line without a second one.
 func errUnclosed(line int) error {
 	return fmt.Errorf("has front matter that line %d opens and no second --- closes; write a line of --- below its last field", line)
 }
 
-// A matter is front matter that was split off and understood.
+// A matter is parsed front matter.
 type matter struct {
 	yaml    []byte // between the fences, without their line breaks
-	offset  int    // where yaml begins in the file
+	offset  int    // offset of yaml in the file
 	newline string // the line break after the opening fence
-	body    []byte // behind the closing fence's line break
-	line    int    // of the opening fence
+	body    []byte // after the closing fence
+	line    int    // line of the opening fence
 
 	fields *yaml.Node // the mapping; nil if there are no fields
 	value  map[string]any
-	values int64 // how many value has, with those inside
+	values int64 // number of values, including nested ones
 
-	// What only a lenient reader meets.
+	// Only for lenient front matter.
 	remarks  []remark
 	unusable []schema.Violation
 }
 
-// splitFrontMatter finds the fences: a first line of three dashes, behind a
-// byte order mark if there is one, and blank lines if they may precede it, and the next such line. Blanks may follow
-// the dashes.
+// splitFrontMatter finds the fences: a first line of three dashes, after an optional byte order mark and, if allowed,
+// blank lines, and the next such line. Blanks may follow the dashes.
 func splitFrontMatter(src []byte, blankLines bool) (*matter, error) {
 	at, number := len(src)-len(trimBOM(src)), 1
 	line, size := cutLine(src[at:])
@@ -71,7 +69,7 @@ func splitFrontMatter(src []byte, blankLines bool) (*matter, error) {
 	return nil, errUnclosed(number)
 }
 
-// cutLine gives the first line without its line break, and its size with it.
+// cutLine returns the first line without its line break, and its size with it.
 func cutLine(src []byte) (line []byte, size int) {
 	end := bytes.IndexByte(src, '\n')
 	if end < 0 {
@@ -80,7 +78,7 @@ func cutLine(src []byte) (line []byte, size int) {
 	return src[:end], end + 1
 }
 
-// lineBreak is the line break at the end of a line.
+// lineBreak returns the line break at the end of a line.
 func lineBreak(line []byte) string {
 	if bytes.HasSuffix(line, []byte("\r\n")) {
 		return "\r\n"
@@ -92,7 +90,7 @@ func isFence(line []byte) bool {
 	return bytes.HasPrefix(line, []byte("---")) && len(bytes.TrimRight(line[3:], " \t\r")) == 0
 }
 
-// decodeMatter understands front matter of both formats.
+// decodeMatter parses front matter of both formats.
 func decodeMatter(src []byte, f Format, s *schema.Schema) (*matter, error) {
 	if f == LenientFrontMatter {
 		return decodeLenient(src, s)
@@ -100,8 +98,7 @@ func decodeMatter(src []byte, f Format, s *schema.Schema) (*matter, error) {
 	return decodeFrontMatter(src)
 }
 
-// decodeFrontMatter splits and understands. It fails with errNoFrontMatter if
-// there is none.
+// decodeFrontMatter splits and parses front matter. It returns errNoFrontMatter if there is none.
 func decodeFrontMatter(src []byte) (*matter, error) {
 	m, err := splitFrontMatter(src, false)
 	if err != nil {
@@ -128,7 +125,7 @@ func decodeFrontMatter(src []byte) (*matter, error) {
 	return m, nil
 }
 
-// document makes the fields available with positions in the whole file.
+// document returns the fields with positions in the whole file.
 func (m *matter) document() schema.Document {
 	return schema.Document{
 		Value: m.value,
@@ -149,15 +146,14 @@ func (m *matter) document() schema.Document {
 	}
 }
 
-// parseYAML gives the value of the one document in src, or nil if there is
-// nothing but comments.
+// parseYAML returns the value of the one document in src, or nil if it has only comments.
 func parseYAML(src []byte) (n *yaml.Node, err error) {
 	defer func() {
-		if p := recover(); p != nil { // the library's promise is not ours
+		if p := recover(); p != nil { // do not rely on the library
 			n, err = nil, fmt.Errorf("has front matter that is not valid YAML: %v", p)
 		}
 	}()
-	if !utf8.Valid(src) { // the library would try UTF-16
+	if !utf8.Valid(src) { // otherwise the library tries UTF-16
 		return nil, errors.New("has bytes that are not UTF-8 in its front matter")
 	}
 	dec := yaml.NewDecoder(bytes.NewReader(src))
@@ -180,8 +176,8 @@ func parseYAML(src []byte) (n *yaml.Node, err error) {
 	return doc.Content[0], nil
 }
 
-// yamlError puts the library's message into a sentence. Its line numbers count
-// from the first line behind the fence, and may be off by one.
+// yamlError rewords the library's message. Its line numbers count from the first line after the fence, and may be off
+// by one.
 func yamlError(err error) error {
 	message := strings.TrimPrefix(err.Error(), "yaml: ")
 	if rest, ok := strings.CutPrefix(message, "line "); ok {

@@ -11,24 +11,19 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// ReadAll reads the files that a pattern matches, each as f says, and makes
-// something of each document; f.Path is the pattern and f.Settle is not used.
-// What was made is sorted by path. Of more than limit matches the first are
-// read, and more says how many there are beside them; limit 0 means no limit.
-// f.Timeout bounds the reading of all, not of each: when it, or ctx, ends, the
-// error says so and nothing is returned; also when the walk would look at more than
-// 100,000 files and directories, and when the files do not fit into the [Budget]. A disk of
-// this machine is not watched, so the file at hand is finished first. On another disk use
-// may still be called when the time was over.
+// ReadAll reads the files that a pattern matches, each as f says, and returns the results of use for the documents,
+// sorted by path; f.Path is the pattern and f.Settle is ignored. It reads at most limit files, 0 for no limit, and
+// returns how many it skipped as more. f.Timeout bounds the total time: when it or ctx ends, ReadAll returns an error
+// and no results, also if it would visit more than 100,000 files and directories, or if the files do not fit into the
+// [Budget]. On a disk of this machine it finishes the current file first. On another disk it may still call use after
+// the time was over.
 //
-// In the pattern, * and ? stay within a name, ** goes through directories,
-// {a,b} and [abc] choose, and \ makes the next character literal. With "~/" in
-// front it is matched beneath the home directory. Directories are no matches,
-// and neither are files that vanish meanwhile; every other match has a document
-// that says what is wrong with it. Links are not followed on the way, but a
-// match that is a link to a file beneath the root is read.
+// In the pattern, * and ? match within a name, ** matches directories, {a,b} and [abc] choose, and \ escapes the next
+// character. A pattern with "~/" in front applies to the home directory. ReadAll skips directories and files that
+// vanish; every other match has a document with its problem, if any. It does not follow links to directories, but reads
+// a link to a file below the root.
 //
-// A pattern that is not one, or leaves the root, is a [*PathError].
+// A pattern that is invalid, or leaves the root, is a [*PathError].
 func ReadAll[T any](ctx context.Context, r *Root, f File, limit int, use func(Doc) T) (all []T, more int, err error) {
 	base, prefix, pattern, err := r.globBase(f.Path)
 	if err != nil {
@@ -58,8 +53,8 @@ func ReadAll[T any](ctx context.Context, r *Root, f File, limit int, use func(Do
 	return got.all, got.more, got.err
 }
 
-// globBase finds out beneath what a pattern is matched: r, or the home directory,
-// which must then be closed and whose files have a prefix before their names.
+// globBase returns the directory for a pattern: r, or the home directory, which must then be closed and whose files
+// have a prefix before their names.
 func (r *Root) globBase(pattern string) (base *Root, prefix, rest string, err error) {
 	base, rest = r, pattern
 	beneathHome, ok := strings.CutPrefix(pattern, "~/")
@@ -82,9 +77,8 @@ func (r *Root) globBase(pattern string) (base *Root, prefix, rest string, err er
 	return base, prefix, rest, nil
 }
 
-// AnyFile reports whether a pattern, as [ReadAll] takes it, matches anything but
-// directories. A pattern that is not one, or leaves the root, matches nothing; a
-// walk that meets a limit of ReadAll matches what it found until then.
+// AnyFile reports whether a pattern, as in [ReadAll], matches anything but directories. A pattern that is invalid, or
+// leaves the root, matches nothing; if a limit of ReadAll is reached, the matches so far count.
 func (r *Root) AnyFile(pattern string) bool {
 	base, _, pattern, err := r.globBase(pattern)
 	if err != nil {
@@ -96,7 +90,7 @@ func (r *Root) AnyFile(pattern string) bool {
 	ctx, done := r.budget.within(context.Background(), 0)
 	defer done()
 	any, _ := await(ctx, base.local, func() (found bool) {
-		_ = base.find(ctx, pattern, func(string) error { // what cannot be read has no files
+		_ = base.find(ctx, pattern, func(string) error { // unreadable directories have no files
 			found = true
 			return fs.SkipAll
 		})
@@ -105,7 +99,7 @@ func (r *Root) AnyFile(pattern string) bool {
 	return any
 }
 
-// Match reports whether a pattern, as [ReadAll] takes it, matches this path.
+// Match reports whether a pattern, as in [ReadAll], matches this path.
 func Match(pattern, path string) bool {
 	if notAPattern(pattern) != "" {
 		return false
@@ -125,7 +119,7 @@ func readMatches[T any](ctx context.Context, r *Root, pattern string, format For
 		names = names[:limit]
 	}
 	var all []T
-	dir, real := "", "" // neighbors are in one directory, whose links are resolved once
+	dir, real := "", "" // neighbors share a directory, whose links are resolved once
 	for _, name := range names {
 		if ctx.Err() != nil {
 			break
@@ -147,7 +141,7 @@ func readMatches[T any](ctx context.Context, r *Root, pattern string, format For
 	return all, more, nil
 }
 
-// matches lists what a pattern matches, without directories, sorted.
+// matches returns the matches of a pattern, without directories, sorted.
 func (r *Root) matches(ctx context.Context, pattern string) ([]string, error) {
 	var names []string
 	err := r.find(ctx, pattern, func(name string) error {
@@ -158,8 +152,8 @@ func (r *Root) matches(ctx context.Context, pattern string) ([]string, error) {
 	return slices.Compact(names), err
 }
 
-// readMatch returns the document of a match at a place; its Path is "" if there is none any more, or
-// if it is a directory. It reports whether the file fits into the budget.
+// readMatch returns the document of a match; its Path is "" if it no longer exists or is a directory. It reports
+// whether the file fits into the budget.
 func (r *Root) readMatch(name, at string, format Format) (_ Doc, fits bool) {
 	got := fetchAt(place{root: r.root, rel: at, id: at}, r.budget)
 	if got.problem == notAFile(fs.ModeSymlink) {

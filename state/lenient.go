@@ -14,16 +14,15 @@ import (
 	"github.com/ralph-sdk/ralph/schema"
 )
 
-// Bounds of front matter that is read field by field: each field is parsed alone.
+// Limits on front matter that is read field by field: each field is parsed separately.
 const (
 	maxFields  = 1000
 	maxRemarks = 10
-	maxShown   = 60 // characters of a value that a remark shows
+	maxShown   = 60 // characters of a value in a remark
 )
 
-// decodeLenient is decodeFrontMatter for blocks that people write without a parser
-// at hand. Blank lines may precede the first fence, and each field is read alone. s says which fields are texts;
-// nil says nothing.
+// decodeLenient is decodeFrontMatter for front matter written without a parser. Blank lines may precede the first
+// fence, and each field is parsed separately. s says which fields are strings; it may be nil.
 func decodeLenient(src []byte, s *schema.Schema) (*matter, error) {
 	m, err := splitFrontMatter(src, true)
 	if err == nil {
@@ -32,7 +31,7 @@ func decodeLenient(src []byte, s *schema.Schema) (*matter, error) {
 	return m, err
 }
 
-// remark notes what was read in an unusual way, with its line in the block.
+// remark records what was read in an unusual way, with its line in the block.
 func (m *matter) remark(line int, format string, args ...any) {
 	m.remarks = append(m.remarks, remark{m.line + line, fmt.Sprintf(format, args...)})
 }
@@ -42,7 +41,7 @@ type remark struct {
 	message string
 }
 
-// problem lists all remarks, one a line, each behind the path and the line.
+// problem returns all remarks, one a line, each after the path and the line.
 func (m *matter) problem(path string) string {
 	var lines []string
 	for i, r := range m.remarks {
@@ -55,22 +54,21 @@ func (m *matter) problem(path string) string {
 	return strings.Join(lines, "\n")
 }
 
-// A rawField is the text of one field: the line of its key, and the lines below it
-// that belong to it.
+// A rawField is the text of one field: the line of its key, and the lines below that belong to it.
 type rawField struct {
 	key    string
 	indent string
-	line   int    // of the key, within the block
-	at     int    // where that line begins, within the block
-	colon  int    // where the colon stands, within the line
+	line   int    // of the key, in the block
+	at     int    // offset of that line in the block
+	colon  int    // index of the colon in the line
 	first  []byte // the line without its break
 	rest   []byte // the lines below
 }
 
-// value is what follows the colon on its line.
+// value returns what follows the colon on its line.
 func (e *rawField) value() []byte { return e.first[e.colon+1:] }
 
-// goesOn reports whether the value goes on below its line.
+// goesOn reports whether the value continues below its line.
 func (e *rawField) goesOn() bool {
 	block := len(e.value()) > 0 && bytes.IndexAny(bytes.TrimLeft(e.value(), " \t"), "|>") == 0
 	for rest := e.rest; len(rest) > 0; {
@@ -83,8 +81,7 @@ func (e *rawField) goesOn() bool {
 	return false
 }
 
-// decodeFields reads the block one field at a time. Of fields with the same name the
-// first counts.
+// decodeFields reads the block field by field. Of fields with the same name the first counts.
 func (m *matter) decodeFields(t *schema.Schema) error {
 	if len(m.yaml) > maxMatterSize {
 		return errMatterSize
@@ -120,9 +117,9 @@ func (m *matter) decodeFields(t *schema.Schema) error {
 	return nil
 }
 
-// readField returns the value of a field and its node, which is nil if the field is unusable. It is what YAML reads in the
-// field alone, or else the text of its line. A string by the schema is that text where YAML reads something else: a list,
-// an alias, a tag, or a comment, of which nothing says whether it is one.
+// readField returns the value of a field and its node, which is nil if the field is unusable. It is what YAML reads in
+// the field, or else the text of its line. A string by the schema is that text where YAML reads something else: a list,
+// an alias, a tag, or what may or may not be a comment.
 func (m *matter) readField(e rawField, reader *yamlReader, isString bool) (any, *yaml.Node) {
 	node := e.parse()
 	isString = isString && !e.goesOn() && !isText(node)
@@ -152,7 +149,7 @@ func (m *matter) readField(e rawField, reader *yamlReader, isString bool) (any, 
 	return text, e.textNode(text, start)
 }
 
-// refuse makes a field unusable because of a text.
+// refuse makes a field unusable because of its text.
 func (m *matter) refuse(e rawField, start int, message, text string) {
 	m.unusable = append(m.unusable, schema.Violation{
 		Pointer: schema.PointerOf([]any{e.key}), Line: m.line + e.line, Col: e.textNode(text, start).Column,
@@ -160,7 +157,7 @@ func (m *matter) refuse(e rawField, start int, message, text string) {
 	})
 }
 
-// rawFields cuts a block into its fields. Strays are lines that belong to none.
+// rawFields splits a block into its fields. Strays are lines that belong to none.
 func rawFields(src []byte) (found []rawField, strays []remark) {
 	inside, base, line := false, -1, 0
 	for at := 0; at < len(src); {
@@ -196,8 +193,8 @@ func rawFields(src []byte) (found []rawField, strays []remark) {
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' }
 
-// keyOf returns the name that a line begins with, in quotes or not, and where the colon
-// behind it is. It is not ok if the line is no field.
+// keyOf returns the name at the beginning of a line, quoted or not, and the index of the colon after it. ok is false if
+// the line is not a field.
 func keyOf(line []byte) (name string, colon int, ok bool) {
 	end := 0
 	if line[0] == '"' || line[0] == '\'' {
@@ -207,7 +204,7 @@ func keyOf(line []byte) (name string, colon int, ok bool) {
 			}
 		}
 		end = min(end+1, len(line))
-		name, ok = valueOf(line[:end]).(string) // it is not if it is not closed
+		name, ok = valueOf(line[:end]).(string) // ok is false if it is not closed
 	} else {
 		for end < len(line) && isNameByte(line[end]) {
 			end++
@@ -222,13 +219,12 @@ func isNameByte(c byte) bool {
 	return c == '_' || c == '-' || c == '.' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= utf8.RuneSelf
 }
 
-// parse returns the node of the value if the field is YAML when it stands alone, with
-// its place in the block; nil if not.
+// parse returns the node of the value if the field by itself is YAML, with its position in the block; otherwise nil.
 func (e *rawField) parse() *yaml.Node {
 	if n := e.word(); n != nil {
 		return n
 	}
-	// A tab is allowed here, and so is a value right behind the colon.
+	// A tab is allowed here, and so is a value directly after the colon.
 	text := bytes.TrimLeft(e.value(), " \t")
 	blanks, added := len(e.value())-len(text), 0
 	switch {
@@ -255,8 +251,8 @@ func (e *rawField) parse() *yaml.Node {
 	return n.Content[1]
 }
 
-// word returns the node of a value that needs no parser, such as nearly all that a hook reads: a word, number or time, in
-// quotes or not.
+// word returns the node of a value that needs no parser, as nearly all that a hook reads: a word, number or time,
+// quoted or not.
 func (e *rawField) word() *yaml.Node {
 	text, start, end := plainText(e.value())
 	simple := func(c rune) bool { return isNameByte(byte(c)) && c < utf8.RuneSelf }
@@ -271,7 +267,7 @@ func (e *rawField) word() *yaml.Node {
 	return n
 }
 
-// shift moves nodes down, and those on the first line to the left.
+// shift moves nodes down, and those on the first line to the right.
 func shift(n *yaml.Node, lines, columns int) {
 	if n.Line == 1 {
 		n.Column -= columns
@@ -282,15 +278,14 @@ func shift(n *yaml.Node, lines, columns int) {
 	}
 }
 
-// textNode is a text that begins so far behind the colon.
+// textNode returns a text that begins at an offset after the colon.
 func (e *rawField) textNode(text string, start int) *yaml.Node {
 	column := utf8.RuneCount(e.first[:e.colon+1+start]) + 1
 	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Style: yaml.DoubleQuotedStyle, Value: text, Line: e.line, Column: column}
 }
 
-// plainText reads what stands behind a colon as a line parser would: without one pair
-// of quotes around it, and without a comment behind it. start and end are its place,
-// with the quotes.
+// plainText reads what follows a colon as a line parser would: without one pair of quotes around it, and without a
+// comment after it. start and end are its range, with the quotes.
 func plainText(rest []byte) (text string, start, end int) {
 	trimmed := bytes.TrimLeft(rest, " \t")
 	start = len(rest) - len(trimmed)
@@ -309,10 +304,10 @@ func plainText(rest []byte) (text string, start, end int) {
 	return plain(trimmed), start, start + len(trimmed)
 }
 
-// plain is text without the bytes that no text has.
+// plain returns text without invalid bytes.
 func plain(b []byte) string { return strings.ReplaceAll(cleanText(string(b)), "\x00", "\ufffd") }
 
-// isText reports whether YAML itself reads a text, number or word here.
+// isText reports whether YAML itself reads a string, number or word here.
 func isText(n *yaml.Node) bool {
 	if n == nil {
 		return false

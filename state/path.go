@@ -6,16 +6,15 @@ import (
 	"strings"
 )
 
-// A location is a path that passed the rules, not yet looked at on the disk.
+// A location is a valid path, before it is looked up on disk.
 type location struct {
-	shown string // for users and archives: cleaned, slash-separated, "~/" in front if it lies in the home directory
+	shown string // for users and archives: cleaned, slash-separated, with "~/" in front in the home directory
 	rel   string // the same relative to its base
-	home  bool   // beneath the home directory, hence read only
+	home  bool   // in the home directory, hence read-only
 }
 
-// locate applies the rules for paths: slash-separated and relative to the
-// root; "~/" in front for the home directory; absolute only if beneath the
-// root. It does not touch the disk.
+// locate validates a path: slash-separated and relative to the root; "~/" in front for the home directory; absolute
+// only if below the root. It does not access the disk.
 func (r *Root) locate(given string) (location, error) {
 	refuse := func(message string) (location, error) {
 		return location{}, &PathError{Path: given, Message: message}
@@ -61,7 +60,7 @@ func (r *Root) locate(given string) (location, error) {
 	return loc, nil
 }
 
-// climbs reports whether a slash-separated path has a ".." in it.
+// climbs reports whether a slash-separated path contains "..".
 func climbs(p string) bool {
 	for part := range strings.SplitSeq(p, "/") {
 		if part == ".." {
@@ -71,7 +70,7 @@ func climbs(p string) bool {
 	return false
 }
 
-// beneath gives abs relative to base, slash-separated, if it lies there.
+// beneath returns abs relative to base, slash-separated; ok is false if it is not below base.
 func beneath(base, abs string) (string, bool) {
 	rel, err := filepath.Rel(base, abs)
 	if err != nil || !filepath.IsLocal(rel) {

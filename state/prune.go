@@ -14,24 +14,20 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// Prune removes the regular files beneath the root that match a pattern and
-// were last changed more than older before now. It gives their paths, also
-// those removed before an error.
+// Prune removes the regular files below the root that match a pattern and were last changed more than older before now.
+// It returns their paths, also with an error.
 //
-// In the pattern, * and ? stay within a name, ** goes through directories,
-// {a,b} and [abc] choose, and \ makes the next character literal. Links are
-// neither removed nor followed. A file that vanishes meanwhile is no error;
-// one that cannot be removed is an error, after the others were tried. A walk
-// that would look at more than 100,000 files and directories is one too, after what it
-// found was removed.
-// A pattern that is not one, or leaves the root, is a [*PathError].
+// In the pattern, * and ? match within a name, ** matches directories, {a,b} and [abc] choose, and \ escapes the next
+// character. Prune neither removes nor follows links. A file that vanishes is not an error; one that cannot be removed
+// is, after the others were tried. It is also an error to visit more than 100,000 files and directories, after removing
+// what was found. A pattern that is invalid, or leaves the root, is a [*PathError].
 func (r *Root) Prune(ctx context.Context, glob string, older time.Duration, now time.Time) (removed []string, err error) {
 	if err := checkGlob(glob); err != nil {
 		return nil, err
 	}
 	if r.budget != nil {
 		var done func()
-		ctx, done = r.budget.within(ctx, math.MaxInt64) // the time for all counts
+		ctx, done = r.budget.within(ctx, math.MaxInt64) // only the total time counts
 		defer done()
 	}
 	found, walkErr := r.matches(ctx, glob)
@@ -44,7 +40,7 @@ func (r *Root) Prune(ctx context.Context, glob string, older time.Duration, now 
 			return removed, errors.Join(context.Cause(ctx), failed)
 		}
 		if dir, err := follow(r.dir, path.Dir(name)); err != nil || dir != path.Dir(name) {
-			continue // it was reached through a link
+			continue // reached through a link
 		}
 		info, err := r.root.Lstat(name)
 		if err != nil || !info.Mode().IsRegular() || now.Sub(info.ModTime()) <= older {
@@ -80,7 +76,7 @@ func checkGlob(glob string) error {
 	return nil
 }
 
-// notAPattern is what is wrong with a pattern as such, or "".
+// notAPattern returns what is wrong with a pattern, or "".
 func notAPattern(glob string) string {
 	switch {
 	case len(glob) > maxPattern:
@@ -93,7 +89,7 @@ func notAPattern(glob string) string {
 	return ""
 }
 
-// choices is the most patterns that one with so many braces and commas can stand for: those of equal braces.
+// choices returns an upper bound for the patterns that these braces and commas can expand to.
 func choices(glob string) float64 {
 	braces, commas := float64(strings.Count(glob, "{")), float64(strings.Count(glob, ","))
 	return math.Pow(1+commas/max(braces, 1), braces)

@@ -18,22 +18,22 @@ import (
 	"github.com/ralph-sdk/ralph/schema"
 )
 
-// MaxFileSize is how many bytes of a file are read. A larger file is invalid.
+// MaxFileSize bounds a file in bytes. A larger file is invalid.
 const MaxFileSize = 8 << 20
 
-// defaultTimeout bounds the reading of one file, see [File.Timeout].
+// defaultTimeout bounds reading one file, see [File.Timeout].
 const defaultTimeout = 2 * time.Second
 
-// settlePoll is how often a file that does not parse yet is read again.
+// settlePoll is the interval for reading a file again that does not parse yet.
 const settlePoll = 20 * time.Millisecond
 
-// Status says what became of a document.
+// Status is the status of a document.
 type Status uint8
 
 const (
-	OK      Status = iota // there is a document and it is well formed
-	Missing               // there is no document to judge
-	Invalid               // bytes were read, and they are not what they should be
+	OK      Status = iota // there is a document, and it is well formed
+	Missing               // there is no document
+	Invalid               // there is content, but it is malformed
 )
 
 var statusNames = [...]string{"ok", "missing", "invalid"}
@@ -46,24 +46,23 @@ func (s Status) String() string {
 	return statusNames[s]
 }
 
-// Format is how the bytes of a file are understood.
+// Format is the format of a file.
 type Format uint8
 
 const (
-	Text        Format = iota // trimmed text; the zero value
+	Text        Format = iota // a trimmed string; the zero value
 	JSON                      // one JSON object
-	FrontMatter               // Markdown behind YAML between two lines of three dashes
+	FrontMatter               // Markdown after YAML between two lines of three dashes
 	Checklist                 // a Markdown task list
 
-	// LenientFrontMatter is front matter as people write it by hand. Blank lines may
-	// precede it, and each field of the outermost level is read alone: one that is not YAML is the text of its
-	// line, which [Doc.Problem] says.
+	// LenientFrontMatter is front matter as people write it by hand. Blank lines may precede it, and each top-level
+	// field is parsed separately: one that is not YAML is the text of its line, which [Doc.Problem] reports.
 	LenientFrontMatter
 )
 
 var formatNames = [...]string{"text", "JSON", "front matter", "checklist", "lenient front matter"}
 
-// String returns the name of the format for users.
+// String returns the format's name for users.
 func (f Format) String() string {
 	if int(f) >= len(formatNames) {
 		return "format " + strconv.Itoa(int(f))
@@ -73,70 +72,61 @@ func (f Format) String() string {
 
 // A File says what to read, and how.
 type File struct {
-	Path   string // see [Root] for what is accepted
+	Path   string // see [Root] for valid paths
 	Format Format
 
-	// Schema says which fields of LenientFrontMatter are texts: where YAML reads a
-	// list, an alias or a tag, such a field is the text of its line. May be nil.
+	// Schema says which fields of LenientFrontMatter are strings: where YAML reads a list, an alias or a tag, such a
+	// field is the text of its line. It may be nil.
 	Schema *schema.Schema
 
-	// Settle is how long to wait for a file that is still being written: only while
-	// it has a problem and is younger than this, and never longer in all. Zero never waits.
+	// Settle is how long to wait for a file that is still being written: only while it has a problem and is younger
+	// than this, and never longer in total. Zero does not wait.
 	Settle time.Duration
 
-	// Timeout bounds each reading of the file; 0 is 2 s. A file that takes
-	// longer is missing. It does not interrupt a reading from a disk of this
-	// machine, which answers at once, but in the home directory it does.
+	// Timeout bounds each read of the file; 0 is 2 s. A file that takes longer is missing. It does not interrupt a read
+	// from a disk of this machine, except in the home directory.
 	Timeout time.Duration
 
-	// Now is the clock by which the age of the file is judged; nil is
-	// time.Now. It may stand still: waiting is measured by itself.
+	// Now is the clock for the file's age; nil is time.Now. It may be fixed: waiting does not depend on it.
 	Now func() time.Time
 }
 
-// A Doc is what was found where a document was expected. Which of the fields
-// below Document is filled depends on the format; all are empty unless the
-// status is OK.
+// A Doc is the result of reading a file. The format determines which fields after Document are set; all are empty
+// unless the status is OK.
 type Doc struct {
 	Status Status
 
-	// Quiet is set for a missing document whose absence is nothing special: no
-	// such file, a text that is empty, a first line that begins no front matter.
-	// Report any other reason to the user.
+	// Quiet is set if the document is missing for an ordinary reason: no such file, an empty text, a first line that
+	// begins no front matter. Report any other reason to the user.
 	Quiet bool
 
-	// Problem says in one line why the document is missing or invalid, as the
-	// rest of a sentence that starts with its path, with line:col of the
-	// document where known: "is not valid JSON: 3:14: unexpected end". It
-	// never contains an absolute path. Of LenientFrontMatter that is OK it says what
-	// was not read as YAML, one a line: "loop.md:3: …".
+	// Problem is why the document is missing or invalid, on one line that completes a sentence beginning with its path,
+	// with line:col of the document if known: "is not valid JSON: 3:14: unexpected end". It never contains an absolute
+	// path. For LenientFrontMatter that is OK it is what was not read as YAML, one a line: "loop.md:3: …".
 	Problem string
 
 	Path string // for users: cleaned, relative to the root, or with "~/" in front
 
-	// Version is opaque: equal if and only if the content and the place that
-	// the path leads to are equal; of a file that is too big the size and the
-	// part that is read count as its content. It is empty if there is no file. Hand it to
-	// [Root.Apply].
+	// Version is opaque: equal if and only if content and target of the path are equal; for a file that is too large,
+	// size and the part that was read are its content. It is empty if there is no file. Pass it to [Root.Apply].
 	Version string
 
 	ModTime time.Time // zero if there is no file
 
-	// Document holds the fields of JSON and of front matter: its Value is a
-	// map[string]any, with positions that count lines of the whole file. The
-	// Value is nil for the other formats.
+	// Document has the fields of JSON and of front matter: its Value is a map[string]any, with positions in the whole
+	// file. The Value is nil for other formats.
 	Document schema.Document
 
 	// Unusable lists fields of LenientFrontMatter that have no known value. They are
 	// not in the Document.
 	Unusable []schema.Violation
 
-	Text  string // Text: the content without white space around it and without byte order mark
-	Body  string // front matter: what follows the line that closes it, as it is
-	Items []Item // Checklist: its items in the order of the file
+	Text  string // Text: the content without surrounding white space and byte order mark
+	Body  string // front matter: what follows the closing fence, unchanged
+	Items []Item // Checklist: its items in order
 }
 
-// Read reads a file. It never fails: what is wrong is said by the Doc.
+// Read reads a file. It never fails: problems are in the Doc.
 func (r *Root) Read(ctx context.Context, f File) Doc {
 	loc, err := r.locate(f.Path)
 	if err != nil {
@@ -165,12 +155,11 @@ func (r *Root) Read(ctx context.Context, f File) Doc {
 			return doc
 		case <-time.After(min(settlePoll, f.Settle-waited)):
 		}
-		r.budget.giveBack(int64(len(raw.data))) // it is read once more
+		r.budget.giveBack(int64(len(raw.data))) // it is read again
 	}
 }
 
-// A raw is the content of a file before it is understood, or the reason why
-// there is none (status is not OK).
+// A raw is the content of a file before it is parsed, or the reason why there is none (status is not OK).
 type raw struct {
 	status  Status
 	quiet   bool
@@ -179,8 +168,8 @@ type raw struct {
 	version string
 	mod     time.Time
 	mode    fs.FileMode
-	place   string // rel of the place; empty if there is no file
-	spent   bool   // it does not fit into the budget
+	place   string // of its place; empty if there is no file
+	spent   bool   // it did not fit into the budget
 }
 
 func absent() raw {
@@ -189,14 +178,14 @@ func absent() raw {
 
 func missing(problem string) raw { return raw{status: Missing, problem: problem} }
 
-// fetchWithin reads the file, but gives up after the timeout.
+// fetchWithin reads the file, with a timeout.
 func (r *Root) fetchWithin(ctx context.Context, loc location, timeout time.Duration, b *Budget) raw {
 	if ctx.Err() != nil {
 		return missing("was not read: out of time")
 	}
 	read := func() raw { return r.fetch(loc, b) }
 	if r.local && !loc.home {
-		return read() // the time for all is not for what answers at once
+		return read() // local disks do not count against the time
 	}
 	ctx, done := r.budget.within(ctx, timeout)
 	defer done()
@@ -229,7 +218,7 @@ func (r *Root) fetch(loc location, b *Budget) raw {
 
 // fetchAt reads the file at a place without links.
 func fetchAt(at place, b *Budget) raw {
-	// Looking before opening: opening a device may already do something.
+	// Check before opening, because opening a device may have effects.
 	info, err := at.root.Lstat(at.rel)
 	if err == nil && info.Mode().IsRegular() {
 		var f *os.File
@@ -252,7 +241,7 @@ func readRegular(f *os.File, at place, b *Budget) raw {
 	if err != nil {
 		return missing("cannot be read: " + reason(err))
 	}
-	if !info.Mode().IsRegular() { // swapped since it was looked at
+	if !info.Mode().IsRegular() { // replaced in the meantime
 		return missing(notAFile(info.Mode()))
 	}
 	size := min(info.Size(), MaxFileSize+1)
@@ -297,7 +286,7 @@ func notAFile(mode fs.FileMode) string {
 	return "is not a regular file"
 }
 
-// versionOf names a content at a place.
+// versionOf returns the version of a content at a place.
 func versionOf(place string, data []byte) string {
 	h := sha256.New()
 	io.WriteString(h, place)
@@ -306,7 +295,7 @@ func versionOf(place string, data []byte) string {
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-// decode understands the bytes, if the document fits into the budget.
+// decode parses the bytes, if the document fits into the budget.
 func (r *raw) decode(f File, path string, b *Budget) Doc {
 	doc := Doc{Status: r.status, Quiet: r.quiet, Problem: r.problem, Path: path, Version: r.version, ModTime: r.mod}
 	if r.status != OK {

@@ -14,20 +14,19 @@ import (
 	"time"
 )
 
-// ArchiveDir is where archived files go: ArchiveDir/TIME/path.
+// ArchiveDir is the directory of archived files: ArchiveDir/TIME/path.
 const ArchiveDir = ".ralph/archive"
 
-// archiveTime is how those folders are named.
+// archiveTime is the format of TIME.
 const archiveTime = "20060102T150405Z"
 
-// writeTemp writes data into a directory beside the file it is meant to replace, so that
-// a rename puts it there in one step. The permissions are those of old, or those that the
-// user gives to new files if it is nil. It is on the disk when writeTemp returns, and gone
-// if it fails.
+// writeTemp writes data to a new file in the directory of the one to replace, so that a rename replaces it in one step.
+// The permissions are those of old, or if it is nil the user's default for new files. The data is on disk when
+// writeTemp returns; after an error the file is removed.
 func writeTemp(root *os.Root, dir string, data []byte, old *raw) (name string, err error) {
 	mode := fs.FileMode(0o666)
 	if old != nil {
-		mode = 0o600 // until it has those of the old one
+		mode = 0o600 // until it has the old ones
 	}
 	name = path.Join(dir, tempPrefix+strconv.FormatUint(rand.Uint64(), 36)+tempSuffix)
 	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
@@ -49,14 +48,13 @@ func writeTemp(root *os.Root, dir string, data []byte, old *raw) (name string, e
 	return name, errors.Join(err, f.Close())
 }
 
-// Temporary files are named so that they are known for ours.
+// The name of a temporary file, by which it is recognized.
 const tempPrefix, tempSuffix = ".ralph-", ".tmp"
 
-// A temporary file lives for milliseconds. One that is as old as this was left
-// behind by a process that was killed.
+// A temporary file exists for milliseconds. An older one is from a killed process.
 const maxTempAge = time.Hour
 
-// sweepTemps removes the temporary files that were left behind in dir.
+// sweepTemps removes leftover temporary files in dir.
 func sweepTemps(root *os.Root, dir string) {
 	d, err := root.OpenFile(dir, os.O_RDONLY|openNonblocking, 0)
 	if err != nil {
@@ -75,8 +73,7 @@ func sweepTemps(root *os.Root, dir string) {
 	}
 }
 
-// syncDir makes a rename durable. That it may fail on some file systems is no
-// reason to take the rename back.
+// syncDir makes a rename durable. Some file systems do not support it, which is no reason to undo the rename.
 func syncDir(root *os.Root, dir string) {
 	if !dirsNeedSync {
 		return
@@ -87,13 +84,13 @@ func syncDir(root *os.Root, dir string) {
 	}
 }
 
-// An archiver finds places for the files that are archived together.
+// An archiver provides paths for files that are archived together.
 type archiver struct {
 	root *os.Root
-	dir  string // that all of them go to, "" before the first
+	dir  string // the common directory, "" before the first
 }
 
-// reserve makes the directory for a file and returns its new name.
+// reserve creates the directory for a file and returns its new name.
 func (a *archiver) reserve(rel string, at time.Time) (name string, err error) {
 	if a.dir == "" {
 		if a.dir, err = makeArchive(a.root, cmp.Or(at, time.Now())); err != nil {
@@ -104,7 +101,7 @@ func (a *archiver) reserve(rel string, at time.Time) (name string, err error) {
 	return name, a.root.MkdirAll(path.Dir(name), 0o755)
 }
 
-// makeArchive makes a directory in the archive that nothing else uses. git ignores a new archive.
+// makeArchive creates a new directory in the archive. It makes git ignore a new archive.
 func makeArchive(root *os.Root, at time.Time) (dir string, err error) {
 	if err := root.MkdirAll(path.Dir(ArchiveDir), 0o755); err != nil {
 		return "", err
@@ -121,8 +118,8 @@ func makeArchive(root *os.Root, at time.Time) (dir string, err error) {
 	return dir, err
 }
 
-// IgnoreDir makes git ignore a directory of ralph's own by a file in it, which is left alone if it exists. It is best
-// effort: a tree that is not clean must not keep a loop from ending.
+// IgnoreDir makes git ignore one of ralph's directories with a file in it, unless that exists. It is best effort: a
+// modified tree must not keep a loop from ending.
 func IgnoreDir(root *os.Root, dir string) {
 	f, err := root.OpenFile(path.Join(dir, ".gitignore"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err == nil {
@@ -131,11 +128,10 @@ func IgnoreDir(root *os.Root, dir string) {
 	}
 }
 
-// removeEmpty removes a folder of the archive and those above it that nothing
-// was put into.
+// removeEmpty removes an empty directory of the archive and its empty parents.
 func removeEmpty(root *os.Root, dir string) {
 	for ; dir != ArchiveDir && dir != "."; dir = path.Dir(dir) {
-		if root.Remove(dir) != nil { // not empty, as it should be
+		if root.Remove(dir) != nil { // not empty, as expected
 			return
 		}
 	}

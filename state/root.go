@@ -13,29 +13,27 @@ import (
 	"github.com/ralph-sdk/ralph/internal/home"
 )
 
-// A Root is a project directory. Links in its own path are resolved once, when
-// it is opened. Every access goes through [os.Root] after the links of the
-// target were resolved, so that no path or link leads out of the directory; a
-// link that leads to another place inside works.
+// A Root is a project directory. Links in its own path are resolved once, when it is opened. Every access goes through
+// [os.Root] after the links of the target were resolved, so that no path or link leads out of the directory; links
+// within it work.
 //
-// Its methods take paths that are slash-separated and relative to the root.
-// Absolute paths are accepted if they lie beneath the root. A path that starts
-// with "~/" is resolved beneath the home directory, likewise, and can only be read. An
-// empty path, "..", and a NUL byte are refused with a [*PathError].
+// Its methods accept slash-separated paths relative to the root. Absolute paths must be below the root. A path that
+// begins with "~/" is below the home directory and can only be read. An empty path, "..", and a NUL byte are a
+// [*PathError].
 //
 // A Root is safe for concurrent use.
 type Root struct {
 	dir   string // resolved, absolute
-	given string // absolute as given, for absolute paths spelled through a link
-	local bool   // it lies on a disk that does not hang
-	home  string // where "~/" leads, "" is the user's home directory
+	given string // absolute as given, for absolute paths through a link
+	local bool   // on a disk that does not block
+	home  string // the directory of "~/", "" is the user's home directory
 	root  *os.Root
 
-	budget *Budget // nil has no bounds
+	budget *Budget // nil is unlimited
 }
 
-// OpenRoot opens a project directory. It fails with a [*PathError] if dir is
-// not a directory that can be opened. Close it when done.
+// OpenRoot opens a project directory. It returns a [*PathError] if dir is not a directory or cannot be opened. The
+// caller must close it.
 func OpenRoot(dir string) (*Root, error) {
 	if dir == "" {
 		return nil, &PathError{Path: dir, Message: "is empty: name the project directory"}
@@ -55,16 +53,14 @@ func OpenRoot(dir string) (*Root, error) {
 	return &Root{dir: resolved, given: given, local: onLocalDisk(resolved), root: root}, nil
 }
 
-// SetHome makes "~/" lead to dir, which otherwise leads to the user's home directory.
-// Call it before other methods.
+// SetHome sets the directory of "~/"; the default is the user's home directory. Call it before other methods.
 func (r *Root) SetHome(dir string) { r.home = dir }
 
-// SetBudget bounds what Read, ReadAll, Exists, IsDir, AnyFile and Prune may read.
-// Without one each file and each walk has its own bounds alone. Call it while no
-// other method runs.
+// SetBudget sets a limit on what Read, ReadAll, Exists, IsDir, AnyFile and Prune read. Without one only the limits on
+// each file and walk apply. Call it while no other method runs.
 func (r *Root) SetBudget(b *Budget) { r.budget = b }
 
-// homeDir is where "~/" leads, with links resolved.
+// homeDir returns the directory of "~/", with links resolved.
 func (r *Root) homeDir() (string, error) {
 	dir := cmp.Or(r.home, home.OfProcess())
 	if dir == "" {
@@ -73,30 +69,27 @@ func (r *Root) homeDir() (string, error) {
 	return filepath.EvalSymlinks(dir)
 }
 
-// Dir is the absolute path of the project directory, with links resolved.
+// Dir returns the absolute path of the project directory, with links resolved.
 func (r *Root) Dir() string { return r.dir }
 
-// Close gives the directory back to the system. Later calls of other methods
-// report that the project was closed.
+// Close closes the directory. Later calls of other methods report that the project was closed.
 func (r *Root) Close() error { return r.root.Close() }
 
-// Exists reports whether there is something at path: a file, a directory or
-// anything else, following links, beneath the root. Whatever cannot be looked
-// at does not exist.
+// Exists reports whether a file, a directory or anything else exists at path, following links, below the root. What
+// cannot be accessed does not exist.
 func (r *Root) Exists(path string) bool {
 	_, ok := r.stat(path)
 	return ok
 }
 
-// IsDir reports whether path is a directory, following links, beneath the root.
+// IsDir reports whether path is a directory, following links, below the root.
 func (r *Root) IsDir(path string) bool {
 	info, ok := r.stat(path)
 	return ok && info.IsDir()
 }
 
-// Target is the absolute path of what path leads to once links are resolved,
-// as far as it exists. Two paths of one file have one target, which makes it
-// the name to lock. The error is a [*PathError].
+// Target returns the absolute path with all links resolved, as far as it exists. Two paths of one file have one target,
+// which is the name to lock. The error is a [*PathError].
 func (r *Root) Target(path string) (string, error) {
 	loc, err := r.locate(path)
 	if err != nil {
@@ -121,7 +114,7 @@ func (r *Root) Target(path string) (string, error) {
 	return filepath.Join(base, filepath.FromSlash(rel)), nil
 }
 
-// stat describes what a path leads to, within the time that there is.
+// stat describes the target of a path, within the remaining time.
 func (r *Root) stat(path string) (fs.FileInfo, bool) {
 	loc, err := r.locate(path)
 	if err != nil {
@@ -135,18 +128,18 @@ func (r *Root) stat(path string) (fs.FileInfo, bool) {
 			return nil
 		}
 		defer at.close()
-		info, _ := at.root.Lstat(at.rel) // nil if there is nothing
+		info, _ := at.root.Lstat(at.rel) // nil if nothing exists
 		return info
 	})
 	return info, info != nil
 }
 
-// A place is where a location leads once all links are resolved.
+// A place is a location with all links resolved.
 type place struct {
 	root *os.Root
 	rel  string // slash-separated, without links, relative to root
-	id   string // of the place: rel, with "~/" in front beneath the home directory
-	own  bool   // root was opened for this place alone
+	id   string // rel, with "~/" in front in the home directory
+	own  bool   // root was opened only for this place
 }
 
 func (p place) close() {
@@ -155,12 +148,11 @@ func (p place) close() {
 	}
 }
 
-// errOutside says that links lead out of the directory.
+// errOutside reports a link that leads out of the directory.
 var errOutside = errors.New("a link leads outside the project")
 
-// resolve follows the links of a location. It fails with [errOutside] if they
-// lead out, with an error that is fs.ErrNotExist if nothing is there, and with
-// syscall.ELOOP if they go round in a circle. The place must be closed.
+// resolve follows the links of a location. It returns [errOutside] if they lead out, an error that is fs.ErrNotExist if
+// nothing exists, and syscall.ELOOP for a cycle. The caller must close the place.
 func (r *Root) resolve(loc location) (place, error) {
 	base := r.dir
 	if loc.home {
@@ -184,8 +176,7 @@ func (r *Root) resolve(loc location) (place, error) {
 	return place{root: root, rel: rel, id: "~/" + rel, own: true}, nil
 }
 
-// entry is the directory entry itself: links on the way to it are resolved,
-// a link in the last place is not.
+// entry returns the directory entry itself: links in its directories are resolved, the entry itself may be a link.
 func entry(base string, loc location) (string, error) {
 	dir, err := follow(base, path.Dir(loc.rel))
 	if err != nil {
@@ -194,18 +185,18 @@ func entry(base string, loc location) (string, error) {
 	return path.Join(dir, path.Base(loc.rel)), nil
 }
 
-// follow resolves the links of rel beneath base.
+// follow resolves the links of rel below base.
 func follow(base, rel string) (string, error) {
 	abs, err := filepath.EvalSymlinks(filepath.Join(base, filepath.FromSlash(rel)))
 	var system *fs.PathError
 	switch {
 	case err == nil:
 	case errors.Is(err, syscall.ENOTDIR):
-		return "", fs.ErrNotExist // a file where a directory would have to be
+		return "", fs.ErrNotExist // a file instead of a directory
 	case errors.As(err, &system):
 		return "", err
 	default:
-		return "", syscall.ELOOP // the one error of EvalSymlinks that is not the system's
+		return "", syscall.ELOOP // EvalSymlinks' only error that is not the system's
 	}
 	resolved, ok := beneath(base, abs)
 	if !ok {

@@ -4,14 +4,11 @@ package state
 
 import "syscall"
 
-// openNonblocking keeps a named pipe that took the place of a file since it
-// was looked at from holding up the open.
+// openNonblocking keeps an open from blocking on a named pipe that replaced the file since it was checked.
 const openNonblocking = syscall.O_NONBLOCK
 
-// asDir behind the path of a folder keeps the system from opening, and waiting for, a
-// named pipe that has the place of the folder.
+// asDir after the path of a directory keeps the system from opening, and waiting for, a named pipe that replaced it.
 const asDir = "/."
 
-// dirsNeedSync says whether a rename is durable only after the directory was
-// synced too.
+// dirsNeedSync says whether a rename is durable only after syncing the directory.
 const dirsNeedSync = true

@@ -12,39 +12,39 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// Limits of patterns and of the walks to their matches.
+// Limits on patterns and on walks to their matches.
 const (
 	maxPattern      = 4 << 10 // bytes
-	maxAlternatives = 100     // patterns that one with braces can stand for
-	maxEntries      = 100_000 // files and directories that a walk looks at
+	maxAlternatives = 100     // patterns that one with braces can expand to
+	maxEntries      = 100_000 // files and directories that a walk visits
 )
 
-// find calls yield for what a pattern matches, without directories, in no order, some of it twice. An error of yield
-// ends the walk; fs.SkipAll is none. So do the limits: what was found until then was yielded.
+// find calls yield for the matches of a pattern, without directories, in no order, possibly more than once. An error of
+// yield ends the walk; fs.SkipAll is not returned. A limit ends it after the matches found so far.
 func (r *Root) find(ctx context.Context, pattern string, yield func(name string) error) error {
 	w := walk{ctx: ctx, root: r.root, entries: maxEntries, yield: yield}
 	return w.find(pattern)
 }
 
-// cleanPattern is a pattern as paths are cleaned, without a ** that follows another one: each of them would be tried again.
+// cleanPattern returns a pattern cleaned like a path, with repeated ** merged: each of them would be tried.
 func cleanPattern(pattern string) string {
 	segments := strings.Split(path.Clean(pattern), "/")
 	return strings.Join(slices.CompactFunc(segments, func(a, b string) bool { return a == "**" && b == "**" }), "/")
 }
 
 // A walk is the file system in which doublestar looks for matches. It reads each directory once, whatever the pattern,
-// and what cannot be read is empty.
+// and treats unreadable ones as empty.
 type walk struct {
 	ctx     context.Context
 	root    *os.Root
-	entries int // that it may still look at
+	entries int // remaining visits
 	yield   func(name string) error
 	read    map[string][]fs.DirEntry
 }
 
 func (w *walk) find(pattern string) error {
 	w.read = map[string][]fs.DirEntry{}
-	// Links are followed in the names before the first wildcard alone.
+	// Links are followed only in names before the first wildcard.
 	err := doublestar.GlobWalk(w, cleanPattern(pattern), w.give, doublestar.WithNoFollow(), doublestar.WithFailOnIOErrors())
 	if err == fs.SkipAll {
 		return nil
@@ -76,11 +76,11 @@ func (w *walk) look(entries int) error {
 	return nil
 }
 
-// Open is required of a file system. doublestar asks [walk.Stat] and [walk.ReadDir].
+// Open completes fs.FS. doublestar calls [walk.Stat] and [walk.ReadDir].
 func (w *walk) Open(string) (fs.File, error) { return nil, fs.ErrInvalid }
 
-// Stat describes a name of the pattern. A link that leads out of the root, or nowhere, is there: reading it says why it
-// cannot be read.
+// Stat describes a name of the pattern. A link that leads out of the root, or nowhere, exists: reading it reports the
+// problem.
 func (w *walk) Stat(name string) (fs.FileInfo, error) {
 	info, err := w.root.Stat(name)
 	if err != nil || !info.IsDir() {
@@ -94,7 +94,7 @@ func (w *walk) Stat(name string) (fs.FileInfo, error) {
 
 const entriesAtOnce = 64
 
-// ReadDir lists a directory.
+// ReadDir returns the entries of a directory.
 func (w *walk) ReadDir(dir string) ([]fs.DirEntry, error) {
 	if err := w.look(0); err != nil {
 		return nil, err

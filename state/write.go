@@ -7,15 +7,12 @@ import (
 	"path"
 )
 
-// Write puts a whole file in place, in one step: a reader meanwhile sees
-// the old bytes or the new ones. version is the [Doc.Version] that the new bytes
-// are based on; "" makes a file that must not be there yet, with the folders on the
-// way to it. A file that is there keeps its permissions, and of a link the file that
-// it leads to is replaced, as with [Root.Apply].
+// Write writes a whole file in one step: concurrent readers see the old bytes or the new ones. version is the
+// [Doc.Version] on which the new bytes are based; "" creates a file that must not exist yet, with its directories. An
+// existing file keeps its permissions, and of a link the target is replaced, as with [Root.Apply].
 //
-// The error is [ErrChanged] if the file is not as it was read, or is there although
-// it must not be; an [*EditError] if what is there is no file; a [*PathError]; or
-// wraps that of ctx or of the system.
+// The error is [ErrChanged] if the file has changed since it was read, or exists although it must not; an [*EditError]
+// if the path exists and is not a file; a [*PathError]; or wraps an error of ctx or of the system.
 func (r *Root) Write(ctx context.Context, name string, data []byte, version string) error {
 	if len(data) > MaxFileSize {
 		return grown(name)
@@ -23,7 +20,7 @@ func (r *Root) Write(ctx context.Context, name string, data []byte, version stri
 	return r.Apply(ctx, []Change{{Path: name, Version: version, Op: opWrite, data: data}})
 }
 
-// create writes the file of a target that was not there.
+// create writes a new file for a target.
 func (t *target) create() error {
 	root := t.root.root
 	if err := root.MkdirAll(path.Dir(t.loc.rel), 0o777); err != nil {
@@ -34,7 +31,7 @@ func (t *target) create() error {
 		return t.failed(err)
 	}
 	if _, err := root.Lstat(place); err == nil {
-		// It appeared just now, or it is a link that leads nowhere.
+		// It was just created, or it is a link that leads nowhere.
 		return changed(t.loc.shown)
 	}
 	temp, err := writeTemp(root, path.Dir(place), t.edited, nil)
@@ -42,12 +39,12 @@ func (t *target) create() error {
 		return t.failed(err)
 	}
 	defer root.Remove(temp)
-	// A link, unlike a rename, never replaces what was made meanwhile.
+	// Unlike a rename, a link never replaces a file created in the meantime.
 	err = root.Link(temp, place)
 	switch {
 	case errors.Is(err, fs.ErrExist):
 		return changed(t.loc.shown)
-	case err != nil: // not every file system has links
+	case err != nil: // not every file system supports links
 		if err := root.Rename(temp, place); err != nil {
 			return t.failed(err)
 		}
@@ -56,10 +53,8 @@ func (t *target) create() error {
 	return nil
 }
 
-// ReadBytes gives a file as it is, to be changed with [Root.Write], and
-// the version to hand back. A file that is not there is nil with version "". What is
-// there and cannot be read is an [*EditError]; a path that cannot be used a
-// [*PathError].
+// ReadBytes returns the content of a file, to change it with [Root.Write], and the version to pass. A missing file is
+// nil with version "". A file that exists and cannot be read is an [*EditError]; an invalid path a [*PathError].
 func (r *Root) ReadBytes(ctx context.Context, name string) (data []byte, version string, err error) {
 	loc, err := r.locate(name)
 	if err != nil {

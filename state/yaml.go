@@ -10,17 +10,16 @@ import (
 	"github.com/ralph-sdk/ralph/schema"
 )
 
-// maxYAMLNodes caps what aliases may expand to.
+// maxYAMLNodes bounds the expansion of aliases.
 const maxYAMLNodes = 100_000
 
-// A yamlReader turns nodes into JSON-like values. Working on nodes and not on
-// the library's own decoding keeps the last of duplicate keys, keys that are
-// not text, and the words yes and no as they are. As in YAML 1.2, << is a name like others.
+// A yamlReader converts nodes to JSON-like values. Unlike the library's decoder, it keeps the last of duplicate keys,
+// keys that are not strings, and the words yes and no as they are. As in YAML 1.2, << is an ordinary name.
 type yamlReader struct {
 	left int // nodes that may still be read
 }
 
-// read is how many nodes were read.
+// read returns how many nodes were read.
 func (r *yamlReader) read() int64 { return maxYAMLNodes - int64(r.left) }
 
 func readYAML(n *yaml.Node) (any, error) {
@@ -77,7 +76,7 @@ func yamlProblem(n *yaml.Node, message string) error {
 	return fmt.Errorf("has front matter that cannot be used: %d:%d: %s", n.Line+1, n.Column, message)
 }
 
-// keyText is the name of a field: the text of its key as it is written.
+// keyText returns the name of a field: the text of its key as written.
 func keyText(key *yaml.Node) (string, bool) {
 	if key.Kind == yaml.AliasNode {
 		key = key.Alias
@@ -88,8 +87,8 @@ func keyText(key *yaml.Node) (string, bool) {
 	return key.Value, true
 }
 
-// scalarValue reads a scalar by the core schema of YAML 1.2. Text in quotes
-// and in blocks is text, unless a tag says what it is.
+// scalarValue reads a scalar by the core schema of YAML 1.2. Quoted and block scalars are strings, unless a tag says
+// otherwise.
 func scalarValue(n *yaml.Node) any {
 	tagged := n.Style&yaml.TaggedStyle != 0
 	switch {
@@ -105,9 +104,8 @@ func isNull(n *yaml.Node) bool {
 	return n.Kind == yaml.ScalarNode && scalarValue(n) == nil
 }
 
-// coreValue is what a plain scalar means: null, a bool, a number, or text.
-// Numbers that no float64 holds, infinities and NaN stay text, since no JSON
-// has them.
+// coreValue returns the value of a plain scalar: null, a bool, a number, or a string. Numbers beyond float64,
+// infinities and NaN stay strings, since JSON has none of them.
 func coreValue(text string) any {
 	switch text {
 	case "", "~", "null", "Null", "NULL":
@@ -127,7 +125,7 @@ func coreValue(text string) any {
 			}
 		}
 	}
-	if strings.Trim(text, decimals+"+-.eE") == "" { // strconv reads more than YAML, such as inf and 0x1p4
+	if strings.Trim(text, decimals+"+-.eE") == "" { // strconv accepts more than YAML, such as inf and 0x1p4
 		if f, err := strconv.ParseFloat(text, 64); err == nil {
 			return f
 		}
@@ -137,8 +135,7 @@ func coreValue(text string) any {
 
 const decimals = "0123456789"
 
-// nodeAt finds the node that a JSON pointer means, through aliases, as readYAML does: of
-// duplicate keys the last counts.
+// nodeAt returns the node at a JSON pointer, following aliases as readYAML does: of duplicate keys the last counts.
 func nodeAt(n *yaml.Node, pointer string) (*yaml.Node, bool) {
 	if n == nil {
 		return nil, false
@@ -162,8 +159,7 @@ func nodeAt(n *yaml.Node, pointer string) (*yaml.Node, bool) {
 	return n, true
 }
 
-// fieldOf gives the value of the last field called name that stands in the
-// mapping itself.
+// fieldOf returns the value of the last field called name in the mapping itself.
 func fieldOf(mapping *yaml.Node, name string) (*yaml.Node, bool) {
 	for i := len(mapping.Content) - 2; i >= 0; i -= 2 {
 		if text, ok := keyText(mapping.Content[i]); ok && text == name {

@@ -12,16 +12,16 @@ import (
 	"github.com/ralph-sdk/ralph/internal/workspace"
 )
 
-// A Want is what an entry asks ralph.
+// A Want is the configuration of an entry for ralph.
 type Want struct {
 	Program  string        // see [Program]
 	Events   []string      // the host's names
-	Policies []string      // none is the default one
+	Policies []string      // none means the default one
 	Set      []string      // values of params, as name=value
-	Deadline time.Duration // 0 is the usual one
+	Deadline time.Duration // 0 means the default
 }
 
-// words are the command of the entry in the settings of a scope.
+// words returns the command of the entry in the settings of a scope.
 func (w Want) words(scope string) []string {
 	words := []string{w.Program, "eval"}
 	if !slices.Equal(workspace.OrDefault(w.Policies), workspace.OrDefault(nil)) {
@@ -41,9 +41,9 @@ func (w Want) words(scope string) []string {
 	return words
 }
 
-// With returns the settings with an entry for the policies at each of the events. An
-// entry that asks the same policies is brought up to date, and removed from events
-// that they do not decide. Settings that [File.Without] could not restore are an error.
+// With returns the settings with an entry for the policies at each of the events. An entry for the same policies is
+// updated, and removed from events that they do not decide. It is an error if [File.Without] could not restore the
+// settings.
 func (s File) With(w Want) ([]byte, error) {
 	g, words := s.host, w.words(s.scope)
 	entries, err := s.Entries()
@@ -86,7 +86,7 @@ func (s File) With(w Want) ([]byte, error) {
 	return s.with(src).without(stale)
 }
 
-// with is the file with other bytes.
+// with returns the file with other bytes.
 func (s File) with(src []byte) File {
 	s.Src = src
 	return s
@@ -103,7 +103,7 @@ func (s File) groups(event string) (int, error) {
 	return len(groups), nil
 }
 
-// update brings an entry up to date. What a user added to it stays.
+// update updates an entry. Additions by the user stay.
 func (g Host) update(src []byte, e Entry, words []string) ([]byte, error) {
 	without := ""
 	if slices.Contains(words, "--deadline") {
@@ -133,11 +133,10 @@ func (g Host) update(src []byte, e Entry, words []string) ([]byte, error) {
 	return src, nil
 }
 
-// without returns the settings without these entries, and without the groups, lists and
-// objects that held nothing else.
+// without returns the settings without these entries, and without groups, lists and objects that become empty.
 func (s File) without(entries []Entry) ([]byte, error) {
 	src := s.Src
-	// From the end, so that those before keep their places.
+	// From the end, so that the others keep their positions.
 	slices.SortStableFunc(entries, func(a, b Entry) int {
 		if a.group != b.group {
 			return b.group - a.group
@@ -150,7 +149,7 @@ func (s File) without(entries []Entry) ([]byte, error) {
 			return nil, err
 		}
 		path := e.path()
-		hooks := values["hooks"].(map[string]any) // the entry is there
+		hooks := values["hooks"].(map[string]any) // the entry exists
 		groups := hooks[e.Event].([]any)
 		group := groups[e.group].(map[string]any)
 		if of, _ := group["hooks"].([]any); e.flat || len(of) == 1 && len(group) == 1 {
@@ -169,7 +168,7 @@ func (s File) without(entries []Entry) ([]byte, error) {
 	return src, nil
 }
 
-// Without returns the settings without these entries, and nil if the file holds only what install writes.
+// Without returns the settings without these entries, or nil if the file has only what install writes.
 func (s File) Without(entries []Entry) ([]byte, error) {
 	src, err := s.without(entries)
 	if err != nil || bytes.Equal(src, s.host.empty()) {

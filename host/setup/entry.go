@@ -14,25 +14,24 @@ import (
 	"github.com/ralph-sdk/ralph/internal/workspace"
 )
 
-// guard stands before a command line of ralph: no shell line that begins with it ends
-// with status 2, which hosts read as "continue". Go ends with 2 if it crashes before
-// any code of the program has run, and so do some shells that cannot start a process.
+// guard precedes ralph's command line: no shell line that begins with it ends with status 2, which hosts read as
+// "continue". Go exits with 2 if it crashes before any code of the program has run, and so do some shells that cannot
+// start a process.
 const guard = "trap '[ $? -ne 2 ] || exit 1' EXIT; "
 
-// hookTimeout is how long the host waits for one answer, in seconds. ralph answers sooner:
-// it lets the agent stop at its own deadline, which this must exceed.
+// hookTimeout is how long the host waits for an answer, in seconds. It must exceed ralph's own deadline, at which ralph
+// lets the agent stop.
 const hookTimeout = 60
 
-// leastTimeout is the least that an entry may say where ralph gives up after deadline,
-// in seconds.
+// leastTimeout returns the minimum timeout of an entry for a deadline, in seconds.
 func leastTimeout(deadline time.Duration) int { return int(math.Ceil(deadline.Seconds())) + 5 }
 
-// Timeout returns what an entry for an event says for that deadline, in the unit of the host.
+// Timeout returns the timeout of an entry for an event and a deadline, in the host's unit.
 func (g Host) Timeout(event string, deadline time.Duration) int {
 	return g.accepted(event, max(hookTimeout, leastTimeout(deadline))) * max(g.Settings.Unit, 1)
 }
 
-// accepted is how many seconds the host waits at an event where an entry asks for more.
+// accepted returns how many seconds the host waits at an event if an entry asks for seconds.
 func (g Host) accepted(event string, seconds int) int {
 	if most := g.Settings.Most[host.EventOf(event)]; most > 0 {
 		return min(seconds, most)
@@ -40,24 +39,23 @@ func (g Host) accepted(event string, seconds int) int {
 	return seconds
 }
 
-// An Entry is one command that a settings file has a host run at an event.
+// An Entry is one command that a host runs at an event according to a settings file.
 type Entry struct {
 	Event   string
-	group   int  // among those of the event
-	index   int  // among those of the group
-	flat    bool // it is an item of the list of the event itself, instead of a group
+	group   int  // index among the event's groups
+	index   int  // index in the group
+	flat    bool // in the list of the event itself, not in a group
 	env     Env
 	key     string // of the command
 	words   []shellwords.Word
-	Guarded bool    // by guard, which is not among the words
-	listed  bool    // the program has a list of arguments, without a shell
+	Guarded bool    // by guard, which words do not include
+	listed  bool    // a program with a list of arguments, without a shell
 	Text    string  // as users know it
-	Timeout float64 // in seconds; 0 if it does not say
-	Other   bool    // it is no command
+	Timeout float64 // in seconds; 0 if not set
+	Other   bool    // it is not a command
 }
 
-// command is what the settings say of the command: a line for a shell, or a program
-// and its arguments.
+// command returns the command in the settings: a line for a shell, or a program and its arguments.
 func (e Entry) command() []string {
 	if !e.listed {
 		return []string{e.Text}
@@ -65,11 +63,11 @@ func (e Entry) command() []string {
 	return texts(e.words)
 }
 
-// Ends reports whether the event is the end of a session, on any host: asked twice there, a
-// policy counts nothing twice.
+// Ends reports whether the event is the end of a session, on any host. Evaluating a policy twice there counts nothing
+// twice.
 func (e Entry) Ends() bool { return strings.EqualFold(e.Event, host.SessionEnd) }
 
-// path leads to the entry in the settings.
+// path returns the path to the entry in the settings.
 func (e Entry) path(more ...any) []any {
 	if e.flat {
 		return append([]any{"hooks", e.Event, e.group}, more...)
@@ -77,7 +75,7 @@ func (e Entry) path(more ...any) []any {
 	return append([]any{"hooks", e.Event, e.group, "hooks", e.index}, more...)
 }
 
-// Ralph reports whether the entry asks ralph, and returns the policies that it names, or the default one.
+// Ralph reports whether the entry runs ralph, and returns the policies that it names, or the default one.
 func (e Entry) Ralph() (policies []string, ok bool) {
 	if len(e.words) < 2 || e.words[1].Text != "eval" || !isRalph(e.words[0].Text) {
 		return nil, false
@@ -85,28 +83,28 @@ func (e Entry) Ralph() (policies []string, ok bool) {
 	return workspace.OrDefault(valuesOf(e.flags(), "--policy")), true
 }
 
-// Asks reports whether the entry asks ralph for just these policies; none is the default one.
+// Asks reports whether the entry runs ralph for exactly these policies; none means the default one.
 func (e Entry) Asks(policies []string) bool {
 	asked, ok := e.Ralph()
 	return ok && slices.Equal(asked, workspace.OrDefault(policies))
 }
 
-// Set returns the values of params that an entry of ralph states, as name=value.
+// Set returns the values of params in an entry of ralph, as name=value.
 func (e Entry) Set() []string { return valuesOf(e.flags(), "--set") }
 
-// ByStatus reports whether an entry of ralph answers by its exit status, so that status 2 is an answer.
+// ByStatus reports whether an entry of ralph answers with its exit status, so that status 2 is an answer.
 func (e Entry) ByStatus() bool { return answersByStatus(e.flags()) }
 
 // Program returns the program that an entry of ralph runs.
 func (e Entry) Program() string { return e.words[0].Text }
 
-// A flag is one of the command line, with the places of its words.
+// A flag is a flag of a command line, with the indexes of its words.
 type flag struct {
 	name, value string
 	start, end  int
 }
 
-// flagsOf takes the flags of a command line apart.
+// flagsOf parses the flags of a command line.
 func flagsOf(words []string) (all []flag) {
 	for i := 0; i < len(words); i++ {
 		f := flag{start: i}
@@ -128,7 +126,7 @@ func flagsOf(words []string) (all []flag) {
 	return all
 }
 
-// valuesOf lists the values of a flag.
+// valuesOf returns the values of a flag.
 func valuesOf(flags []flag, name string) (values []string) {
 	for _, f := range flags {
 		if f.name == name {
@@ -138,12 +136,12 @@ func valuesOf(flags []flag, name string) (values []string) {
 	return values
 }
 
-// flags are those of an entry of ralph.
+// flags returns the flags of an entry of ralph.
 func (e Entry) flags() []flag { return flagsOf(texts(e.words)) }
 
-// added are the words that a user added to an entry of ralph, but for flags of that name.
+// added returns the words that a user added to an entry of ralph, except flags with the given name.
 func (e Entry) added(without string) (words []shellwords.Word) {
-	for _, f := range e.flags()[min(2, len(e.words)):] { // behind the program and eval
+	for _, f := range e.flags()[min(2, len(e.words)):] { // after the program and eval
 		if !slices.Contains([]string{"--policy", "--set", "--scope", without}, f.name) {
 			words = append(words, e.words[f.start:f.end]...)
 		}
@@ -151,8 +149,8 @@ func (e Entry) added(without string) (words []shellwords.Word) {
 	return words
 }
 
-// InProject reports whether the program of an entry of ralph lies in the project, by its path or by its links. Hosts name the
-// project in a variable.
+// InProject reports whether the program of an entry of ralph is in the project, by its path or by its links. Hosts name
+// the project in a variable.
 func (e Entry) InProject() bool {
 	program := filepath.FromSlash(os.Expand(e.Program(), func(name string) string {
 		if strings.HasSuffix(name, "_PROJECT_DIR") {
@@ -167,7 +165,7 @@ func (e Entry) InProject() bool {
 	return workspace.Beneath(e.env.Project, program) || err == nil && workspace.Beneath(e.env.Project, resolved)
 }
 
-// deadlineOf returns the time limit that flags state, else the usual one.
+// deadlineOf returns the deadline in flags, otherwise the default.
 func (in Env) deadlineOf(flags []flag) time.Duration {
 	for _, value := range valuesOf(flags, "--deadline") {
 		if d, err := time.ParseDuration(value); err == nil && d > 0 {
@@ -177,7 +175,7 @@ func (in Env) deadlineOf(flags []flag) time.Duration {
 	return in.Deadline
 }
 
-// Deadline is when ralph gives up, as the entry starts it.
+// Deadline returns ralph's deadline when the entry starts it.
 func (e Entry) Deadline() time.Duration { return e.env.deadlineOf(e.flags()) }
 
 func texts(words []shellwords.Word) []string {
@@ -188,17 +186,16 @@ func texts(words []shellwords.Word) []string {
 	return all
 }
 
-// answersByStatus reports whether flags ask for --answer exit-code, with which status 2 is an answer.
+// answersByStatus reports whether flags have --answer exit-code, with which status 2 is an answer.
 func answersByStatus(flags []flag) bool {
 	values := valuesOf(flags, "--answer")
 	return len(values) > 0 && values[len(values)-1] == "exit-code"
 }
 
-// ForAll reports whether the entry says that it is for all projects.
+// ForAll reports whether the entry is for all projects.
 func (e Entry) ForAll() bool { return slices.Contains(valuesOf(e.flags(), "--scope"), ScopeUser) }
 
-// isRalph reports whether a program is ralph: by its name, or because it is the one
-// that runs here, whatever it is called.
+// isRalph reports whether a program is ralph: by its name, or because it is this program, whatever its name.
 func isRalph(program string) bool {
 	if strings.TrimSuffix(strings.ToLower(baseName(program)), ".exe") == "ralph" {
 		return true
@@ -207,10 +204,10 @@ func isRalph(program string) bool {
 	return err == nil && filepath.IsAbs(program) && (program == self || workspace.SameFile(program, self))
 }
 
-// baseName is the last step of a path of any system.
+// baseName returns the last step of a path of any system.
 func baseName(path string) string { return path[strings.LastIndexAny(path, `/\`)+1:] }
 
-// read takes the command of a hook apart.
+// read parses the command of a hook.
 func (e *Entry) read(handler map[string]any) {
 	e.Text, _ = handler[e.key].(string)
 	args, ok := handler["args"].([]any)
@@ -232,8 +229,8 @@ func (e *Entry) read(handler map[string]any) {
 	e.Text = shellwords.Line(words)
 }
 
-// quoteListed writes a word of a list of arguments for a shell. The host replaces
-// ${NAME} there, as a shell does between double quotes.
+// quoteListed returns an argument of a list, quoted for a shell. The host replaces ${NAME} in it, as a shell does
+// between double quotes.
 func quoteListed(goos, word string) string {
 	if !strings.Contains(word, "${") {
 		return shellwords.Quote(goos, word)
@@ -241,7 +238,7 @@ func quoteListed(goos, word string) string {
 	return `"` + strings.NewReplacer("${", "${", "$", `\$`, "`", "\\`", `"`, `\"`, `\`, `\\`).Replace(word) + `"`
 }
 
-// SetOf returns the values of params that the entries for just these policies state.
+// SetOf returns the values of params in the entries for exactly these policies.
 func SetOf(entries []Entry, policies []string) (set []string) {
 	for _, e := range entries {
 		if e.Asks(policies) {
@@ -251,7 +248,7 @@ func SetOf(entries []Entry, policies []string) (set []string) {
 	return set
 }
 
-// SetOver puts values over others of the same params, each in its place, as name=value.
+// SetOver returns set with the values of over, which replace those of the same params, as name=value.
 func SetOver(set, over []string) []string {
 	set = slices.Clone(set)
 	for _, v := range over {

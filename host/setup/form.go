@@ -29,7 +29,7 @@ func (g Host) timeoutKey() string {
 	return cmp.Or(g.Settings.Timeout, "timeout")
 }
 
-// empty is a file without hooks.
+// empty returns a file without hooks.
 func (g Host) empty() []byte {
 	if g.Settings.Version == 0 {
 		return []byte("{}\n")
@@ -37,7 +37,7 @@ func (g Host) empty() []byte {
 	return fmt.Appendf(nil, "{\n  \"version\": %d\n}\n", g.Settings.Version)
 }
 
-// entry is what the list of an event holds for one hook.
+// entry returns an item for the list of an event.
 func (g Host) entry(goos, event string, words []string) []byte {
 	line, args := g.command(goos, words, nil, true)
 	var fields []string
@@ -64,7 +64,7 @@ func (g Host) entry(goos, event string, words []string) []byte {
 	return []byte(`{"hooks": [` + hook + `]}`)
 }
 
-// readEntry reads a hook of the host's settings. Its place is in e.
+// readEntry reads a hook of the host's settings into e, which has its position.
 func (g Host) readEntry(e Entry, handler map[string]any) Entry {
 	if kind, ok := handler["type"].(string); ok && kind != "command" {
 		e.Other, e.Text = true, kind
@@ -76,14 +76,14 @@ func (g Host) readEntry(e Entry, handler map[string]any) Entry {
 	}
 	e.key = g.commandKey()
 	if _, ok := handler[e.key].(string); !ok {
-		e.key = "command" // of any system
+		e.key = "command" // for any system
 	}
 	e.read(handler)
 	return e
 }
 
-// hooksOf lists the hooks of an event, and reports whether the settings have the host's
-// form there. Copilot takes groups as Claude Code has them too.
+// hooksOf returns the hooks of an event, and in odd why the settings do not have the host's form. Copilot also accepts
+// groups like Claude Code's.
 func (g Host) hooksOf(event string, list []any) (entries []Entry, odd string) {
 	for group, v := range list {
 		in, ok := v.(map[string]any)
@@ -109,7 +109,7 @@ func (g Host) hooksOf(event string, list []any) (entries []Entry, odd string) {
 	return entries, ""
 }
 
-// besideFiles reads the files that the host needs beside these settings, each by its text.
+// besideFiles reads the files that the host needs in addition to these settings, by their texts.
 func (s File) besideFiles(ctx context.Context) (map[string]File, error) {
 	all := map[string]File{}
 	for _, beside := range s.host.Settings.Beside {
@@ -122,8 +122,8 @@ func (s File) besideFiles(ctx context.Context) (map[string]File, error) {
 	return all, nil
 }
 
-// Replace writes other settings, if the file is still as it was read, and the files that the host needs beside
-// it. nil removes the file, those beside it if they are as they were made, and the directories that are empty then.
+// Replace writes other settings if the file has not changed since it was read, and the files that the host needs in
+// addition. nil removes the file, unmodified additional files, and directories that become empty.
 func (s File) Replace(ctx context.Context, after []byte) error {
 	beside, err := s.besideFiles(ctx)
 	if err != nil {
@@ -148,7 +148,7 @@ func (s File) Replace(ctx context.Context, after []byte) error {
 		}
 	}
 	for dir := filepath.Dir(s.place()); !workspace.SameFile(dir, s.host.env.Project) && !workspace.SameFile(dir, s.host.env.Home); dir = filepath.Dir(dir) {
-		if info, err := os.Lstat(dir); err != nil || !info.IsDir() || os.Remove(dir) != nil { // a link stays; Remove fails unless it is empty
+		if info, err := os.Lstat(dir); err != nil || !info.IsDir() || os.Remove(dir) != nil { // keeps a link; Remove fails unless it is empty
 			break
 		}
 	}

@@ -17,16 +17,16 @@ import (
 	"github.com/ralph-sdk/ralph/schema"
 )
 
-// A Gate is something that a host asks its user for before it runs a hook. ralph reports
-// gates and never passes one itself: that would forge the user's consent.
+// A Gate is a confirmation that a host needs from its user before it runs a hook. ralph reports gates and never passes
+// one itself: that would forge the user's consent.
 type Gate struct {
-	Known bool // the host says so; else it may be passed already
+	Known bool // reported by the host; otherwise it may already be passed
 	What  string
 	Fix   []string
 }
 
-// Gates lists what is left before the host runs ralph's entries in a file, which may be one of another host
-// that the host reads too.
+// Gates returns what remains to confirm before the host runs ralph's entries in a file, which may be another host's
+// file that the host also reads.
 func (g Host) Gates(ctx context.Context, s File) []Gate {
 	t := g.Settings.Trust
 	entries, err := s.Entries()
@@ -45,12 +45,12 @@ func (g Host) Gates(ctx context.Context, s File) []Gate {
 	return []Gate{g.gate(true, t.What, t.Fix)}
 }
 
-// gate is a gate with these texts.
+// gate returns a gate with these texts.
 func (g Host) gate(known bool, what, fix string) Gate {
 	return Gate{Known: known, What: what, Fix: []string{strings.ReplaceAll(fix, "PROJECT", g.env.Project)}}
 }
 
-// trusted reports whether the host trusts the project's directory, or asks for no trust.
+// trusted reports whether the host trusts the project's directory, or needs no trust.
 func (g Host) trusted() bool {
 	t, dir := g.Settings.Trust, g.env.dir(g.Host)
 	asks, said := ofSettings[bool](g.env.path(hookfile.Path{Name: t.Switch}, dir), "security", "folderTrust", "enabled")
@@ -72,10 +72,10 @@ func (g Host) trusted() bool {
 	})
 }
 
-// patience is how long a host may take to list its hooks.
+// patience is how long to wait for a host's list of hooks.
 const patience = 10 * time.Second
 
-// listedGates asks the host itself, which trusts a directory, and each entry in it.
+// listedGates asks the host itself, which trusts a directory and each entry in it.
 func (g Host) listedGates(ctx context.Context, s File, entries []Entry) []Gate {
 	t := g.Settings.Trust
 	var directory []Gate
@@ -110,7 +110,7 @@ func (g Host) listedGates(ctx context.Context, s File, entries []Entry) []Gate {
 	return nil
 }
 
-// listedHook is what a host lists of a hook.
+// listedHook is a hook as a host lists it.
 type listedHook struct {
 	Command     string `json:"command"`
 	SourcePath  string `json:"sourcePath"`
@@ -118,7 +118,7 @@ type listedHook struct {
 	TrustStatus string `json:"trustStatus"`
 }
 
-// listHooks has the user's program of a host list the hooks that it reads in a project.
+// listHooks starts the user's program of a host to list the hooks that it reads in a project.
 func listHooks(ctx context.Context, project string, t *hookfile.Trust) ([]listedHook, error) {
 	program, err := exec.LookPath(t.List[0])
 	if err != nil {
@@ -143,10 +143,10 @@ func listHooks(ctx context.Context, project string, t *hookfile.Trust) ([]listed
 	if err := cmd.Start(); err != nil {
 		return nil, err
 	}
-	stop := context.AfterFunc(ctx, func() { out.Close() }) // a wrapper that is killed may leave its program behind
+	stop := context.AfterFunc(ctx, func() { out.Close() }) // killing a wrapper may leave its program running
 	defer func() {
 		stop()
-		in.Close() // which ends it
+		in.Close() // ends it
 		_ = cmd.Wait()
 	}()
 	ask := strings.ReplaceAll(strings.Join(t.Ask, "\n"), "PROJECT", string(jsontext.Encode(project)))
@@ -177,8 +177,8 @@ func listHooks(ctx context.Context, project string, t *hookfile.Trust) ([]listed
 	}
 }
 
-// ofSettings returns a value of a host's own settings; false if it is not there. Hosts write comments
-// into some of them.
+// ofSettings returns a value of a host's own settings; ok is false if it is not set. Some hosts write comments into
+// them.
 func ofSettings[T any](file string, path ...string) (value T, ok bool) {
 	doc, err := schema.ParseJSON(jsonedit.Uncommented([]byte(readUserFile(file))))
 	if err != nil {
@@ -193,8 +193,8 @@ func ofSettings[T any](file string, path ...string) (value T, ok bool) {
 	return value, ok
 }
 
-// trusts reports whether a file of trusted folders has a folder, as Gemini CLI and Qwen Code read it: the
-// longest path that it is beneath counts.
+// trusts reports whether a file of trusted directories includes folder, as Gemini CLI and Qwen Code read it: the
+// longest path above it counts.
 func trusts(file, folder string) bool {
 	rules, _ := ofSettings[map[string]any](file)
 	longest, trusted := -1, false

@@ -1,7 +1,7 @@
-// Package setup, which may change in any version, reads and writes the settings in which hosts run ralph as a hook: where they
-// are, what an entry says, what a host asks its user for before it runs one, and which plugins answer the same events.
+// Package setup reads and writes the settings in which hosts run ralph as a hook: their files, their entries, the
+// confirmations that a host needs from its user, and plugins that answer the same events. It may change in any version.
 //
-// Start with [Env.Host] or [Env.Read]. Nothing is written but by [File.Replace].
+// It leaves out printing and the choice of policies. Only [File.Replace] writes. Start with [Env.Host] or [Env.Read].
 package setup
 
 import (
@@ -25,12 +25,12 @@ const (
 	ScopeManaged = hookfile.Managed
 )
 
-// An Env is for whom settings are read and written: a user in a project.
+// An Env is a user in a project, for whom settings are read and written.
 type Env struct {
 	Project  string              // directory, without links
-	Home     string              // "" if there is none
+	Home     string              // "" if unknown
 	Getenv   func(string) string // nil is an empty environment
-	Deadline time.Duration       // of ralph, where an entry states none
+	Deadline time.Duration       // ralph's, if an entry has none
 }
 
 func (in Env) getenv(name string) string {
@@ -40,10 +40,10 @@ func (in Env) getenv(name string) string {
 	return in.Getenv(name)
 }
 
-// A Host is a host that ralph can be installed in, for the user and the project of an [Env].
+// A Host is a host into which ralph can be installed, for the user and the project of an [Env].
 type Host struct {
 	*host.Host
-	// Files are the settings file of each scope, relative to the project, or absolute for the user's own.
+	// Files has the settings file of each scope, relative to the project, or absolute for the user's own.
 	Files map[string]string
 
 	env Env
@@ -66,12 +66,12 @@ func (in Env) Hosts() (all []Host) {
 	return all
 }
 
-// dir is the directory of a host's own files, "" if it is not known.
+// dir returns the directory of a host's own files, "" if unknown.
 func (in Env) dir(h *host.Host) string {
 	return in.path(h.Settings.Dir, in.Home)
 }
 
-// path is a path of the user's own, from a directory if no variable names it.
+// path returns a file of the user: at the path in a variable, or in dir.
 func (in Env) path(p hookfile.Path, dir string) string {
 	return p.In(in.getenv, dir)
 }
@@ -108,7 +108,7 @@ func (g Host) Scopes() []string {
 	return names
 }
 
-// Events returns the host's names of events, and the events that it does not have.
+// Events returns the host's names of events, and the events that it lacks.
 func (g Host) Events(events []string) (names, missing []string) {
 	for _, event := range events {
 		switch name := g.EventName(event); {
@@ -121,15 +121,15 @@ func (g Host) Events(events []string) (names, missing []string) {
 	return names, missing
 }
 
-// command returns what an entry says so that the host runs ralph with words, and with
-// what a user added: a line for a shell, or a program and a list of arguments.
+// command returns the command of an entry that runs ralph with words and the user's additions: a line for a shell, or a
+// program and a list of arguments.
 //
-// A POSIX shell has the line behind the guard, unless the user wants status 2. On
-// Windows, where hosts use different shells, the line is as plain as all of
-// them read it. listed is whether the list may be used if there is no such line.
+// For a POSIX shell the line begins with the guard, unless the user wants status 2. On Windows, where hosts use
+// different shells, it is plain enough for all of them. listed says whether a list may be used if no such line is
+// possible.
 func (g Host) command(goos string, words []string, added []shellwords.Word, listed bool) (line string, args []string) {
 	if goos == "windows" && g.Settings.List {
-		// Git Bash takes a backslash for a quote; all shells take a slash in the path of a program.
+		// Git Bash treats a backslash as a quote; all shells accept slashes in the path of a program.
 		words = append([]string{strings.ReplaceAll(words[0], `\`, "/")}, words[1:]...)
 		if listed && slices.ContainsFunc(words, func(word string) bool { return !shellwords.Plain(word, false) }) {
 			for _, word := range added {

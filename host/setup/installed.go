@@ -17,7 +17,7 @@ import (
 	"github.com/ralph-sdk/ralph/state"
 )
 
-// Installed is what the settings of all hosts hold.
+// Installed has the settings of all hosts.
 type Installed struct {
 	Settings []Settings
 	Unread   []Unread
@@ -25,21 +25,21 @@ type Installed struct {
 	env Env
 }
 
-// Settings is one settings file of a host that could be read.
+// Settings is one readable settings file of a host.
 type Settings struct {
 	Host    Host
 	Scope   string
 	File    File
-	Entries []Entry // what it has the host run
+	Entries []Entry // the commands that it configures
 
 	values map[string]any
 }
 
 // Unread is a settings file that could not be read.
 type Unread struct {
-	Where string // the file, with the place in it if that is known
+	Where string // the file, with the position in it if known
 	What  string
-	Odd   bool // its bytes could be read, but hosts cannot understand them
+	Odd   bool // readable, but not in a form that hosts understand
 }
 
 // Read reads the settings of all hosts.
@@ -52,7 +52,7 @@ func (in Env) Read(ctx context.Context) *Installed {
 			}
 			s, err := g.Open(ctx, scope)
 			if errors.Is(err, errUsersOwn) {
-				continue // it is read for that scope
+				continue // read for that scope
 			}
 			if err != nil {
 				all.Unread = append(all.Unread, Unread{Where: s.Shown, What: strings.TrimPrefix(err.Error(), s.Shown+": ")})
@@ -74,13 +74,13 @@ func (in Env) Read(ctx context.Context) *Installed {
 	return all
 }
 
-// plugins are the plugins that the file switches on or off.
+// plugins returns the plugins that the file enables or disables.
 func (in Settings) plugins() map[string]any {
 	plugins, _ := in.values[in.Host.Settings.Plugin.Key].(map[string]any)
 	return plugins
 }
 
-// Disabled returns what in the file keeps hosts from running hooks.
+// Disabled returns the settings in the file that keep hosts from running hooks.
 func (in Settings) Disabled() (why []Gate) {
 	if off, _ := in.values["disableAllHooks"].(bool); off {
 		why = append(why, Gate{true, "disableAllHooks is true, so no hook runs", []string{"remove disableAllHooks from the file"}})
@@ -91,7 +91,7 @@ func (in Settings) Disabled() (why []Gate) {
 	return why
 }
 
-// Originals returns the plugins that the file switches on and that answer events as ralph does, by name.
+// Originals returns the enabled plugins of the file that answer events as ralph does, by name.
 func (in Settings) Originals() map[string]Original {
 	on := map[string]Original{}
 	for name, v := range in.plugins() {
@@ -104,8 +104,8 @@ func (in Settings) Originals() map[string]Original {
 	return on
 }
 
-// BlockCap returns after how many consecutive continuations without a tool call a host lets the agent stop, 0 for any number,
-// and where that is set. Where is "" for a host whose number cannot be set.
+// BlockCap returns after how many consecutive continuations without a tool call a host lets the agent stop, 0 for no
+// limit, and where that is set. Where is "" for a host with a fixed number.
 func (all *Installed) BlockCap(h *host.Host) (limit int, where string) {
 	where = h.Settings.CapVariable
 	if where == "" {
@@ -124,7 +124,7 @@ func (all *Installed) BlockCap(h *host.Host) (limit int, where string) {
 	return h.Settings.CapUsual, where
 }
 
-// Asking calls f for every entry that asks ralph, with the policies that it names.
+// Asking calls f for every entry that runs ralph, with the policies that it names.
 func (all *Installed) Asking(f func(in Settings, e Entry, policies []string)) {
 	for _, in := range all.Settings {
 		for _, e := range in.Entries {
@@ -135,7 +135,7 @@ func (all *Installed) Asking(f func(in Settings, e Entry, policies []string)) {
 	}
 }
 
-// ForAll reports whether a hook for all projects asks ralph.
+// ForAll reports whether a hook for all projects runs ralph.
 func (all *Installed) ForAll() bool {
 	is := len(all.Plugins()) > 0
 	all.Asking(func(_ Settings, e Entry, _ []string) { is = is || e.ForAll() })
@@ -145,13 +145,13 @@ func (all *Installed) ForAll() bool {
 // Plugin is the plugin of ralph's own repository, as hosts name it.
 const Plugin = "ralph@ralph"
 
-// PluginPolicies are those that the hooks of the plugin ask, in all projects.
+// PluginPolicies returns the policies that the plugin's hooks evaluate, in all projects.
 func PluginPolicies() []string { return []string{"ralph-wiggum", workspace.DefaultPolicy} }
 
-// Plugins returns the hosts in which ralph's own plugin is switched on, each with the file that says so.
+// Plugins returns the hosts in which ralph's own plugin is enabled, each with the file that enables it.
 func (all *Installed) Plugins() map[string]string {
 	on := map[string]string{}
-	for _, scope := range []string{ScopeUser, ScopeProject, ScopeLocal, ScopeManaged} { // the later one counts
+	for _, scope := range []string{ScopeUser, ScopeProject, ScopeLocal, ScopeManaged} { // the last one counts
 		for _, in := range all.Settings {
 			enabled, ok := in.plugins()[Plugin].(bool)
 			switch {
@@ -176,7 +176,7 @@ func (all *Installed) Plugins() map[string]string {
 	return on
 }
 
-// readUserFile reads a file of the user's own, which may be a link; "" if there is none, or one that is too large.
+// readUserFile reads a file of the user, which may be a link; it returns "" if the file is missing or too large.
 func readUserFile(name string) string {
 	name, err := filepath.EvalSymlinks(name)
 	if err != nil {
@@ -186,8 +186,8 @@ func readUserFile(name string) string {
 	return string(src)
 }
 
-// Started returns what clients run by themselves in a project, by name and content: their settings there start hooks and
-// servers. The settings of all clients count, since an agent may be a script that starts one.
+// Started returns what clients start by themselves in a project, by name and content: their settings can start hooks
+// and servers. It covers all clients, since an agent may be a script that starts one.
 func Started(project string) (known []string) {
 	patterns := []string{".mcp.json"}
 	for _, g := range (Env{}).Hosts() {
@@ -202,8 +202,9 @@ func Started(project string) (known []string) {
 	return known
 }
 
-// Serving returns the entry of another host that serves a host in a scope too, which reads those settings: it asks just these
-// policies. The user's own entry is for other projects than this one, so none of this project serves for it.
+// Serving returns another host's settings with an entry for exactly these policies that also serves this host in a
+// scope, because it reads them. The user's own entry must serve other projects, too, so entries in this project do not
+// count for it.
 func (all *Installed) Serving(g Host, scope string, policies []string) (Settings, bool) {
 	for _, in := range all.Settings {
 		if g.reads(in.Host, in.Scope) && (scope != ScopeUser || in.Scope == ScopeUser) && Asks(in.Entries, policies) {
@@ -213,7 +214,8 @@ func (all *Installed) Serving(g Host, scope string, policies []string) (Settings
 	return Settings{}, false
 }
 
-// Readers returns the settings of other hosts that read a scope of a host's too and have an entry for just these policies.
+// Readers returns the settings of other hosts that also read a host's scope and have an entry for exactly these
+// policies.
 func (all *Installed) Readers(g Host, scope string, policies []string) (readers []Settings) {
 	for _, in := range all.Settings {
 		if in.Host.reads(g, scope) && Asks(in.Entries, policies) {
@@ -223,12 +225,12 @@ func (all *Installed) Readers(g Host, scope string, policies []string) (readers 
 	return readers
 }
 
-// reads reports whether the host reads a scope of another host's settings.
+// reads reports whether the host reads another host's settings of a scope.
 func (g Host) reads(other Host, scope string) bool {
 	return g.Settings.ReadsOf == other.Name && slices.Contains(g.Settings.Reads, scope)
 }
 
-// Of returns the settings of a host that ralph can be installed in.
+// Of returns the settings of a host.
 func (all *Installed) Of(g Host) (of []Settings) {
 	for _, in := range all.Settings {
 		if in.Host.Name == g.Name && in.Scope != ScopeManaged {
@@ -238,7 +240,7 @@ func (all *Installed) Of(g Host) (of []Settings) {
 	return of
 }
 
-// Asks reports whether some entry asks ralph for just these policies.
+// Asks reports whether some entry runs ralph for exactly these policies.
 func Asks(entries []Entry, policies []string) bool {
 	return slices.ContainsFunc(entries, func(e Entry) bool { return e.Asks(policies) })
 }

@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// An Original is what a shipped policy replaces, or another loop.
+// An Original is a plugin or hook that a shipped policy replaces, or another loop.
 type Original struct {
 	Policy  string   // "" if no shipped policy replaces it
-	plugins []string // of Claude Code, that answer events themselves
+	plugins []string // of Claude Code, which answer events themselves
 	hooks   []string // their programs, without the extension
-	Needed  bool     // the policy needs the commands of the plugin
+	Needed  bool     // the policy needs the plugin's commands
 }
 
-// Originals returns the known ones.
+// Originals returns the known originals.
 func Originals() []Original {
 	return []Original{
 		{"ralph-wiggum", []string{"ralph-wiggum", "ralph-loop"}, []string{"stop-hook"}, false},
@@ -42,12 +42,11 @@ func OriginalOf(command string) (Original, bool) {
 	return Original{}, false
 }
 
-// EnabledField is the switch in the settings file of a plugin.
+// EnabledField is the switch in a plugin's settings file.
 const EnabledField = "enabled"
 
-// HookReadsOff reports whether the hooks of such plugins read their settings as off.
-// They know no YAML: the first line enabled: between lines that are exactly --- counts,
-// without blanks and quotes.
+// HookReadsOff reports whether the hooks of such plugins read their settings as off. They do not parse YAML: the first
+// line enabled: between lines that are exactly --- counts, without blanks and quotes.
 func HookReadsOff(src string) bool {
 	inside := false
 	for line := range strings.SplitSeq(src, "\n") {

@@ -10,8 +10,8 @@ import (
 	"github.com/ralph-sdk/ralph/internal/workspace"
 )
 
-// Program returns the word with which a host finds this program: its name if that leads to it, else its path. note says
-// what the user should know of that.
+// Program returns the word by which a host finds this program: its name if that leads to it, otherwise its path. note
+// is what the user should know about it.
 func Program() (program, note string) {
 	self, err := os.Executable()
 	if err != nil {
@@ -33,8 +33,8 @@ func Program() (program, note string) {
 	return self, note
 }
 
-// FromNpm reports whether a program is from a package of npm, where the ralph on the PATH
-// is a wrapper that starts it by Node.js.
+// FromNpm reports whether a program is from an npm package, where the ralph on the PATH is a wrapper that starts it
+// with Node.js.
 func FromNpm(program string) bool {
 	return strings.Contains(filepath.ToSlash(program), "/node_modules/@ralph-sdk/ralph-loop-")
 }

@@ -16,10 +16,10 @@ import (
 	"github.com/ralph-sdk/ralph/state"
 )
 
-// A File is the settings file of a host, with what it was when it was read.
+// A File is a host's settings file with its content when it was read.
 type File struct {
 	Shown   string // its path, for people
-	root    string // directory beneath which it is opened
+	root    string // the directory in which it is opened
 	path    string // relative to root
 	Src     []byte // nil if there is no file
 	version string
@@ -27,7 +27,7 @@ type File struct {
 	scope   string
 }
 
-// errUsersOwn is for a file of a project that is the user's own one, because the project is the home directory.
+// errUsersOwn is the error for a project's file that is also the user's own, because the project is the home directory.
 var errUsersOwn = errors.New("the project is your home directory, where this file is for all projects; run ralph in a project, or use --scope user")
 
 // Open reads the settings file of a scope.
@@ -47,7 +47,7 @@ func (g Host) open(ctx context.Context, scope, file string) (File, error) {
 		if rel, err := filepath.Rel(home, file); home != "" && err == nil && filepath.IsLocal(rel) {
 			s.Shown = "~/" + filepath.ToSlash(rel)
 		}
-		// Own settings are often links into a folder that is kept elsewhere.
+		// User settings are often links to a directory elsewhere.
 		if resolved, err := filepath.EvalSymlinks(file); err == nil {
 			file = resolved
 		}
@@ -80,8 +80,8 @@ func (g Host) open(ctx context.Context, scope, file string) (File, error) {
 	return s, err
 }
 
-// danglingLink finds the first step of a path that is a link to nothing. link begins a
-// sentence: "it is".
+// danglingLink returns the first step of a path that is a link to nothing, and its target. link begins a sentence: "it
+// is".
 func danglingLink(root, name string) (link, to string) {
 	for i := range len(name) + 1 {
 		if i < len(name) && name[i] != '/' {
@@ -93,7 +93,7 @@ func danglingLink(root, name string) (link, to string) {
 		}
 		to, err := os.Readlink(at)
 		switch {
-		case err != nil: // it is only missing
+		case err != nil: // only missing
 			return "", ""
 		case i < len(name):
 			return "its folder " + name[:i] + " is", to
@@ -103,7 +103,7 @@ func danglingLink(root, name string) (link, to string) {
 	return "", ""
 }
 
-// place is where the file is.
+// place returns the path of the file.
 func (s File) place() string {
 	root := s.root
 	if resolved, err := filepath.EvalSymlinks(root); err == nil {
@@ -112,7 +112,7 @@ func (s File) place() string {
 	return filepath.Join(root, filepath.FromSlash(s.path))
 }
 
-// write puts new bytes into the file, if it is still as it was read. Without bytes it removes the file.
+// write writes new bytes if the file has not changed since it was read. Without bytes it removes the file.
 func (s File) write(ctx context.Context, data []byte) error {
 	root, err := state.OpenRoot(s.root)
 	if err != nil {
@@ -130,7 +130,7 @@ func (s File) write(ctx context.Context, data []byte) error {
 	return err
 }
 
-// A settingsError says where a settings file cannot be understood.
+// A settingsError is a position at which a settings file is invalid.
 type settingsError struct {
 	file      string
 	line, col int
@@ -139,7 +139,7 @@ type settingsError struct {
 
 func (e *settingsError) Error() string { return e.place() + ": " + e.message }
 
-// place is the file, with the line and the column if they are known.
+// place returns the file, with line and column if known.
 func (e *settingsError) place() string {
 	if e.line == 0 {
 		return e.file
@@ -147,7 +147,7 @@ func (e *settingsError) place() string {
 	return fmt.Sprintf("%s:%d:%d", e.file, e.line, e.col)
 }
 
-// json is the file without the comments that the host allows.
+// json returns the file without the comments that the host allows.
 func (s File) json() []byte {
 	if s.host.Settings.Comments {
 		return jsonedit.Uncommented(s.Src)
@@ -175,9 +175,8 @@ func (s File) decode() (map[string]any, error) {
 	return values, nil
 }
 
-// Entries lists what the settings have the host run, in order. Settings that
-// are formed otherwise than the host documents are an error: to edit them would be
-// to guess.
+// Entries returns the commands in the settings, in order. Settings in a form that the host does not document are an
+// error, because editing them would be a guess.
 func (s File) Entries() ([]Entry, error) {
 	values, err := s.decode()
 	if err != nil {

@@ -1,34 +1,34 @@
 package judge
 
-// Kind says why there is no answer.
+// Kind is why there is no answer.
 type Kind string
 
 // The kinds of errors.
 const (
-	NoKey       Kind = "no-key"      // the service wants a key and there is none
-	BadRequest  Kind = "request"     // the question cannot be asked like this; asking again changes nothing
-	Unreachable Kind = "unreachable" // no connection, or it broke
+	NoKey       Kind = "no-key"      // the service needs a key, and there is none
+	BadRequest  Kind = "request"     // the request is invalid; a retry does not help
+	Unreachable Kind = "unreachable" // the connection failed or broke
 	Timeout     Kind = "timeout"     // the context ended first
-	BadStatus   Kind = "status"      // the service answered with an error, or sends one elsewhere
+	BadStatus   Kind = "status"      // an error response, or a redirect
 	BadAnswer   Kind = "format"      // the answer is not one JSON object
 )
 
-// Error says why there is no answer. Its message holds neither the key nor the conversation, but at most a line of
-// what the service said.
+// Error is the error of [Ask]. Its message has neither the key nor the conversation, but at most a line from the
+// service.
 type Error struct {
 	Kind    Kind
-	Status  int    // of HTTP, for BadStatus
+	Status  int    // the HTTP status, for BadStatus
 	Message string // one line
-	Err     error  // what it comes from; may be nil
+	Err     error  // the cause; may be nil
 }
 
-// Error gives the message.
+// Error returns the message.
 func (e *Error) Error() string { return e.Message }
 
-// Unwrap gives what the error comes from.
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// passing reports whether asking again may help.
+// passing reports whether a retry may help.
 func (e *Error) passing() bool {
 	switch e.Kind {
 	case Unreachable:

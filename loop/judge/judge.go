@@ -20,55 +20,55 @@ const (
 	OpenAI    = "openai"    // chat completions, https://api.openai.com/v1
 )
 
-// MaxResponse is how many bytes of a response are read. A longer one is no answer.
+// MaxResponse bounds the bytes of a response. A longer one is an error.
 const MaxResponse = 1 << 20
 
-// DefaultMaxTokens bounds the answer where [Request].MaxTokens is 0.
+// DefaultMaxTokens is the default of [Request].MaxTokens.
 const DefaultMaxTokens = 1024
 
 // Request is one question.
 type Request struct {
-	API     string // Anthropic, which "" means too, or OpenAI
+	API     string // Anthropic, the default, or OpenAI
 	BaseURL string // of the service; "" means the one that the API is named after
-	Key     string // goes into a header; only a service of one's own that speaks OpenAI's format needs none
+	Key     string // sent in a header; only your own service with OpenAI's format needs none
 	Model   string // as the service names it
 
-	System    string // who the model is and what it goes by; may be empty
+	System    string // the role and criteria of the model; may be empty
 	Question  string
-	Turns     []Turn          // of the conversation, the oldest first; see [Excerpt] for what is shown of them
-	Schema    json.RawMessage // JSON Schema of the answer, an object; empty means any object
+	Turns     []Turn          // of the conversation, oldest first; see [Excerpt] for what is sent
+	Schema    json.RawMessage // JSON Schema of the answer, an object; empty allows any object
 	MaxTokens int             // of the answer; 0 means DefaultMaxTokens
 }
 
-// Turn is what one side said until the other one spoke.
+// Turn is what one side said until the other side replied.
 type Turn struct {
 	Role string // "user" or "assistant"
-	Text string // with the use of tools, and their results if wanted, in short and in order
+	Text string // with uses of tools, and optionally their results, shortened and in order
 }
 
-// Answer is what the model said.
+// Answer is the model's answer.
 type Answer struct {
-	Value        map[string]any // numbers are json.Number; not yet held against the schema
-	Text         string         // as the model wrote it, with whatever stood around the object
+	Value        map[string]any // numbers are json.Number; not validated with the schema
+	Text         string         // as the model wrote it, with any text around the object
 	Model        string         // as the service names it
 	InputTokens  int            // as the service counts them; 0 if it does not
 	OutputTokens int
 }
 
-// The bounds of trying again: a service that is busy now may be less so in a moment, and one that is down will not
-// answer any better for being asked often.
+// Limits on retries: a busy service may recover in a moment, and one that is down does not answer sooner if asked
+// often.
 const (
 	maxTries   = 3
 	firstPause = 250 * time.Millisecond
 )
 
-// Ask asks the model. The deadline of ctx covers everything; without one the question may take as long as the service
-// does. Ask follows no redirect. Every error is an [*Error]; with one of the kind BadAnswer there may be an answer that has
-// no value but the tokens that it took.
+// Ask asks the model. The deadline of ctx covers everything; without one, Ask waits as long as the service takes. It
+// follows no redirect. Every error is an [*Error]; with a BadAnswer, the answer may be non-nil and have only the tokens
+// that it used.
 //
-// A service that is busy (status 429, 503 or 529) or that no connection can be made to is asked again, three times in
-// all, while time lasts. A service that refuses the form in which the schema of the answer is sent is asked once more
-// without it: the question states the schema in words too.
+// Ask retries a service that is busy (status 429, 503 or 529) or unreachable, three attempts in all, within the
+// deadline. If a service rejects the form of the answer's schema, Ask retries once without it: the question also
+// describes the schema.
 func Ask(ctx context.Context, r Request) (*Answer, error) {
 	w, err := r.wire()
 	if err != nil {
@@ -76,7 +76,7 @@ func Ask(ctx context.Context, r Request) (*Answer, error) {
 	}
 	client := http.Client{
 		Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, DisableKeepAlives: true},
-		// A redirect would carry the key to an address that was not named.
+		// A redirect would send the key to another address.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	structured, pause := true, firstPause
@@ -98,7 +98,7 @@ func Ask(ctx context.Context, r Request) (*Answer, error) {
 		wait = max(wait, pause)
 		pause *= 3
 		if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) <= wait {
-			return nil, failed // the reason is worth more than a time-out
+			return nil, failed // the reason is more useful than a timeout
 		}
 		select {
 		case <-time.After(wait):
@@ -108,7 +108,7 @@ func Ask(ctx context.Context, r Request) (*Answer, error) {
 	}
 }
 
-// send makes one request. wait is how long the service asks to be left alone.
+// send makes one request. wait is the service's requested delay before a retry.
 func send(ctx context.Context, client *http.Client, w *wire, body []byte) (response []byte, wait time.Duration, failed *Error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, w.url, strings.NewReader(string(body)))
 	if err != nil {
@@ -140,7 +140,7 @@ func retryAfter(h http.Header) time.Duration {
 	return time.Duration(seconds) * time.Second
 }
 
-// unreachable is the error of a request that got no response.
+// unreachable returns the error of a request without a response.
 func (w *wire) unreachable(ctx context.Context, err error) *Error {
 	if ctx.Err() != nil {
 		return &Error{Kind: Timeout, Message: w.host + " did not answer in time", Err: ctx.Err()}
@@ -148,7 +148,7 @@ func (w *wire) unreachable(ctx context.Context, err error) *Error {
 	reason := err
 	var inURL *url.Error
 	if errors.As(err, &inURL) {
-		reason = inURL.Err // without the address, which may hold a password
+		reason = inURL.Err // without the address, which may contain a password
 	}
 	var timeout net.Error
 	if errors.As(err, &timeout) && timeout.Timeout() {
@@ -157,7 +157,7 @@ func (w *wire) unreachable(ctx context.Context, err error) *Error {
 	return &Error{Kind: Unreachable, Message: w.host + " cannot be reached: " + oneLine(reason.Error(), 200), Err: reason}
 }
 
-// oneLine makes a text from elsewhere fit for a message: one line of at most n bytes.
+// oneLine returns a text from elsewhere for a message: one line of at most n bytes.
 func oneLine(s string, n int) string {
 	s = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(s, "\ufffd"), func(r rune) bool { return r <= ' ' || r == 0x7f }), " ")
 	if len(s) <= n {

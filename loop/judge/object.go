@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// maxBraces bounds how many places of an answer are tried: prose does not hold more.
+// maxBraces bounds the positions to try in an answer.
 const maxBraces = 100
 
-// object gives the one JSON object of an answer. A fence and prose may stand around it. Two objects are none, for
-// nobody can tell which one is meant, and neither is one that breaks off.
+// object returns the one JSON object of an answer. A fence and prose may surround it. Two objects are an error, because
+// it is unclear which one counts, and so is an incomplete one.
 func object(text string) (map[string]any, *Error) {
 	bad := func(message string) (map[string]any, *Error) {
 		return nil, &Error{Kind: BadAnswer, Message: message}
@@ -41,7 +41,7 @@ func object(text string) (map[string]any, *Error) {
 		case errors.Is(err, io.ErrUnexpectedEOF):
 			return bad("the JSON object of the answer breaks off")
 		default:
-			text = text[1:] // a brace of the prose
+			text = text[1:] // a brace in the prose
 		}
 	}
 	return bad("the answer holds more braces than an answer does")

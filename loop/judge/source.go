@@ -17,16 +17,16 @@ import (
 
 const (
 	usualTurns = 5
-	usualModel = "claude-haiku-4-5-20251001" // of Anthropic, where the policy names none
+	usualModel = "claude-haiku-4-5-20251001" // Anthropic's, if the policy names none
 )
 
-// Source gathers the facts of the kind judge:
+// Source returns the source of facts of kind judge:
 //
 //	loop.New(program, loop.WithSource(judge.Source()))
 //
-// Whatever keeps a model from a whole and well typed answer makes the fact missing, so
-// that no rule depends on it. [rules.Value.Meta] has the model, and the tokens as
-// input_tokens and output_tokens. Keys and addresses come from the environment.
+// If the model does not return a complete answer of the declared type, the fact is missing, so that no rule depends on
+// it. [rules.Value.Meta] has the model, and the tokens as input_tokens and output_tokens. Keys and addresses come from
+// the environment.
 func Source() loop.Source {
 	kinds := rules.Sources()
 	return source{kinds[slices.IndexFunc(kinds, func(k rules.SourceKind) bool { return k.Name == "judge" })]}
@@ -54,7 +54,7 @@ func (source) Gather(ctx context.Context, q loop.Query) rules.Value {
 		var failed *Error
 		if errors.As(err, &failed) {
 			switch failed.Kind {
-			case BadStatus, BadAnswer: // they quote the service, which may repeat what it was sent
+			case BadStatus, BadAnswer: // they quote the service, which may repeat the request
 				v.Private = true
 			case Timeout:
 				v.Problem = fmt.Sprintf("the model did not answer within %s", timeout)
@@ -92,7 +92,7 @@ func (source) Gather(ctx context.Context, q loop.Query) rules.Value {
 	return v
 }
 
-// request is the question without the conversation, and the variable that has the key.
+// request returns the question without the conversation, and the variable with the key.
 func request(q loop.Query) (r Request, key string) {
 	api, _ := q.Fact.Options["api"].(string)
 	key, address, model := "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", usualModel
@@ -104,12 +104,12 @@ func request(q loop.Query) (r Request, key string) {
 		System: q.Options["system"], Question: q.Args[0],
 	}
 	r.MaxTokens, _ = q.Fact.Options["max_tokens"].(int)
-	r.Schema, _ = json.Marshal(answerSchema(q.Fact.Schema)) // a schema holds nothing else
+	r.Schema, _ = json.Marshal(answerSchema(q.Fact.Schema)) // a schema always marshals
 	return r, key
 }
 
-// turns are the last turns of the conversation. The session file may lag behind
-// the agent, whose last words are then in the event alone.
+// turns returns the last turns of the conversation. The session file may lag behind the agent, whose last message is
+// then only in the event.
 func turns(ctx context.Context, q loop.Query, n int, results bool) []Turn {
 	s := q.Session(ctx)
 	if s == nil {
@@ -130,8 +130,8 @@ func turns(ctx context.Context, q loop.Query, n int, results bool) []Turn {
 	return all[max(0, len(all)-n):]
 }
 
-// typed holds an answer against what the policy declares. Unlike in files, where
-// people write what they mean, a text that merely spells a truth value is none.
+// typed validates an answer with the schema in the policy. Unlike in files, which people write, a string that spells a
+// boolean is not one.
 func typed(s *schema.Schema, a *Answer) rules.Value {
 	missing := func(pointer, message string) rules.Value {
 		return rules.Value{Status: rules.Missing, Private: true, Problem: "the answer does not fit: " + strings.TrimPrefix(pointer+" ", " ") + message}
@@ -149,7 +149,7 @@ func typed(s *schema.Schema, a *Answer) rules.Value {
 	return rules.Value{V: r.Value, Warnings: r.Warnings}
 }
 
-// spelled finds a text that was taken for the value which it spells.
+// spelled returns a string that was read as the value that it spells.
 func spelled(raw, value any, at string) (string, bool) {
 	switch raw := raw.(type) {
 	case string:
@@ -173,8 +173,8 @@ func spelled(raw, value any, at string) (string, bool) {
 	return "", false
 }
 
-// answerSchema is the schema of an answer in the part of JSON Schema that services
-// take for structured output: every field is required, nothing else is allowed.
+// answerSchema returns the schema of an answer in the subset of JSON Schema for structured output: every field is
+// required, no others are allowed.
 func answerSchema(t *schema.Schema) map[string]any {
 	out := map[string]any{}
 	if t.Doc != "" {

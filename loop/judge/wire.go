@@ -10,16 +10,16 @@ import (
 	"strings"
 )
 
-// wire is how one service is spoken to.
+// wire is the protocol of one service.
 type wire struct {
 	url      string
-	host     string // for messages
+	host     string // for messages to users
 	header   http.Header
 	body     func(r Request, structured bool) any
-	ofSchema []string // words of a complaint about the form of the schema
+	ofSchema []string // words in an error about the form of the schema
 }
 
-// wire checks what can be checked before anything is sent.
+// wire checks the request before anything is sent.
 func (r *Request) wire() (*wire, error) {
 	w := &wire{header: http.Header{"Content-Type": {"application/json"}, "User-Agent": {"ralph"}}}
 	key, base := strings.TrimSpace(r.Key), strings.TrimSpace(r.BaseURL)
@@ -55,12 +55,12 @@ func (r *Request) wire() (*wire, error) {
 	return w, nil
 }
 
-// refusesSchema reports whether a complaint is about the form in which the schema is sent.
+// refusesSchema reports whether an error is about the form of the schema.
 func (w *wire) refusesSchema(complaint string) bool {
 	return slices.ContainsFunc(w.ofSchema, func(word string) bool { return strings.Contains(complaint, word) })
 }
 
-// complaint says what an error status means.
+// complaint describes an error status.
 func (w *wire) complaint(status int, body []byte) string {
 	said := ""
 	var e struct {
@@ -71,7 +71,7 @@ func (w *wire) complaint(status int, body []byte) string {
 			Message string `json:"message"`
 		}
 		if json.Unmarshal(e.Error, &detail) != nil || detail.Message == "" {
-			_ = json.Unmarshal(e.Error, &detail.Message) // some servers send a mere text
+			_ = json.Unmarshal(e.Error, &detail.Message) // some servers send only a string
 		}
 		said = oneLine(detail.Message, 200)
 	}
@@ -103,8 +103,8 @@ func anthropicBody(r Request, structured bool) any {
 	return body
 }
 
-// openAIBody is a chat completion. OpenAI's own service has another name for the bound of the answer than the servers
-// that took over its format.
+// openAIBody returns a chat completion. OpenAI's own service has another name for the token limit than other servers
+// with its format.
 func openAIBody(r Request, structured, own bool) any {
 	bound := "max_completion_tokens"
 	if own {
@@ -120,7 +120,8 @@ func openAIBody(r Request, structured, own bool) any {
 	return body
 }
 
-// answerOf reads a response in either format. Also an answer that is of no use was paid for, so its tokens come with the error.
+// answerOf parses a response in either format. An unusable answer also costs tokens, so these are returned with the
+// error.
 func answerOf(response []byte) (*Answer, error) {
 	var doc struct {
 		Model   string `json:"model"`

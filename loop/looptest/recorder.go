@@ -12,8 +12,8 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// Recorder tests a recorder. open gives an empty one and read, which gives what it has
-// taken so far; read is nil if that cannot be read back.
+// Recorder tests a recorder. open returns an empty one and read, which returns what it has received; read is nil if
+// that cannot be read back.
 func Recorder(t *testing.T, open func(t *testing.T) (r loop.Recorder, read func() []*loop.Record)) {
 	const goroutines, each = 8, 8
 	r, read := open(t)
@@ -55,7 +55,7 @@ func Recorder(t *testing.T, open func(t *testing.T) (r loop.Recorder, read func(
 	}
 }
 
-// decision is a record with a value in most fields.
+// decision returns a record with a value in most fields.
 func decision(id string) *loop.Record {
 	r := &loop.Record{
 		V: 1, ID: id, Time: time.Date(2026, 1, 2, 15, 4, 5, 123456789, time.UTC), Policy: "policy.yaml", Digest: "d", Root: "/project",

@@ -22,7 +22,7 @@ func (rs *Records) Record(_ context.Context, r *loop.Record) error {
 	return nil
 }
 
-// All gives the records so far, the oldest first.
+// All returns the records so far, oldest first.
 func (rs *Records) All() []*loop.Record {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()

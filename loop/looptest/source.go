@@ -12,9 +12,8 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// Source tests a source with a query that finds something: q.Fact is a fact of a
-// program that was loaded with [loop.Config] of the source, and q.Args is what a
-// policy gives it. One that changes its facts has [Writer] besides.
+// Source tests a source with a query that must find something: q.Fact is a fact of a program loaded with [loop.Config]
+// of the source, and q.Args are its arguments. Use [Writer], too, for a source that changes its facts.
 func Source(t *testing.T, src loop.Source, q loop.Query) {
 	t.Run("kind", func(t *testing.T) {
 		kind := src.Kind()
@@ -61,7 +60,7 @@ func Source(t *testing.T, src loop.Source, q loop.Query) {
 	})
 }
 
-// fits checks a value by what its kind says.
+// fits checks a value against its kind.
 func fits(t *testing.T, kind rules.SourceKind, q loop.Query, v rules.Value) {
 	t.Helper()
 	if v.Status != rules.OK {
@@ -87,9 +86,8 @@ func fits(t *testing.T, kind rules.SourceKind, q loop.Query, v rules.Value) {
 	}
 }
 
-// Writer tests a writer: w changes what src gathers, and is src itself unless it is
-// another. Each query is a fact whose value has something at path, another than value;
-// two or more show that all of them change or none.
+// Writer tests a writer: w changes what src gathers, and may be src. Each query is a fact whose value at path exists
+// and is not value; two or more test that all of them change or none.
 func Writer(t *testing.T, src loop.Source, w loop.Writer, path []any, value any, queries ...loop.Query) {
 	gather := func(t *testing.T) []rules.Value {
 		t.Helper()
@@ -167,7 +165,7 @@ func Writer(t *testing.T, src loop.Source, w loop.Writer, path []any, value any,
 	})
 }
 
-// at is what stands at a path.
+// at returns the value at a path.
 func at(v any, path []any) any {
 	for _, step := range path {
 		switch step := step.(type) {

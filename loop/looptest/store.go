@@ -1,6 +1,6 @@
-// Package looptest tests implementations of the seams of package loop, so that a
-// Store, Source, Writer or Recorder of your own keeps what loops rely on. Call its
-// functions from your tests; run them with -race too.
+// Package looptest tests implementations of the interfaces of package loop, so that your own Store, Source, Writer or
+// Recorder meets the requirements of loops. It leaves out what only your implementation promises. Start with [Store],
+// [Source], [Writer] or [Recorder] in your tests, and also run them with -race.
 package looptest
 
 import (
@@ -18,8 +18,7 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// Store tests a store. Each call of open gives an empty one; closing it is up to
-// t.Cleanup.
+// Store tests a store. Each call of open must return an empty one; close it in t.Cleanup.
 func Store(t *testing.T, open func(t *testing.T) loop.Store) {
 	for _, c := range []struct {
 		name string
@@ -32,12 +31,12 @@ func Store(t *testing.T, open func(t *testing.T) loop.Store) {
 	}
 }
 
-// key names one of the loops of a test.
+// key returns the key of a test's loop.
 func key(session string) loop.Key {
 	return loop.Key{Root: "/project", Policy: "policy.yaml", Host: host.ClaudeCode, Session: session}
 }
 
-// load gives the entries of keys, one each and in their order, or ends the test.
+// load returns the entries of keys, one each and in order, or ends the test.
 func load(t *testing.T, s loop.Store, keys ...loop.Key) []loop.Entry {
 	t.Helper()
 	entries, err := s.Load(t.Context(), keys...)
@@ -55,7 +54,7 @@ func load(t *testing.T, s loop.Store, keys ...loop.Key) []loop.Entry {
 	return entries
 }
 
-// save saves what must be taken.
+// save saves entries without a conflict, or ends the test.
 func save(t *testing.T, s loop.Store, entries ...loop.Entry) {
 	t.Helper()
 	if err := s.Save(t.Context(), entries...); err != nil {
@@ -63,13 +62,13 @@ func save(t *testing.T, s loop.Store, entries ...loop.Entry) {
 	}
 }
 
-// total saves a memory that its total identifies.
+// total saves a memory with this total.
 func total(t *testing.T, s loop.Store, k loop.Key, n int) {
 	t.Helper()
 	save(t, s, loop.Entry{Key: k, Memory: rules.Memory{Total: n}, Version: load(t, s, k)[0].Version})
 }
 
-// totals checks what is kept.
+// totals checks the saved memories.
 func totals(t *testing.T, s loop.Store, keys []loop.Key, want ...int) {
 	t.Helper()
 	got := make([]int, len(keys))
@@ -107,7 +106,7 @@ func order(t *testing.T, s loop.Store) {
 	}
 }
 
-// whole is a memory that uses all its fields.
+// whole returns a memory with all fields set.
 func whole() rules.Memory {
 	at := time.Date(2026, 1, 2, 15, 4, 5, 123456789, time.UTC)
 	return rules.Memory{
@@ -221,7 +220,7 @@ func savers(t *testing.T, s loop.Store) {
 				case !errors.Is(err, loop.ErrConflict):
 					t.Errorf("Save fails: %v", err)
 				default:
-					if conflicts++; conflicts > 100*goroutines*each { // one for each save of others is plenty
+					if conflicts++; conflicts > 100*goroutines*each { // one for each save by others is plenty
 						t.Errorf("Save gives %v again and again, although all others are done", err)
 					}
 				}
@@ -269,7 +268,7 @@ func unusualKeys(t *testing.T, s loop.Store) {
 	totals(t, s, keys, want...)
 }
 
-// asJSON is a value in its stable form.
+// asJSON returns a value in its stable form.
 func asJSON(t *testing.T, v any) string {
 	t.Helper()
 	b, err := json.Marshal(v)

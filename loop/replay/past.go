@@ -13,14 +13,14 @@ import (
 	"github.com/ralph-sdk/ralph/schema"
 )
 
-// past is the world as a record shows it.
+// past provides the facts of a record.
 type past struct {
 	record  *loop.Record
-	unknown []string // what was asked for in vain
+	unknown []string // requested, but not in the record
 }
 
-// Fact gives what the record holds of a fact. Fields that it does not hold look
-// absent; check finds them afterwards, among all that was read.
+// Fact returns what the record has of a fact. Fields that it lacks look missing; check finds them afterwards, among all
+// that was read.
 func (w *past) Fact(_ context.Context, decl *rules.Fact, args []string) rules.Value {
 	read, ok := recorded.Gathered(w.record, decl.Name)
 	arguments, _ := decl.Split(args)
@@ -41,7 +41,7 @@ func (w *past) Fact(_ context.Context, decl *rules.Fact, args []string) rules.Va
 		}
 	}
 	if v.Status == rules.Missing {
-		v.Version = "" // of no file, which an effect may make
+		v.Version = "" // of no file, which an effect could create
 	}
 	if v.Status == rules.OK {
 		v.V = value(decl, recorded.Document(w.record, decl.Name))
@@ -49,7 +49,7 @@ func (w *past) Fact(_ context.Context, decl *rules.Fact, args []string) rules.Va
 	return v
 }
 
-// value brings what a record holds into the types that rules expect.
+// value returns a value of a record in the types that rules expect.
 func value(decl *rules.Fact, doc any) any {
 	if doc == nil {
 		doc = decl.Source.Value.Zero()
@@ -91,7 +91,7 @@ func ofRecord(r *loop.Record, name string) any {
 	return nil
 }
 
-// Name gives one of ralph's own names.
+// Name returns one of ralph's own names.
 func (w *past) Name(_ context.Context, name string) any {
 	if v := ofRecord(w.record, name); v != nil {
 		return v
@@ -125,7 +125,7 @@ func (w *past) Name(_ context.Context, name string) any {
 	return v
 }
 
-// call gives what a function answered then.
+// call returns the recorded result of a function.
 func (w *past) call(function, text string) any {
 	name := function + "(" + strconv.Quote(text) + ")"
 	v, ok := w.record.Calls[name]
@@ -135,13 +135,13 @@ func (w *past) call(function, text string) any {
 	return v
 }
 
-// options are those of then: the event, its time, and the memory of the loop.
+// options returns the recorded event, its time, and the memory of the loop.
 func (w *past) options(p *rules.Program) rules.Options {
 	r, s := w.record, w.record.Streak
 	o := rules.Options{Event: r.Event, Time: r.Time, Trace: rules.TraceFull}
 	values := map[string]any{}
 	for name := range p.Memory {
-		if v, ok := recorded.Known(r, "memory."+name); ok { // else check finds out whether it is read now
+		if v, ok := recorded.Known(r, "memory."+name); ok { // otherwise check reports whether it is read now
 			values[name] = v
 		}
 	}

@@ -1,13 +1,11 @@
-// Package replay, which may change in any version, decides again what was decided
-// before: a record of the decision log against a policy that can have changed since.
+// Package replay repeats recorded decisions: it evaluates a record of the decision log with a policy that may have
+// changed since. It may change in any version.
 //
-// It promises not to guess. The log keeps no prompts, no transcripts and no whole
-// files, only the values that rules read. Where the policy now asks for something
-// that the record does not hold, the outcome is unknown and says what is missing.
-// Nothing is read but the record, and nothing is changed.
+// It never guesses. The log has no prompts, no transcripts and no whole files, only the values that rules read. If the
+// policy now needs a value that the record lacks, the outcome is unknown and lists what is missing. The package reads
+// only the record and changes nothing.
 //
-// It leaves out the texts for the agent and the person: what is compared is the
-// verdict and the rule that gave it.
+// It leaves out the texts for agent and user, and compares the verdict and the rule that decided.
 //
 // Start with [Decide].
 package replay
@@ -25,30 +23,29 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// Outcome says how a decision of then stands to that of now. The zero Outcome is
-// Unknown.
+// Outcome compares a recorded decision with the repeated one. The zero Outcome is Unknown.
 type Outcome uint8
 
 // The outcomes.
 const (
-	Unknown Outcome = iota // the record does not hold what the policy asks for
+	Unknown Outcome = iota // the record lacks what the policy needs
 	Same                   // the same verdict by the same rule
 	Differs                // another verdict, or another rule
 )
 
-// String gives the word for people.
+// String returns the outcome in words.
 func (o Outcome) String() string { return [...]string{"unknown", "same", "differs"}[o] }
 
-// MarshalText writes the outcome as its word, for JSON.
+// MarshalText returns the outcome's word, for JSON.
 func (o Outcome) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
 
-// Verdict is what is compared.
+// Verdict is the part of a decision that is compared.
 type Verdict struct {
 	Action rules.Action `json:"action"`
 	Rule   string       `json:"rule,omitempty"` // "" if none decided
 }
 
-// String is "continue by rule NAME", or "stop: no rule held".
+// String returns "continue by rule NAME", or "stop: no rule held".
 func (v Verdict) String() string {
 	if v.Rule == "" {
 		return v.Action.String() + ": no rule held"
@@ -56,18 +53,18 @@ func (v Verdict) String() string {
 	return v.Action.String() + " by rule " + v.Rule
 }
 
-// Result is what became of one record.
+// Result is the result for one record.
 type Result struct {
 	Time    time.Time `json:"time"`
-	Policy  string    `json:"policy"` // of then
+	Policy  string    `json:"policy"` // as recorded
 	Session string    `json:"session,omitempty"`
 	Outcome Outcome   `json:"outcome"`
 	Then    Verdict   `json:"then"`
-	Now     Verdict   `json:"now"`           // means nothing if the outcome is unknown
-	Why     []string  `json:"why,omitempty"` // what the record does not hold
+	Now     Verdict   `json:"now"`           // undefined if the outcome is unknown
+	Why     []string  `json:"why,omitempty"` // what the record lacks
 }
 
-// Decide decides a record again, by the policy p.
+// Decide repeats a recorded decision with the policy p.
 func Decide(ctx context.Context, p *rules.Program, r loop.Record) Result {
 	out := Result{
 		Time: r.Time, Policy: r.Policy, Session: r.Session,
@@ -99,17 +96,17 @@ func Decide(ctx context.Context, p *rules.Program, r loop.Record) Result {
 	return out
 }
 
-// check finds out whether all that the evaluation read was in the record.
+// check finds what the evaluation read that the record lacks.
 func (w *past) check(p *rules.Program, v *rules.Verdict) {
 	for _, in := range v.Trace.Inputs {
-		// With gate: all, what a text has worked out can serve a later rule.
+		// With gate: all, a later rule can use what a text evaluated.
 		if in.Reported && p.Gate == "first" {
 			continue
 		}
 		switch _, ok := recorded.Known(w.record, in.Name); {
 		case !ok && ofRecord(w.record, in.Name) == nil:
 			w.miss("%s is not in the log", inputText(in.Name))
-		case ok && in.Cut && !in.Reported: // its private parts are read now, and were not then
+		case ok && in.Cut && !in.Reported: // its private parts are read only now
 			w.miss("%s is in the log only in part", inputText(in.Name))
 		}
 	}
@@ -125,14 +122,14 @@ func (w *past) check(p *rules.Program, v *rules.Verdict) {
 	}
 }
 
-// counts reports whether anything hangs on loop.repeats.
+// counts reports whether anything depends on loop.repeats.
 func counts(p *rules.Program) bool {
 	return p.Limits().HasRepeats || slices.ContainsFunc(p.Outline(), func(o rules.Outline) bool {
 		return slices.ContainsFunc(o.Operands, func(text string) bool { return strings.Contains(text, vocab.LoopRepeats) })
 	})
 }
 
-// inputText names an input as people write it.
+// inputText returns an input in words.
 func inputText(name string) string {
 	fact, pointer, ok := strings.Cut(name, "#")
 	if !ok || pointer == "" {

@@ -1,5 +1,6 @@
-// Package runtest, which may change in any version, tests adapters of package run, so that an adapter of your own keeps
-// what runs rely on. Call [Adapter] from your tests; run them with -race too.
+// Package runtest tests adapters of package run, so that your own adapter meets the requirements of runs. It leaves out
+// the meaning of a client's output, which is for your own tests. Start with [Adapter] in your tests, and also run them
+// with -race. The package may change in any version.
 package runtest
 
 import (
@@ -16,7 +17,7 @@ import (
 	"github.com/ralph-sdk/ralph/run"
 )
 
-// Stream is what a client printed in one iteration, and how its process ended.
+// Stream is what a client printed in one iteration, and the exit of its process.
 type Stream struct {
 	Name    string
 	Stdout  []byte
@@ -24,7 +25,7 @@ type Stream struct {
 }
 
 // Adapter tests an adapter with the command line of its client, as users write it, and with streams that the client
-// printed. What a stream means is for your own tests to say.
+// printed. Test the meaning of a stream yourself.
 func Adapter(t *testing.T, a run.Adapter, args []string, streams ...Stream) {
 	for _, c := range []struct {
 		name string
@@ -56,7 +57,7 @@ func name(t *testing.T, a run.Adapter, _ []string) {
 	}
 }
 
-// command makes a command line, or ends the test.
+// command returns a command line, or ends the test.
 func command(t *testing.T, a run.Adapter, i run.Invocation) run.Command {
 	t.Helper()
 	c, err := a.Command(i)
@@ -70,7 +71,7 @@ func command(t *testing.T, a run.Adapter, i run.Invocation) run.Command {
 }
 
 func kept(t *testing.T, a run.Adapter, args []string) {
-	own := append(slices.Clone(args), "left", "alone")[:len(args)] // what an append to it would overwrite
+	own := append(slices.Clone(args), "left", "alone")[:len(args)] // an append to args would overwrite this
 	c := command(t, a, run.Invocation{Args: own, Prompt: "the prompt", Dir: "/"})
 	if !slices.Equal(own[:len(args)+2], append(slices.Clone(args), "left", "alone")) {
 		t.Errorf("Command changes the arguments of its caller to %q", own[:len(args)+2])
@@ -111,7 +112,7 @@ func prompt(t *testing.T, a run.Adapter, args []string) {
 			if len(arg) >= 128<<10 {
 				t.Errorf("an argument has %d bytes, more than Linux takes", len(arg))
 			}
-			whole := arg == text || strings.HasPrefix(text, "-") && arg == "\n"+text // which no program takes for a flag
+			whole := arg == text || strings.HasPrefix(text, "-") && arg == "\n"+text // no program treats it as a flag
 			if whole && i < len(other.Args) && other.Args[i] == "another" {
 				n++
 			}
@@ -134,7 +135,7 @@ func session(t *testing.T, a run.Adapter, args []string) {
 	}
 }
 
-// read gives the result of some lines. Each is overwritten after it was read, as a run does.
+// read returns the result of some lines. It overwrites each line after it was parsed, as a run does.
 func read(a run.Adapter, p run.Process, lines ...[]byte) run.Result {
 	o := a.Output()
 	var buf []byte
@@ -159,7 +160,7 @@ func nothing(t *testing.T, a run.Adapter, _ []string) {
 	}
 }
 
-// check checks what holds for every result.
+// check checks the requirements on every result.
 func check(t *testing.T, a run.Adapter, p run.Process, r run.Result) {
 	t.Helper()
 	can := a.Reports()
@@ -181,7 +182,7 @@ func check(t *testing.T, a run.Adapter, p run.Process, r run.Result) {
 	}
 }
 
-// usable reads a stream with lines that are overwritten, and with lines that stay, beside another output.
+// usable parses a stream with lines that are overwritten, and with lines that stay, next to another output.
 func usable(t *testing.T, a run.Adapter, s Stream) {
 	want := read(a, s.Process, linesOf(s)...)
 	check(t, a, s.Process, want)
@@ -202,7 +203,7 @@ func killed(t *testing.T, a run.Adapter, s Stream) {
 	}
 }
 
-// parts ends the stream after each of its lines, and in each.
+// parts ends the stream after each of its lines, and within each.
 func parts(t *testing.T, a run.Adapter, s Stream) {
 	lines := linesOf(s)
 	for i := range lines {
@@ -213,13 +214,13 @@ func parts(t *testing.T, a run.Adapter, s Stream) {
 	}
 }
 
-// strange are lines that no client means.
+// strange are lines that no client writes.
 var strange = [][]byte{
 	nil, []byte(" "), []byte("null"), []byte("[]"), []byte("{}"), []byte("0"), []byte(`"text"`), []byte("{"), []byte(`{"type":`), []byte("Warning: 429 error"),
 	[]byte(`{"type":null,"message":[],"item":0,"data":"x","error":[],"result":{},"usage":"many"}`), {0, 255, 254, '{'},
 }
 
-// others puts lines among those of the client that are no records of it.
+// others mixes lines that are not records with those of the client.
 func others(t *testing.T, a run.Adapter, s Stream) {
 	want := read(a, s.Process, linesOf(s)...)
 	var mixed [][]byte
@@ -233,7 +234,7 @@ func others(t *testing.T, a run.Adapter, s Stream) {
 	}
 }
 
-// huge are lines that cost much if they are read without care.
+// huge are lines that are expensive for a careless parser.
 var huge = [][]byte{
 	bytes.Repeat([]byte("["), run.MaxLine/8), append([]byte(`{"type":`), bytes.Repeat([]byte("["), run.MaxLine/8)...), bytes.Repeat([]byte("x"), run.MaxLine),
 	append([]byte(`{"type":"`), bytes.Repeat([]byte("x"), run.MaxLine-9)...),
@@ -253,7 +254,7 @@ func concurrent(t *testing.T, a run.Adapter, args []string) {
 	all.Wait()
 }
 
-// memory reads all streams again and again, as one long iteration. An adapter may keep the end of it.
+// memory parses all streams repeatedly, as one long iteration. An adapter may keep the end of it.
 func memory(t *testing.T, a run.Adapter, streams []Stream) {
 	const most, total = 3 << 20, 6 << 20
 	if len(streams) == 0 {
@@ -278,7 +279,7 @@ func memory(t *testing.T, a run.Adapter, streams []Stream) {
 	check(t, a, run.Process{Exit: 1}, o.Result(run.Process{Exit: 1}))
 }
 
-// inUse is the memory in use, in bytes.
+// inUse returns the memory in use, in bytes.
 func inUse() int64 {
 	var m runtime.MemStats
 	runtime.GC()

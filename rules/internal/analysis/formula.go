@@ -5,29 +5,27 @@ import (
 	"slices"
 )
 
-// Var is a variable of a [Model]. The zero Var is the number 0, see [Zero].
+// Var is a variable of a [Model]. The zero Var is [Zero].
 type Var int32
 
-// Zero is a whole number that is always 0: x - Zero ≤ 5 says that x ≤ 5.
+// Zero is a whole number that is always 0: x - Zero ≤ 5 means x ≤ 5.
 const Zero Var = 0
 
-// MaxConstant is the largest constant, up and down, of [AtMost] and of the bounds of
-// [Model.Int]. It keeps every sum of constants far from overflow.
+// MaxConstant bounds the constants of [AtMost] and the bounds of [Model.Int], so that no sum of constants overflows.
 const MaxConstant = 1 << 40
 
 type operator uint8
 
 const (
-	all    operator = iota // true if it has no parts
-	some                   // false if it has no parts
+	all    operator = iota // true without parts
+	some                   // false without parts
 	in                     // v is one of set
 	notIn                  // v is none of set
 	atMost                 // v - w ≤ c
 )
 
-// Formula is a condition that holds or does not, in negation normal form. It is
-// made by the functions of this package and not changed afterwards, but it caches
-// its negation: it is not safe for concurrent use.
+// Formula is a condition in negation normal form. The functions of this package make formulas, which do not change
+// afterwards but cache their negation: a Formula is not safe for concurrent use.
 type Formula struct {
 	op   operator
 	v, w Var
@@ -35,17 +33,17 @@ type Formula struct {
 	set  *big.Int
 	kids []*Formula
 	not  *Formula
-	vars []Var // that occur in it, each once
-	size int   // atoms that are looked at to evaluate it
+	vars []Var // variables in it, each once
+	size int   // atoms that evaluating it visits
 }
 
-// True holds always.
+// True returns a formula that always holds.
 func True() *Formula { return And() }
 
-// False holds never.
+// False returns a formula that never holds.
 func False() *Formula { return Or() }
 
-// In holds if the choice v has one of the values.
+// In returns a formula that holds if the choice v has one of the values.
 func In(v Var, values ...int) *Formula {
 	f := &Formula{op: in, v: v, vars: []Var{v}, size: 1, set: new(big.Int)}
 	for _, x := range values {
@@ -54,7 +52,7 @@ func In(v Var, values ...int) *Formula {
 	return f
 }
 
-// AtMost holds if x - y ≤ c, for whole numbers x and y. c is within ±MaxConstant.
+// AtMost returns a formula that holds if x - y ≤ c, for whole numbers x and y. c must be within ±MaxConstant.
 func AtMost(x, y Var, c int) *Formula {
 	if x == y {
 		return Always(0 <= c).Yes
@@ -68,14 +66,14 @@ func AtMost(x, y Var, c int) *Formula {
 	return f
 }
 
-// And holds if all of fs do.
+// And returns a formula that holds if all of fs do.
 func And(fs ...*Formula) *Formula { return join(all, some, fs) }
 
-// Or holds if one of fs does.
+// Or returns a formula that holds if one of fs does.
 func Or(fs ...*Formula) *Formula { return join(some, all, fs) }
 
-// join makes a formula of parts: an empty one of the other operator is the whole, and
-// parts with the same operator are taken apart.
+// join returns a formula of parts: an empty part of the other operator makes the whole one empty, and parts with the
+// same operator are flattened.
 func join(op, other operator, fs []*Formula) *Formula {
 	out := &Formula{op: op}
 	for _, f := range fs {
@@ -100,7 +98,7 @@ func join(op, other operator, fs []*Formula) *Formula {
 	return out
 }
 
-// Not holds if f does not.
+// Not returns a formula that holds if f does not.
 func Not(f *Formula) *Formula {
 	if f.not != nil {
 		return f.not
@@ -117,8 +115,8 @@ func Not(f *Formula) *Formula {
 	return n
 }
 
-// Vars lists the variables that occur in f, each once. It must not be changed.
+// Vars returns the variables in f, each once. The result must not be modified.
 func (f *Formula) Vars() []Var { return f.vars }
 
-// Size is how many atoms f has, those of shared parts counted each time.
+// Size returns how many atoms f has, counting shared parts each time.
 func (f *Formula) Size() int { return f.size }

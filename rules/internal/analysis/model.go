@@ -1,46 +1,42 @@
 // Package analysis answers whether conditions can hold together, and in which state.
 //
-// A [Model] has quantities: choices among values, and whole numbers. Conditions become
-// [Outcomes], three formulas that say when a condition is true, false and broken. A [Solver]
-// decides whether formulas hold together.
+// A [Model] has quantities: choices among values, and whole numbers. Conditions become [Outcomes], three formulas for
+// when a condition is true, false and broken. [Model.Answer] decides whether formulas can hold together.
 //
-// There are two kinds of atoms: a choice has one of some values, and the difference of two
-// whole numbers is at most a constant. With and, or and not over them this is enough for
-// enums, booleans, bounds of numbers and comparisons between them, and it is decided exactly:
-// [Unsat] is never wrong, and [Sat] comes with values that satisfy everything. What these
-// atoms cannot say is an opaque choice. Conditions that hold only if an opaque choice is
-// guessed are [Maybe] satisfiable, and a search that grows too long is [GaveUp]: nothing is
-// known then.
+// There are two kinds of atoms: a choice has one of some values, and the difference of two whole numbers is at most a
+// constant. With and, or and not this is enough for enums, booleans, bounds of numbers and comparisons, and the results
+// are exact: [Unsat] is never wrong, and [Sat] has values that satisfy everything. Other conditions are opaque choices.
+// If formulas hold only for certain values of opaque choices, the answer is [Maybe], and if the search takes too long,
+// it is [GaveUp].
 //
-// The package knows nothing of policies.
+// The package leaves out policies. Start with [NewModel].
 package analysis
 
 import "math/big"
 
-// Bounds of the analyses, in looks at one atom of a condition. What they do not
-// reach is not reported: an analysis that gives up finds nothing.
+// Limits of the analyses, in evaluations of atoms. An analysis beyond them reports nothing.
 const (
 	stepsPerQuestion = 50_000
 	stepsPerPolicy   = 12_000_000
 )
 
-// Model has quantities, and what always holds of them. It is not safe for concurrent use.
+// Model has quantities and the conditions that they always satisfy. It is not safe for concurrent use.
 type Model struct {
-	Steps int // that one question may take
-	left  int // steps of all questions
+	Steps int // limit for one question
+	left  int // remaining steps for all questions
 
 	vars    []variable
-	choices []*big.Int // what each choice can still be
+	choices []*big.Int // the remaining values of each choice
 	numbers numbers
 
 	conds []*Formula
-	done  []bool // conditions that hold already
+	done  []bool // conditions that already hold
 	watch [][]int32
 
 	undo    []change
-	dirty   []Var // whose watchers are to be looked at
+	dirty   []Var // variables with conditions to check
 	isDirty []bool
-	guesses int // opaque choices that were made
+	guesses int // opaque choices made
 	maybe   bool
 	steps   int
 	budget  int
@@ -50,7 +46,7 @@ type Model struct {
 type variable struct {
 	values *big.Int // of a choice; nil for a number
 	opaque bool
-	prefer int // the value that witnesses take if they may
+	prefer int // the preferred value for witnesses
 }
 
 // NewModel returns a model without quantities.
@@ -61,24 +57,21 @@ func NewModel() *Model {
 	return m
 }
 
-// Choice declares a variable with the values 0 … size-1, of which witnesses
-// prefer the given one.
+// Choice declares a variable with the values 0 … size-1. Witnesses use the value prefer if possible.
 func (m *Model) Choice(size, prefer int) Var {
 	values := big.NewInt(1)
 	return m.declare(variable{values: values.Sub(values.Lsh(values, uint(size)), big.NewInt(1)), prefer: prefer}, 0, 0)
 }
 
-// Opaque declares a choice whose meaning is not known. What can be satisfied only
-// by choosing its value is [Maybe] satisfiable.
+// Opaque declares a choice of unknown meaning. If a condition needs certain values of it, the answer is [Maybe].
 func (m *Model) Opaque(size int) Var {
 	v := m.Choice(size, 0)
 	m.vars[v].opaque = true
 	return v
 }
 
-// Int declares a whole number between min and max, of which witnesses prefer
-// the one nearest to prefer. A bound beyond MaxConstant is no bound, nor are two
-// bounds without a number between them.
+// Int declares a whole number from minimum to maximum. Witnesses use the value nearest to prefer. A bound beyond
+// MaxConstant is ignored, and so are two bounds without a number between them.
 func (m *Model) Int(minimum, maximum, prefer int) Var {
 	if minimum < -MaxConstant || minimum > maximum {
 		minimum = -infinite
@@ -105,7 +98,7 @@ func (m *Model) widen(v Var) int {
 	return size
 }
 
-// Always adds what holds in every state.
+// Always adds formulas that hold in every state.
 func (m *Model) Always(fs ...*Formula) {
 	for _, f := range fs {
 		if f.op == all {
@@ -126,11 +119,11 @@ type Status uint8
 const (
 	GaveUp Status = iota // the search was too long
 	Unsat                // no values satisfy the conditions
-	Maybe                // only certain values of opaque choices would
-	Sat                  // the values of the Result do, whatever opaque choices are
+	Maybe                // only certain values of opaque choices satisfy them
+	Sat                  // the values of the Result satisfy them, whatever the opaque choices
 )
 
-// String is the word of the answer, for messages of tests.
+// String returns the answer in words, for tests.
 func (s Status) String() string {
 	return [...]string{"gave up", "unsat", "maybe", "sat"}[s]
 }
@@ -141,17 +134,16 @@ type Result struct {
 	asked  []bool
 }
 
-// Value returns the value of a variable. asked is false if no condition that had to be decided
-// reads the variable, so that any value will do.
+// Value returns the value of a variable. asked is false if no condition depended on it, so that any value is possible.
 func (r *Result) Value(v Var) (value int, asked bool) { return r.values[v], r.asked[v] }
 
-// Answer reports whether there is a state in which fs hold, of the steps that are left.
+// Answer returns whether fs can hold together, within the remaining steps.
 func (m *Model) Answer(fs ...*Formula) Status {
 	status, _ := m.solve(fs, false)
 	return status
 }
 
-// Ask returns a state in which fs hold; nil if the answer is not [Sat].
+// Ask returns a state in which fs hold, or nil if the answer is not [Sat].
 func (m *Model) Ask(fs ...*Formula) (Status, *Result) { return m.solve(fs, true) }
 
 func (m *Model) solve(fs []*Formula, values bool) (status Status, r *Result) {
@@ -175,7 +167,7 @@ func (m *Model) solve(fs []*Formula, values bool) (status Status, r *Result) {
 	return status, r
 }
 
-// drop forgets the conditions from base on.
+// drop removes the conditions from base on.
 func (m *Model) drop(base int) {
 	for i := len(m.conds) - 1; i >= base; i-- {
 		for _, v := range m.conds[i].vars {

@@ -1,50 +1,49 @@
 package analysis
 
-// numbers decides conjunctions of x - y ≤ c over whole numbers. They are a graph:
-// x - y ≤ c is an edge from y to x of length c, and the conjunction can be
-// satisfied if and only if no circle is shorter than 0. A solution of all edges is
-// kept at any time; an edge that breaks it moves numbers down along the edges until
-// it holds, and a circle shows by the edge's own start having to move.
+// numbers decides conjunctions of x - y ≤ c over whole numbers. They are a graph: x - y ≤ c is an edge from y to x of
+// length c, and the conjunction is satisfiable if and only if no cycle is shorter than 0. numbers always keeps a
+// solution of all edges; an edge that violates it moves numbers down along the edges until it holds, and there is a
+// cycle if the edge's own start would have to move.
 //
-// Beside that the bounds of each number are kept, which are the shortest ways
-// from and to Zero. They decide most atoms without a search.
+// It also keeps the bounds of each number, which are the shortest paths from and to Zero. They decide most atoms
+// without a search.
 type numbers struct {
 	dist     [3][]int    // of each number: see up, down and solution
 	edges    [2][][]edge // that begin (up) and end (down) at a number
-	degree   []int       // edges that are the bounds of a number
+	degree   []int       // edges other than bounds of a number
 	queue    []Var
 	queued   []bool
 	undo     []moved
 	changed  func(Var)
-	searched int // edges looked at
+	searched int // visited edges
 }
 
-// infinite is the distance of what is not linked. It is far above every sum of constants
-// and far below what overflows when two of them are added.
+// infinite is the distance between unconnected numbers. It is far above every sum of constants, and the sum of two of
+// them does not overflow.
 const infinite = 1 << 61
 
 // The distances of a number.
 const (
-	up       = iota // the way from Zero, which is the upper bound
-	down            // the way to Zero, which is the lower bound, negated
-	solution        // a value that goes with those of all others
-	link            // in an undo only: an edge from v to w was added
+	up       = iota // the path from Zero: the upper bound
+	down            // the path to Zero: the lower bound, negated
+	solution        // a value, consistent with those of all others
+	link            // only to undo: an edge from v to w was added
 )
 
-// edge is the other end of x ≤ y + length.
+// edge is x ≤ y + length, at one of its ends.
 type edge struct {
 	to     Var
 	length int
 }
 
-// moved is what a distance was before it was changed, or a new edge.
+// moved is the previous value of a distance, or a new edge.
 type moved struct {
 	what uint8
 	v, w Var
 	was  int
 }
 
-// declare adds a variable; numbers between min and max.
+// declare adds a variable; a number has a minimum and a maximum.
 func (n *numbers) declare(number bool, minimum, maximum int) {
 	v := Var(len(n.queued))
 	for d, was := range [...]int{maximum, -minimum, max(minimum, min(maximum, 0))} {
@@ -70,8 +69,7 @@ func (n *numbers) link(y, x Var, length int) {
 	n.edges[down][x] = append(n.edges[down][x], edge{y, length})
 }
 
-// value reports whether x - y ≤ c holds in every solution, in none, or neither can
-// be seen at once.
+// value returns whether x - y ≤ c holds in every solution, in none, or cannot be decided without a search.
 func (n *numbers) value(x, y Var, c int) value {
 	switch {
 	case n.dist[up][x]+n.dist[down][y] <= c:
@@ -94,7 +92,7 @@ func (n *numbers) value(x, y Var, c int) value {
 	return open
 }
 
-// assert adds x - y ≤ c. It reports whether there is a solution still.
+// assert adds x - y ≤ c. It reports whether a solution still exists.
 func (n *numbers) assert(x, y Var, c int) bool {
 	if mark := n.mark(); !n.lower(solution, x, n.dist[solution][y]+c, y) {
 		n.back(mark)
@@ -113,9 +111,8 @@ func (n *numbers) assert(x, y Var, c int) bool {
 	return true
 }
 
-// lower makes to a bound of a distance of v, and of the same distance of what follows from it.
-// It reports whether that ends without a change of one number: without a circle shorter than
-// 0 it does.
+// lower lowers a distance of v, and the distances that follow from it. It reports whether that ends without changing
+// never, which it does unless a cycle is shorter than 0.
 func (n *numbers) lower(which int, v Var, to int, never Var) bool {
 	dist, edges := n.dist[which], n.edges[which%solution]
 	n.queue = n.queue[:0]
@@ -165,7 +162,7 @@ func (n *numbers) back(mark int) {
 	n.undo = n.undo[:mark]
 }
 
-// linked reports whether something beside its own bounds was asserted of x.
+// linked reports whether x has constraints other than its own bounds.
 func (n *numbers) linked(x Var) bool {
 	return len(n.edges[up][x])+len(n.edges[down][x]) > n.degree[x]
 }

@@ -1,10 +1,10 @@
 package analysis
 
-// Outcomes says when a condition is true, false and broken. Otherwise it is unknown. For
-// expressions that are no conditions Yes means that there is a value.
+// Outcomes has the formulas for when a condition is true, false and broken. Otherwise it is unknown. For other
+// expressions, Yes is when there is a value.
 type Outcomes struct{ Yes, No, Broken *Formula }
 
-// When returns the outcomes of what is true where f holds, and else false.
+// When returns the outcomes of a condition that is true if f holds, otherwise false.
 func When(f *Formula) *Outcomes { return &Outcomes{f, Not(f), False()} }
 
 // Always returns the outcomes of a constant.
@@ -18,8 +18,7 @@ func Always(b bool) *Outcomes {
 // Not returns the outcomes of the opposite.
 func (o *Outcomes) Not() *Outcomes { return &Outcomes{o.No, o.Yes, o.Broken} }
 
-// AllOf returns the outcomes of an and. An operand that decides makes up for broken ones
-// beside it.
+// AllOf returns the outcomes of an and. An operand that decides overrides broken ones.
 func AllOf(parts []*Outcomes) *Outcomes {
 	var yes, no, bad []*Formula
 	for _, o := range parts {
@@ -39,7 +38,7 @@ func OneOf(parts []*Outcomes) *Outcomes {
 	return AllOf(opposite).Not()
 }
 
-// Choose returns the outcomes of a where o is true, and of b where it is false.
+// Choose returns the outcomes of a if o is true, and of b if it is false.
 func (o *Outcomes) Choose(a, b *Outcomes) *Outcomes {
 	return &Outcomes{
 		Yes:    Or(And(o.Yes, a.Yes), And(o.No, b.Yes)),
@@ -51,5 +50,5 @@ func (o *Outcomes) Choose(a, b *Outcomes) *Outcomes {
 // Known returns the outcomes of whether there is a value.
 func (o *Outcomes) Known() *Outcomes { return &Outcomes{Or(o.Yes, o.No), False(), o.Broken} }
 
-// Size returns how many atoms there are.
+// Size returns the number of atoms.
 func (o *Outcomes) Size() int { return o.Yes.Size() + o.No.Size() + o.Broken.Size() }

@@ -10,22 +10,22 @@ import (
 type Quantity struct {
 	Var    Var
 	Number bool
-	Values []any // of a choice, by their number
-	Open   bool  // Values[0] is any value that is not named
+	Values []any // of a choice, by index
+	Open   bool  // Values[0] is any unnamed value
 
 	nonempty bool // a string that is never ""
 	nilable  bool
-	presence Var // of a number that can be nil, a choice: 0 it is nil, 1 it is not
+	presence Var // for a number that can be nil: a choice, 0 for nil
 }
 
-// unnamed is in the values of an open choice for all that no rule names.
+// unnamed is the value of an open choice for everything that no rule names.
 type unnamed struct{}
 
-// maxEnum bounds the values of an enum that the model follows one by one.
+// maxEnum bounds the values of an enum in a model.
 const maxEnum = 256
 
-// OfType returns a quantity of a schema type; false if the model cannot express it. Its
-// bounds count if bounded says so; nonempty says that a string is never "".
+// OfType returns a quantity of a schema type; ok is false if the model cannot express it. bounded says that its bounds
+// count, nonempty that a string is never "".
 func (m *Model) OfType(typ *schema.Schema, prefer any, bounded, nonempty bool) (Quantity, bool) {
 	q := Quantity{nilable: CanBeNil(typ), nonempty: nonempty}
 	if len(typ.Enum) > maxEnum {
@@ -68,7 +68,7 @@ func (m *Model) OfType(typ *schema.Schema, prefer any, bounded, nonempty bool) (
 	return q, true
 }
 
-// CanBeNil reports whether a field of a type can turn out to hold nothing.
+// CanBeNil reports whether a field of a type can be nil.
 func CanBeNil(t *schema.Schema) bool { return !t.HasDefault && (t.Optional || t.Nullable) }
 
 func (m *Model) number(q Quantity, typ *schema.Schema, prefer any, bounded bool) Quantity {
@@ -82,7 +82,7 @@ func (m *Model) number(q Quantity, typ *schema.Schema, prefer any, bounded bool)
 		high = int(*typ.Max)
 	}
 	want, _ := prefer.(int)
-	// A default can be beyond the bounds.
+	// A default may be out of bounds.
 	if d, ok := typ.Default.(int); ok && typ.HasDefault {
 		low, high = min(low, d), max(high, d)
 	}
@@ -107,7 +107,7 @@ func (m *Model) number(q Quantity, typ *schema.Schema, prefer any, bounded bool)
 	return q
 }
 
-// Is says that a choice has this value. A value that it can never have is never there.
+// Is returns a formula for: a choice has this value. It never holds for a value outside of the choice.
 func (m *Model) Is(q *Quantity, value any) *Formula {
 	i := slices.Index(q.Values, value)
 	if i < 0 {
@@ -121,8 +121,7 @@ func (m *Model) Is(q *Quantity, value any) *Formula {
 	return In(q.Var, i)
 }
 
-// Value returns the value that a quantity has in a result; asked is false if it does not
-// matter.
+// Value returns the value of a quantity in a result; asked is false if it does not matter.
 func (q *Quantity) Value(r *Result) (value any, asked bool) {
 	i, asked := r.Value(q.Var)
 	if q.nilable && q.Number {
@@ -138,7 +137,7 @@ func (q *Quantity) Value(r *Result) (value any, asked bool) {
 	case q.Values[i] != unnamed{}:
 		return q.Values[i], true
 	}
-	text := "something" // that no rule names
+	text := "something" // a value that no rule names
 	for slices.Contains(q.Values, any(text)) {
 		text += " else"
 	}

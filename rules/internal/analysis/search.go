@@ -10,15 +10,14 @@ const (
 	yes  value = 1
 )
 
-// change is a choice before it was narrowed, or a condition that became done.
+// change is the previous state of a choice or a condition.
 type change struct {
 	v    Var // 0 for a condition
 	was  *big.Int
 	cond int32
 }
 
-// begin looks at every condition once: those that were asked about first, for they
-// narrow down what the others can be.
+// begin checks every condition once, beginning with those of the question, because they restrict the others.
 func (m *Model) begin(base int) bool {
 	for n := range m.conds {
 		i := (base + n) % len(m.conds)
@@ -29,9 +28,8 @@ func (m *Model) begin(base int) bool {
 	return true
 }
 
-// search decides the conditions that are open; those before from, going round, are
-// not. ok reports whether what was concluded so far is possible, guessing that only
-// opaque atoms are left.
+// search decides the open conditions from index from on, wrapping around. ok reports whether the conclusions so far are
+// possible, guessing that only opaque atoms remain.
 func (m *Model) search(from int, ok, guessing bool) Status {
 	for {
 		switch {
@@ -39,7 +37,7 @@ func (m *Model) search(from int, ok, guessing bool) Status {
 			m.settle()
 			return Unsat
 		case m.guesses > 0 && m.maybe:
-			return Unsat // one guess that works is as good as two
+			return Unsat // one successful guess is enough
 		case m.steps > m.budget:
 			return GaveUp
 		}
@@ -61,7 +59,7 @@ func (m *Model) search(from int, ok, guessing bool) Status {
 	}
 }
 
-// back undoes what was asserted since the marks.
+// back undoes everything since the marks.
 func (m *Model) back(choices, numbers int) {
 	for i := len(m.undo) - 1; i >= choices; i-- {
 		if c := m.undo[i]; c.v == 0 {
@@ -81,7 +79,7 @@ func (m *Model) touch(v Var) {
 	}
 }
 
-// settle forgets what was to be looked at, after a contradiction.
+// settle clears pending work after a contradiction.
 func (m *Model) settle() {
 	for _, v := range m.dirty {
 		m.isDirty[v] = false
@@ -89,8 +87,8 @@ func (m *Model) settle() {
 	m.dirty = m.dirty[:0]
 }
 
-// propagate looks at all conditions that read what has changed, until nothing
-// changes. It reports whether none of them is broken.
+// propagate checks all conditions that read changed variables, until nothing changes. It reports whether all conditions
+// are still possible.
 func (m *Model) propagate() bool {
 	for len(m.dirty) > 0 {
 		v := m.dirty[len(m.dirty)-1]
@@ -108,7 +106,7 @@ func (m *Model) propagate() bool {
 	return true
 }
 
-// require draws the conclusions of one condition. It reports whether it can hold.
+// require draws the conclusions of one condition. It reports whether the condition is possible.
 func (m *Model) require(cond int32) bool {
 	v := m.force(m.conds[cond])
 	if v == yes {
@@ -118,8 +116,7 @@ func (m *Model) require(cond int32) bool {
 	return v != no
 }
 
-// force makes what must hold for f to hold. It reports whether f cannot hold, holds
-// now, or is still open.
+// force asserts what f requires. It returns whether f cannot hold, holds now, or is still open.
 func (m *Model) force(f *Formula) value {
 	switch f.op {
 	case all:
@@ -148,7 +145,7 @@ func (m *Model) force(f *Formula) value {
 	return yes
 }
 
-// fold returns what the parts of f come to, of which one with the value decides.
+// fold returns the value of f from the values of its parts, one of which can decide.
 func fold(f *Formula, decides value, of func(*Formula) value) value {
 	out := -decides
 	for _, k := range f.kids {
@@ -162,7 +159,7 @@ func fold(f *Formula, decides value, of func(*Formula) value) value {
 	return out
 }
 
-// eval returns what is known of f.
+// eval returns what is known about f.
 func (m *Model) eval(f *Formula) value {
 	switch f.op {
 	case all:
@@ -187,7 +184,7 @@ func (m *Model) eval(f *Formula) value {
 	return out
 }
 
-// assert makes an open atom hold. It reports whether that is possible.
+// assert makes an open atom true. It reports whether that is possible.
 func (m *Model) assert(f *Formula) bool {
 	m.steps++
 	if f.op == atMost {
@@ -214,9 +211,9 @@ func (m *Model) assert(f *Formula) bool {
 	return true
 }
 
-// choose returns an open atom of an open condition, and the first open condition,
-// going round from from. Opaque atoms are chosen only if there are no others, which
-// guessing says: what has only opaque atoms left never gets others.
+// choose returns an open atom of an open condition, and the first open condition from index from on, wrapping around.
+// It chooses an opaque atom only if there are no others, and then guess is true: a condition with only opaque atoms
+// never gets others.
 func (m *Model) choose(from int, guessing bool) (atom *Formula, first int, guess bool) {
 	first = -1
 	for n := range m.conds {
@@ -239,8 +236,7 @@ func (m *Model) choose(from int, guessing bool) (atom *Formula, first int, guess
 	return atom, max(first, 0), true
 }
 
-// open returns an atom of f that is not decided yet, if possible one that is not
-// opaque.
+// open returns an undecided atom of f, preferably not an opaque one.
 func (m *Model) open(f *Formula) (atom *Formula, guess bool) {
 	if f.op != all && f.op != some {
 		return f, f.op != atMost && m.vars[f.v].opaque
@@ -260,9 +256,8 @@ func (m *Model) open(f *Formula) (atom *Formula, guess bool) {
 	return atom, true
 }
 
-// capture returns the values that satisfy everything. Every choice takes the value
-// it prefers, if it may, and every number the one nearest to what it prefers:
-// given what is known of the others, each value between its bounds will do.
+// capture returns values that satisfy everything. Every choice has its preferred value if possible, and every number
+// the possible one nearest to it.
 func (m *Model) capture() *Result {
 	n := len(m.vars)
 	r := &Result{values: make([]int, n), asked: make([]bool, n)}

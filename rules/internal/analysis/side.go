@@ -5,22 +5,21 @@ import (
 	"slices"
 )
 
-// A Side is what a comparison compares: a constant, a choice, or a sum of numbers. The zero Side
-// is nil.
+// A Side is one side of a comparison: a constant, a choice, or a sum of numbers. The zero Side is nil.
 type Side struct {
-	value any // of a constant that is no number
+	value any // of a constant that is not a number
 
 	choice *Quantity
-	isNil  any // what it is taken for when it is nil, if hasNil
+	isNil  any // the value that replaces nil, if hasNil
 	hasNil bool
 
 	number  bool
-	terms   map[Var]int // how often each is added
+	terms   map[Var]int // the coefficient of each number
 	c       int
 	present *Formula // nil if it is never nil
 }
 
-// Constant returns the side of a constant; false if it is no plain value.
+// Constant returns a constant as a side; ok is false for lists and objects.
 func Constant(v any) (Side, bool) {
 	switch v := v.(type) {
 	case nil, string, bool:
@@ -31,7 +30,7 @@ func Constant(v any) (Side, bool) {
 	return Side{}, false
 }
 
-// Constant returns the value of a constant; false if the side is none.
+// Constant returns the value of a constant; ok is false if the side is not one.
 func (s Side) Constant() (any, bool) {
 	if s.number {
 		return s.c, len(s.terms) == 0
@@ -39,7 +38,7 @@ func (s Side) Constant() (any, bool) {
 	return s.value, s.choice == nil
 }
 
-// Side returns the side that a quantity is.
+// Side returns the quantity as a side.
 func (q *Quantity) Side() Side {
 	if !q.Number {
 		return Side{choice: q}
@@ -51,7 +50,7 @@ func (q *Quantity) Side() Side {
 	return s
 }
 
-// Plus returns s + b, or s - b if the sign is -1; false if one of them is no number for certain.
+// Plus returns s + b, or s - b if sign is -1; ok is false unless both are certainly numbers.
 func (s Side) Plus(b Side, sign int) (Side, bool) {
 	out := Side{number: true, terms: map[Var]int{}, c: s.c + sign*b.c}
 	maps.Copy(out.terms, s.terms)
@@ -74,7 +73,7 @@ func (s Side) Or(b Side) (Side, bool) {
 	}
 }
 
-// Truth returns when a side is true and false; nil if it is never either.
+// Truth returns when a side is true and false; nil if it is not a boolean.
 func (m *Model) Truth(s Side) *Outcomes {
 	if b, is := s.value.(bool); is {
 		return Always(b)
@@ -86,7 +85,7 @@ func (m *Model) Truth(s Side) *Outcomes {
 	return &Outcomes{yes, no, And(Not(yes), Not(no))}
 }
 
-// Compare returns how a comparison comes out; nil if the model cannot express it.
+// Compare returns the outcomes of a comparison; nil if the model cannot express it.
 func (m *Model) Compare(op string, left, right Side) *Outcomes {
 	switch op {
 	case "==", "!=":
@@ -128,7 +127,7 @@ func (s Side) Within(low, high Side) *Outcomes {
 	return When(And(above, below))
 }
 
-// there says that a number is not nil.
+// there returns a formula for: a number is not nil.
 func (s Side) there() *Formula {
 	if s.present == nil {
 		return True()
@@ -136,7 +135,7 @@ func (s Side) there() *Formula {
 	return s.present
 }
 
-// difference says that a - b ≤ c, or nil if that is no difference of two numbers.
+// difference returns a formula for a - b ≤ c, or nil if that is not a difference of two numbers.
 func difference(a, b Side, c int) *Formula {
 	sum, _ := a.Plus(b, -1)
 	x, y := Zero, Zero
@@ -156,7 +155,7 @@ func difference(a, b Side, c int) *Formula {
 	return AtMost(x, y, c)
 }
 
-// Equal says that two sides are equal, or nil if the model cannot.
+// Equal returns a formula for: two sides are equal, or nil if the model cannot express it.
 func (m *Model) Equal(a, b Side) *Formula {
 	if _, constant := b.Constant(); !constant {
 		a, b = b, a
