@@ -51,7 +51,7 @@ const Latest = "latest"
 type Run struct {
 	Dir        string // where the agent works: the project, or a worktree of it
 	Branch     string // of the worktree, or ""
-	Iterations int    // limit of a resumed run, 0 if unknown
+	Iterations int    // limit of the policy or of a resumed run, 0 if there is none
 
 	home   *Project
 	policy Policy // without a program if there is only a prompt
@@ -135,6 +135,7 @@ func (p *Project) fresh(ctx context.Context, q RunRequest) (r *Run, err error) {
 	if err := r.defaults(q); err != nil {
 		return r, err
 	}
+	r.Iterations = r.policy.Program.Limits().Iterations
 	if q.Worktree {
 		if err := r.plant(ctx); err != nil {
 			return r, err
