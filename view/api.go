@@ -61,7 +61,7 @@ func (s *Server) route(w http.ResponseWriter, r *http.Request) {
 	number := func(name string) int { n, _ := strconv.Atoi(q.Get(name)); return n } // 0 is none
 	switch name := r.URL.Path; name {
 	case "/":
-		send(w, "text/html; charset=utf-8", []byte(index(nil)))
+		send(w, "text/html; charset=utf-8", []byte(index()))
 	case "/api/page":
 		answer(w, s.data.about(), nil)
 	case "/api/status":

@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"html/template"
 	"io"
 	"path"
 	"strings"
@@ -61,14 +60,12 @@ func Write(ctx context.Context, w io.Writer, c Config, output bool) error {
 		return err
 	}
 	lines := d.lines(c.Home)
-	page := index(&inline{
-		Lines: lines, Script: template.JS(script), Style: template.CSS(style), Data: template.HTML(base64.StdEncoding.EncodeToString(packed.Bytes())),
-		Policy: "default-src 'none'; script-src " + hashed(script) + "; style-src " + hashed(style) + "; img-src data:; base-uri 'none'; form-action 'none'; " +
+	_, err = io.WriteString(w, inline{
+		comment: strings.NewReplacer("--", "- -", "<", "(", ">", ")").Replace(strings.Join(lines, "\n")), lines: lines,
+		policy: "default-src 'none'; script-src " + hashed(script) + "; style-src " + hashed(style) + "; img-src data:; base-uri 'none'; form-action 'none'; " +
 			"require-trusted-types-for 'script'; trusted-types ralph",
-	})
-	const doctype = "<!doctype html>\n"
-	comment := "<!--\n" + strings.NewReplacer("--", "- -", "<", "(", ">", ")").Replace(strings.Join(lines, "\n")) + "\n-->\n"
-	_, err = io.WriteString(w, doctype+comment+strings.TrimPrefix(page, doctype))
+		script: script, style: style, data: base64.StdEncoding.EncodeToString(packed.Bytes()),
+	}.page())
 	return err
 }
 
@@ -162,15 +159,6 @@ func (s *saved) lines(home string) []string {
 		lines[i] = strings.Join(strings.FieldsFunc(string(withoutHome([]byte(line), home)), hidden), " ")
 	}
 	return lines
-}
-
-// inline is what index.html takes for a file.
-type inline struct {
-	Lines  []string
-	Policy string // what the file may do
-	Script template.JS
-	Style  template.CSS
-	Data   template.HTML // base64
 }
 
 // hashed allows one script or style in a policy.

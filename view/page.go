@@ -1,14 +1,14 @@
 package view
 
 import (
-	"bytes"
 	"embed"
-	"html/template"
+	"html"
+	"strings"
 
 	"github.com/ralph-sdk/ralph/graph"
 )
 
-// files are the page: modules, styles and the template that loads them.
+// files are the page: its modules and styles, and index.html, which loads them.
 //
 //go:embed page
 var files embed.FS
@@ -25,15 +25,33 @@ func assets() map[string][]byte {
 	return all
 }
 
-// index returns the page, or with what a file has the whole file.
-func index(inline any) string {
-	var out bytes.Buffer
-	t, err := template.ParseFS(files, "page/index.html")
-	if err == nil {
-		err = t.Execute(&out, inline)
+// index returns the page that loads its parts.
+func index() string {
+	page, _ := files.ReadFile("page/index.html") // it is part of the program
+	return string(page)
+}
+
+// inline is what a file has where index.html loads something.
+type inline struct {
+	comment       string
+	policy        string   // what the file may do
+	lines         []string // what it has
+	script, style string
+	data          string // base64
+}
+
+// page returns index.html with all that it loads.
+func (f inline) page() string {
+	header := ""
+	for _, line := range f.lines {
+		header += "<p>" + html.EscapeString(line) + "</p>\n"
 	}
-	if err != nil {
-		panic(err) // a test makes the page
-	}
-	return out.String()
+	return strings.NewReplacer(
+		"<!doctype html>\n", "<!doctype html>\n<!--\n"+f.comment+"\n-->\n",
+		`<meta charset="utf-8">`, `<meta charset="utf-8">`+"\n"+`<meta http-equiv="Content-Security-Policy" content="`+html.EscapeString(f.policy)+`">`,
+		`<link rel="stylesheet" href="/page/graph.css">`, "<style>"+f.style+"</style>",
+		`<link rel="stylesheet" href="/page/style.css">`+"\n", "",
+		"<body>\n", "<body>\n<header id=\"contents\">\n"+header+"</header>\n",
+		`<script type="module" src="/page/app.js"></script>`, `<script type="application/gzip" id="data">`+f.data+"</script>\n<script type=\"module\">"+f.script+"</script>",
+	).Replace(index())
 }
