@@ -1,7 +1,4 @@
 package view
 
-// For tests.
-var (
-	WithoutHome = withoutHome
-	Coloured    = coloured
-)
+// WithoutHome is for tests.
+var WithoutHome = withoutHome

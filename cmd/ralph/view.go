@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"os/exec"
 	"os/signal"
 	"runtime"
@@ -45,6 +46,11 @@ func (a *app) viewCommand() *cobra.Command {
 				return errors.New("--session and --run each choose what the page begins with: give one of them")
 			case f.all && f.run != "":
 				return errors.New("--run is of one project, and --all shows the decisions of all: give one of them")
+			}
+			for _, name := range f.hosts {
+				if u, err := url.Parse("//" + name); err != nil || u.Host != name || name == "" {
+					return fmt.Errorf("--allow-host must be a name such as localhost:8080, as the address bar shows it; got %q", name)
+				}
 			}
 			for _, name := range []string{"port", "allow-host", "open", "idle"} {
 				if f.out != "" && cmd.Flags().Changed(name) {
