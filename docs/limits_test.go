@@ -53,6 +53,7 @@ func inner() map[string][]string {
 			"maxValues", "maxWarnings",
 		},
 		"state": {"maxRemarks", "maxShown", "maxTempAge"},
+		"view":  {"maxPage", "maxText"},
 	}
 }
 
