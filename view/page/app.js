@@ -1,4 +1,4 @@
-import { bdi, clock, command, day, el, hour, plural, renewAges, visible } from "./text.js";
+import { bdi, clock, command, el, plural, renewAges, visible } from "./text.js";
 import { href, readRoute } from "./route.js";
 import { gone, openSource } from "./source.js";
 import { addRows, known, loadOlder } from "./rows.js";
@@ -27,11 +27,6 @@ function frame(page, source) {
   parts.top.append(el("a", { class: "brand", href: href("overview") }, "ralph"), el("nav", { "aria-label": "Views" }, links),
     el("span", { class: "project", title: visible(page.project) }, bdi(page.all ? "all projects" : page.project)), state);
   parts.foot.append(visible(page.version), source.live ? ". This page only reads: to change something, copy a command into a terminal." : ". A file: it loads and sends nothing.");
-  const { file } = page;
-  if (file) {
-    parts.top.after(el("section", { id: "about", "aria-label": "About this file" }, el("p", {}, bdi(file.what), `: ${plural(file.decisions, "decision")} from ${day(file.from)} ${hour(file.from)} to ${day(file.to)} ${hour(file.to)}, `,
-      "with the texts of their policies, ", file.output ? "with output of the agent." : "without output of the agent.")));
-  }
   return (name) => {
     state.className = "state is-" + name;
     state.textContent = states[name];
@@ -106,8 +101,8 @@ async function start() {
     known.reading = latest.reading;
     addRows(latest.rows);
     if (!location.hash && (page.run || page.session)) history.replaceState(null, "", page.run ? href("run", page.run) : href("timeline", "", { session: page.session }));
-    await open();
     addEventListener("hashchange", open);
+    await open();
     setInterval(() => { if (!document.hidden) renewAges(document); }, 10000);
     let asked;
     source.follow(latest.last ?? 0, {

@@ -70,9 +70,7 @@ function effects(record) {
 }
 
 // amount writes what a limit counts: times in nanoseconds, cost in millionths of a dollar.
-function amount(name, n) {
-  return name === "elapsed" ? duration(n / 1e6) : name === "cost" ? dollars(n / 1e6) : count(n);
-}
+const amount = (name, n) => name === "elapsed" ? duration(n / 1e6) : name === "cost" ? dollars(n / 1e6) : count(n);
 
 function limits(record) {
   if (!record.limits?.length) return null;
@@ -82,15 +80,16 @@ function limits(record) {
   ]));
 }
 
-function texts(title, list) {
-  return list?.length ? el("section", {}, el("h2", {}, title), list.map((t) => el("pre", { class: "said" }, bdi(t)))) : null;
-}
+const texts = (title, list) => list?.length ? el("section", {}, el("h2", {}, title), list.map((t) => el("pre", { class: "said" }, bdi(t)))) : null;
 
 function verdictOf(record, row) {
   return badge(row?.kind ?? (record.error ? "error" : record.command ? "command" : record.success ? "done" : record.bound ? "limit" : record.action ?? "none"));
 }
 
+const raw = (record, open) => el("details", { class: "raw", open }, el("summary", {}, "The record as the log keeps it"), text(el("pre", { tabindex: 0 }), JSON.stringify(record, null, 2)));
+
 function explained(record, several) {
+  if (record.v !== 1) return el("article", { class: "decision" }, el("p", {}, "A newer version of ralph made this decision."), raw(record, true));
   const row = known.rows.find((r) => r.id === record.id && r.policy === record.policy);
   const streak = record.streak ?? {};
   return el("article", { class: "decision" },
@@ -120,7 +119,7 @@ function explained(record, several) {
     record.effects?.length || record.finally?.length ? el("section", {}, el("h2", {}, "Effects"), effects(record)) : null,
     record.limits?.length ? el("section", {}, el("h2", {}, "Limits"), limits(record)) : null,
     texts("Notices", record.notices), texts("Notes", record.notes), texts("Log", record.log), texts("Warnings", record.trace?.warnings),
-    el("details", { class: "raw" }, el("summary", {}, "The record as the log keeps it"), text(el("pre", { tabindex: 0 }), JSON.stringify(record, null, 2))),
+    raw(record),
     el("p", {}, "In a terminal: ", command(["ralph", "explain", record.id])));
 }
 
@@ -139,5 +138,5 @@ export async function decisionView({ id, query }, { source }) {
   drawWays();
   const unwatch = watchRows(drawWays);
   const ordered = [first, ...records.filter((r) => r !== first)];
-  return { title: "Decision", note: [bdi(first.policy), " ", day(first.time) + " " + hour(first.time)], content: [ways, ordered.map((r) => explained(r, records.length > 1))], close: unwatch };
+  return { title: "Decision", note: [bdi(first.policy), " ", first.time && day(first.time) + " " + hour(first.time)], content: [ways, ordered.map((r) => explained(r, records.length > 1))], close: unwatch };
 }

@@ -7,9 +7,7 @@ import { budget, runState } from "./run.js";
 const mostSessions = 100;
 const loopStates = { running: "continue", "in a run": "continue", done: "done", stopped: "stop", paused: "pause", "switched off": "pause", unreadable: "error" };
 
-function kindOf(last) {
-  return last.action === "stop" && last.success ? "done" : last.by?.startsWith("limits.") ? "limit" : last.action;
-}
+const kindOf = (last) => last.action === "stop" && last.success ? "done" : last.by?.startsWith("limits.") ? "limit" : last.action;
 
 function lastWords(last, row) {
   return [badge(row?.kind ?? kindOf(last)), " by ", row ? decisionLink(row, bdi(last.by)) : bdi(last.by), ", ", when(last.at), last.reason && el("span", { class: "why" }, bdi(last.reason))];
@@ -27,9 +25,7 @@ function policyLink(policy) {
   return digest ? el("a", { href: href("policy", digest) }, bdi(policy)) : bdi(policy);
 }
 
-function progress(measure) {
-  return measure && [bar(measure.done, measure.total, "done"), `${count(measure.done)} of ${count(measure.total)} done`];
-}
+const progress = (measure) => measure && [bar(measure.done, measure.total, "done"), `${count(measure.done)} of ${count(measure.total)} done`];
 
 function loopCard(loop, inProject, paused) {
   const row = loop.last && findRow(loop.last, loop.policy);
@@ -62,9 +58,12 @@ function sessionRows(all) {
   const list = el("ul", { class: "sessions" }, sessions.slice(0, mostSessions).map(({ n, last }) => el("li", {},
     el("a", { class: "id", href: href("timeline", "", { session: last.session, root: all ? last.root : "" }), title: visible(last.session) }, bdi(last.session)),
     el("span", { class: "what" }, badge(last.kind), " ", decisionLink(last, bdi(policyName(last.policy)), " ", last.by !== "-" && bdi(last.by)), " ", el("span", { class: "why" }, bdi(last.said))),
-    el("span", { class: "figures" }, last.measure && [bar(last.measure.done, last.measure.total, "done"), `${last.measure.done}/${last.measure.total}`],
-      el("span", {}, plural(n, "decision")), last.limit && el("span", { title: "streak, and its limit" }, streak(last)), last.tokens && el("span", {}, thousands(last.tokens) + " tokens"), last.usd && el("span", {}, dollars(last.usd)),
-      el("span", {}, when(last.time)), last.run && el("a", { href: href("run", last.run) }, "run"), all && code(last.root)))));
+    el("span", { class: "figures" },
+      el("span", {}, last.measure && [bar(last.measure.done, last.measure.total, "done"), `${last.measure.done}/${last.measure.total}`]),
+      el("span", { title: "streak, and its limit" }, streak(last)),
+      el("span", { title: "tokens and cost" }, [last.tokens && thousands(last.tokens), last.usd && dollars(last.usd)].filter(Boolean).join(", ")),
+      el("span", {}, plural(n, "decision")), el("span", {}, when(last.time))),
+    last.run && el("a", { class: "more", href: href("run", last.run) }, "Run ", bdi(last.run)), all && el("span", { class: "more" }, code(last.root)))));
   const more = sessions.length - mostSessions;
   return [list, more > 0 && el("p", { class: "quiet" }, `${count(more)} older sessions are in the `, el("a", { href: href("timeline") }, "timeline"), ".")];
 }
@@ -75,7 +74,7 @@ function firstSteps(inProject) {
   return el("section", { class: "first" }, el("h2", {}, "Nothing has happened here yet"),
     el("p", {}, "ralph decides, each time a coding agent is about to stop, whether it may. Three steps lead to the first decision:"),
     el("ol", {}, step("Write a policy", "It starts with a task list, and has its tests beside it.", ["ralph", "init"]),
-      step("Have your agent ask it", "This adds a Stop hook to the settings of Claude Code; other hosts are listed by ralph install --help.", ["ralph", "install", "claude-code"]),
+      step("Add ralph to your agent", "This adds a Stop hook to the settings of Claude Code; other hosts are listed by ralph install --help.", ["ralph", "install", "claude-code"]),
       step("Or start a loop of a shipped policy", "It repeats a prompt until the agent keeps its promise.", ["ralph", "start", "ralph-wiggum", "Make all tests pass", "--promise", "DONE", "--max", "20"])),
     el("p", { class: "quiet" }, "If an agent has stopped here and you see nothing, run ralph doctor. This page shows the first decision as soon as it is made."));
 }
@@ -87,11 +86,12 @@ function section(title, ...content) {
 
 function draw(status, page, inProject, live) {
   const commands = live ? inProject : () => null;
-  const s = status ?? { loops: [] };
+  const s = status ?? {};
   const off = new Set((s.paused ?? []).filter((p) => !p.session).map((p) => p.policy ?? ""));
-  const nothing = known.rows.length === 0 && !s.loops?.length && !s.runs?.length && !s.others?.length && !s.finished?.length;
+  const nothing = status !== undefined && known.rows.length === 0 && !s.loops?.length && !s.runs?.length && !s.others?.length && !s.finished?.length;
   const policies = [...known.policies].sort((a, b) => b[1].last.n - a[1].last.n);
   return [
+    status === undefined && el("p", { class: "quiet" }, "Reading the loops …"),
     s.off && el("p", { class: "banner k-pause" }, badge("pause", "all loops are off"), " ", bdi(s.off), " ", commands(["ralph", "resume"], "Copy resume")),
     (s.paused ?? []).filter((p) => p.policy || p.session).map((p) => el("p", { class: "banner k-pause" }, badge("pause", "paused"), " ",
       p.policy && bdi(p.policy), p.session && [" session ", bdi(p.session)], ", ", when(p.at), " ", commands(["ralph", "resume", ...(p.policy ? [p.policy] : []), ...(p.session ? ["--session", p.session] : [])], "Copy resume"))),
@@ -103,15 +103,15 @@ function draw(status, page, inProject, live) {
     section("Sessions", known.sessions.size > 0 && sessionRows(page.all)),
     section("Policies", policies.length > 0 && el("ul", { class: "sessions" }, policies.slice(0, 50).map(([name, p]) => el("li", {},
       el("span", { class: "id" }, policyLink(name)), el("span", { class: "what" }, badge(p.last.kind), " ", decisionLink(p.last, bdi(p.last.by)), " ", el("span", { class: "why" }, bdi(p.last.said))),
-      el("span", { class: "figures" }, el("a", { href: href("timeline", "", { policy: name }) }, plural(p.n, "decision")), (s.shadows ?? []).includes(name) && el("span", {}, "replaces the shipped one"), when(p.last.time)))))),
+      el("span", { class: "figures two" }, el("a", { href: href("timeline", "", { policy: name }) }, plural(p.n, "decision")), (s.shadows ?? []).includes(name) && el("span", {}, "replaces the shipped one"), when(p.last.time)))))),
     section("Ended", (s.finished ?? []).map((f) => el("p", { class: "ended" }, badge({ done: "done", limit: "limit", ended: "command" }[f.result] ?? "stop", f.result), " ",
       f.run ? el("a", { href: href("run", f.run) }, bdi(f.name || f.policy)) : bdi(f.name || f.policy), ", ", when(f.at), " by ", bdi(f.by), f.reason && [": ", bdi(f.reason)], f.goal && el("span", { class: "why" }, bdi(f.goal)), f.file && [" ", code(f.file)]))),
   ].flat(2).filter(Boolean);
 }
 
 // overviewView shows loops, runs and sessions, and stays true while decisions are made.
-export async function overviewView(route, { source, page, inProject, onStatus }) {
-  let status = await source.status(), timer;
+export function overviewView(route, { source, page, inProject, onStatus }) {
+  let status, timer; // the status takes longer than the rows
   const body = el("div", { class: "overview" });
   const fill = () => {
     timer = undefined;
@@ -125,11 +125,12 @@ export async function overviewView(route, { source, page, inProject, onStatus })
     if (held) [...body.querySelectorAll("a, button")].find((node) => name(node) === held)?.focus({ preventScroll: true });
   };
   const soon = () => { timer ??= setTimeout(fill, 150); };
-  body.replaceChildren(...draw(status, page, inProject, source.live));
-  const unwatch = watchRows(soon);
-  const unhook = onStatus(async () => {
-    status = await source.status().catch(() => status);
+  const ask = async () => {
+    status = await source.status().catch(() => status ?? null);
     soon();
-  });
+  };
+  body.replaceChildren(...draw(status, page, inProject, source.live));
+  ask();
+  const unwatch = watchRows(soon), unhook = onStatus(ask);
   return { title: page.all ? "All projects" : "Overview", content: [body], close() { unwatch(); unhook(); clearTimeout(timer); } };
 }

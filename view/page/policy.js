@@ -2,9 +2,7 @@ import { bdi, code, count, el, markup, plural, table, visible } from "./text.js"
 import { href, replaceRoute } from "./route.js";
 import { place } from "./decision.js";
 
-function cut(s, most) {
-  return s.length > most ? s.slice(0, most) + "…" : s;
-}
+const cut = (s, most) => s.length > most ? s.slice(0, most) + "…" : s;
 
 // policyView shows a policy as a graph, as a table and as it was written, each lighting up what the others show.
 export async function policyView({ id, query }, { source }) {

@@ -11,9 +11,7 @@ export function watchRows(call) {
   return () => watchers.delete(call);
 }
 
-export function sessionKey(row) {
-  return (row.root ?? "") + "\n" + (row.session ?? "");
-}
+export const sessionKey = (row) => (row.root ?? "") + "\n" + (row.session ?? "");
 
 function countRow(map, key, row, older) {
   if (!key) return;

@@ -8,9 +8,7 @@ export class SourceError extends Error {
 }
 
 // gone reports whether only another ralph view can help.
-export function gone(error) {
-  return error instanceof SourceError && [0, 401, 403, 421].includes(error.status);
-}
+export const gone = (error) => error instanceof SourceError && [0, 401, 403, 421].includes(error.status);
 
 async function get(path, query = {}) {
   let answer;

@@ -3,9 +3,7 @@
 
 const hiddenCharacters = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u115f\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
 
-export function visible(s) {
-  return String(s ?? "").replace(hiddenCharacters, (c) => "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0"));
-}
+export const visible = (s) => String(s ?? "").replace(hiddenCharacters, (c) => "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0"));
 
 // el makes an element. Children are elements or own words; foreign text comes through bdi.
 export function el(name, attributes, ...children) {
@@ -34,13 +32,8 @@ export function text(node, s) {
   return node;
 }
 
-export function bdi(s, kind) {
-  return text(el("bdi", { class: kind }), s);
-}
-
-export function code(s) {
-  return el("code", {}, bdi(s));
-}
+export const bdi = (s, kind) => text(el("bdi", { class: kind }), s);
+export const code = (s) => el("code", {}, bdi(s));
 
 // The one policy of trusted types: it lets through what Go drew, and nothing else uses it.
 let trusted;
@@ -52,33 +45,13 @@ export function markup(node, html) {
 }
 
 // value writes a JSON value on one line.
-export function value(v) {
-  return v === undefined ? "–" : typeof v === "string" ? JSON.stringify(v) : JSON.stringify(v, null, 1).replace(/\n\s*/g, " ");
-}
-
-export function plural(n, word) {
-  return `${count(n)} ${word}${n === 1 ? "" : "s"}`;
-}
-
-export function count(n) {
-  return Number(n).toLocaleString("en-US");
-}
-
-export function short(id) {
-  return id.length > 14 ? id.slice(0, 13) + "…" : id;
-}
-
-export function policyName(policy) {
-  return policy.replace(/^\.ralph\//, "").replace(/\.ya?ml$/, "");
-}
-
-export function dollars(usd) {
-  return "$" + usd.toFixed(usd < 1 ? 3 : 2);
-}
-
-export function thousands(n) {
-  return n < 1000 ? String(n) : n < 1e6 ? (n / 1000).toFixed(n < 1e4 ? 1 : 0) + "k" : (n / 1e6).toFixed(1) + "M";
-}
+export const value = (v) => v === undefined ? "–" : typeof v === "string" ? JSON.stringify(v) : JSON.stringify(v, null, 1).replace(/\n\s*/g, " ");
+export const plural = (n, word) => `${count(n)} ${word}${n === 1 ? "" : "s"}`;
+export const count = (n) => Number(n).toLocaleString("en-US");
+export const short = (id) => id.length > 14 ? id.slice(0, 13) + "…" : id;
+export const policyName = (policy) => policy.replace(/^\.ralph\//, "").replace(/\.ya?ml$/, "");
+export const dollars = (usd) => "$" + usd.toFixed(usd < 1 ? 3 : 2);
+export const thousands = (n) => n < 1000 ? String(n) : n < 1e6 ? (n / 1000).toFixed(n < 1e4 ? 1 : 0) + "k" : (n / 1e6).toFixed(1) + "M";
 
 // duration uses the two largest units, and ago the largest.
 export function duration(ms) {
@@ -111,9 +84,7 @@ export function hour(time) {
 }
 
 // when shows how long ago a time is; renewAges keeps it true.
-export function when(time) {
-  return el("time", { datetime: time, title: day(time) + " " + hour(time), class: "age" }, ago(time));
-}
+export const when = (time) => el("time", { datetime: time, title: day(time) + " " + hour(time), class: "age" }, ago(time));
 
 export function renewAges(within) {
   for (const node of within.querySelectorAll("time.age")) node.textContent = ago(node.getAttribute("datetime"));

@@ -7,14 +7,10 @@ import { charts } from "./chart.js";
 const batchSize = 2000;
 const places = new Map(); // where the reader was, by address
 
-export function decisionLink(row, ...content) {
-  return el("a", { href: href("decision", row.id, row.policy ? { policy: row.policy } : {}) }, content);
-}
+export const decisionLink = (row, ...content) => el("a", { href: href("decision", row.id, row.policy ? { policy: row.policy } : {}) }, content);
 
 // streak is how far a streak is of its limit, in words.
-export function streak(row) {
-  return row.limit ? `${count(row.continuations ?? 0)} of ${count(row.limit)}` : row.continuations ? count(row.continuations) : "";
-}
+export const streak = (row) => row.limit ? `${count(row.continuations ?? 0)} of ${count(row.limit)}` : row.continuations ? count(row.continuations) : "";
 
 function drawRow(row, index, items) {
   if (row.day) return el("div", { class: "day", role: "listitem" }, el("span", {}, row.day));
