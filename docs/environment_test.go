@@ -79,7 +79,8 @@ func placesElsewhere(stateFile func(name string) string) []place {
 		{stateFile("pauseDir") + "/, " + stateFile("hintDir") + "/", "read and write", "`ralph pause`, `ralph resume` and `ralph hint`; each event reads them."},
 		{stateFile("trustDir") + "/", "read and write", "Trusted projects and approvals: `ralph trust`, `ralph start` and `ralph init`."},
 		{stateFile("runDir") + "/, STATE/worktrees/", "read and write", "`ralph run`, `status` and `stop`; hooks read which runs are under way."},
-		{stateFile("logName") + ", " + stateFile("logRotated"), "read and write", "The decision log."},
+		{stateFile("logName") + ", " + stateFile("logRotated") + ", .2, …", "read and write", "The decision log."},
+		{stateFile("textDir") + "/", "read and write", "Policies with their includes and schemas, as they decided; the first decision of each writes it."},
 		{"ralph-test-*, ralph-git-*", "write", "In the directory for temporary files, removed at the end: `ralph test`, and the configuration for git."},
 		{"what git reads", "read", "`git` facts and `ralph run --worktree`: the repository, and your `~/.config/git/ignore` and `~/.config/git/attributes`."},
 	}

@@ -269,6 +269,9 @@ func (l *Loop) defaults() {
 		}
 		l.disk = store.Open(dir)
 	}
+	if l.disk != nil {
+		_ = l.disk.KeepLog(l.getenv("RALPH_LOG_KEEP")) // ralph doctor reports a value that cannot be used
+	}
 	if l.store == nil && l.disk != nil {
 		l.store = localStore{dir: l.disk}
 	} else if l.store == nil {

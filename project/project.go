@@ -60,6 +60,7 @@ func Open(c Config) (*Project, error) {
 		c.State, _ = store.DefaultDir(p.env) // without it nothing is kept, and writing fails
 	}
 	p.own = store.Open(c.State)
+	_ = p.own.KeepLog(p.env("RALPH_LOG_KEEP")) // as in a hook
 	if c.Dir == "" {
 		return p, nil
 	}

@@ -54,6 +54,8 @@ type finding struct {
 // doctorReport is what doctor reports.
 type doctorReport struct {
 	Project  string    `json:"project"`
+	Log      int64     `json:"log_bytes"`    // of the decision log
+	Policies int64     `json:"policy_bytes"` // of the texts of policies that are kept for it
 	Findings []finding `json:"findings"`
 }
 
@@ -117,8 +119,12 @@ func (a *app) doctor(ctx context.Context, format string, stale time.Duration, fi
 	if problems > 0 {
 		a.status = exitFindings
 	}
+	var log, texts int64
+	if x.store != nil {
+		log, texts = x.store.Sizes()
+	}
 	if format == "json" {
-		return a.encodeJSON(doctorReport{root.Dir(), x.findings})
+		return a.encodeJSON(doctorReport{root.Dir(), log, texts, x.findings})
 	}
 	paint := a.palette()
 	for _, f := range x.findings {
@@ -138,6 +144,9 @@ func (a *app) doctor(ctx context.Context, format string, stale time.Duration, fi
 		case f.Fix != "":
 			fmt.Fprintf(a.stdout, "         fix: %s\n", strings.ReplaceAll(f.Fix, "\n", "\n              "))
 		}
+	}
+	if log > 0 {
+		fmt.Fprintf(a.stdout, "%s: the decision log has %.1f MiB, the policies kept with it %.1f MiB\n", x.store.Dir(), float64(log)/(1<<20), float64(texts)/(1<<20))
 	}
 	if problems == 0 {
 		fmt.Fprintln(a.stdout, "no problem found")
@@ -170,6 +179,9 @@ func (x *examination) checkStore(ctx context.Context) {
 		return
 	}
 	x.store = store.Open(dir)
+	if err := x.store.KeepLog(x.app.getenv("RALPH_LOG_KEEP")); err != nil {
+		x.note(check, "RALPH_LOG_KEEP", err.Error()+"; the default is used", "export RALPH_LOG_KEEP=256MiB in the environment of the agent, or unset it")
+	}
 	if err = x.store.Refused(x.root.Dir()); err == nil {
 		var unlock func()
 		if unlock, err = x.store.Lock(ctx, []string{check}); err == nil {

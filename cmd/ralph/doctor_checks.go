@@ -11,7 +11,7 @@ type doctorCheck struct {
 // doctorChecks lists all of them, in the order in which doctor looks.
 func doctorChecks() []doctorCheck {
 	return []doctorCheck{
-		{"state-dir", "ralph's own directory that others can write to, that is inside the project, or that cannot be read or written",
+		{"state-dir", "ralph's own directory that others can write to, that is inside the project, or that cannot be read or written; a RALPH_LOG_KEEP that is not a size",
 			"Counts, approvals and the log are in ralph's own directory. Without a directory that only you can write to, someone could reset counts or forge approvals, so no loop continues.",
 			"Correct the permissions, or set `RALPH_STATE_DIR` in the environment of the agent to a directory outside the project that only you can write to."},
 		{"switched-off", "loops that are off or paused: by RALPH_OFF, .ralph/off, ralph pause, or enabled: false in the settings of a plugin",

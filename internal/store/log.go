@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,17 +12,45 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 )
 
 const (
 	logName    = "decisions.jsonl"
-	logRotated = "decisions.jsonl.1"
+	logRotated = "decisions.jsonl.1" // and .2, and so on: the older, the higher
 )
 
-// maxLogSize is how large the decision log grows before it is rotated: it
-// becomes decisions.jsonl.1, and the one of that name before it is dropped.
-const maxLogSize = 8 << 20
+const (
+	// maxLogSize is how large a file of the decision log grows before it is rotated: it becomes
+	// decisions.jsonl.1, which becomes .2, and so on.
+	maxLogSize = 8 << 20
+
+	maxLogTotal   = 64 << 20 // of all files; the oldest is removed
+	leastLogTotal = 2 * maxLogSize
+	mostLogTotal  = 1 << 30
+)
+
+// KeepLog sets how much of the decision log is kept, such as "16MiB" or "1GiB"; "" is the default. Another text changes
+// nothing: the error says what it must be.
+func (s *Store) KeepLog(size string) error {
+	if size == "" {
+		return nil
+	}
+	number, unit := strings.CutSuffix(size, "MiB")
+	shift := 20
+	if !unit {
+		number, unit = strings.CutSuffix(size, "GiB")
+		shift = 30
+	}
+	n, err := strconv.ParseUint(number, 10, 16)
+	if total := n << shift; err == nil && unit && total >= leastLogTotal && total <= mostLogTotal {
+		s.logTotal = int(total)
+		return nil
+	}
+	return fmt.Errorf("must be a size from %dMiB to %dGiB, such as 256MiB; got %q", leastLogTotal>>20, mostLogTotal>>30, size)
+}
 
 // followInterval is how often the log is looked at. Decisions come seconds apart.
 const followInterval = 200 * time.Millisecond
@@ -85,7 +114,7 @@ func (s *Store) openLog() (f *os.File, size int64, err error) {
 	}
 }
 
-// rotateLog moves a full log away. It gives false if another process is at it,
+// rotateLog moves a full log away. It returns false if another process is at it,
 // or if it cannot be done now; the log then grows a little more. A process
 // that has the old file open writes its line there, and nothing is lost.
 func (s *Store) rotateLog() bool {
@@ -101,7 +130,42 @@ func (s *Store) rotateLog() bool {
 	if err != nil || info.Size() < maxLogSize {
 		return true // somebody else did
 	}
-	return os.Rename(s.path(logName), s.path(logRotated)) == nil
+	most := cmp.Or(s.logTotal, maxLogTotal) / maxLogSize
+	n := 1
+	for n < most-1 && exists(s.logPath(n)) { // a rotation that was killed left one number free
+		n++
+	}
+	var dropped time.Time
+	for i := n; exists(s.logPath(i)); i++ {
+		if info, err := os.Stat(s.logPath(i)); err == nil && info.ModTime().After(dropped) {
+			dropped = info.ModTime()
+		}
+		if i > n && remove(s.logPath(i)) != nil { // more were kept before
+			return false
+		}
+	}
+	for ; n > 0; n-- {
+		if os.Rename(s.logPath(n-1), s.logPath(n)) != nil {
+			return false
+		}
+	}
+	if !dropped.IsZero() { // what later decisions used was touched since
+		_ = s.cleanDir(textDir, textSuffix, dropped.Add(-2*textAge), removeTemp)
+	}
+	return true
+}
+
+// logPath is that of a file of the log: 0 is the newest.
+func (s *Store) logPath(n int) string {
+	if n == 0 {
+		return s.path(logName)
+	}
+	return s.path(logName + "." + strconv.Itoa(n))
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
 }
 
 // ReadLog returns the latest n decisions that match, the newest last, from the
@@ -122,7 +186,7 @@ func (s *Store) ReadLog(match func(line []byte) bool, n int) (found [][]byte, er
 
 // FollowLog hands the latest n decisions that match to take, the oldest first, and
 // then each further one as it comes, until ctx is done. No decision is lost or shown
-// twice, also when the log is rotated: no two decisions are equal. See [Store.ReadLog] for n, match and
+// twice, also when the log is rotated. See [Store.ReadLog] for n, match and
 // what a decision is. The error is that of ctx or an [*Error].
 func (s *Store) FollowLog(ctx context.Context, match func(line []byte) bool, n int, take func(line []byte)) error {
 	if s.dir == "" {
@@ -130,28 +194,35 @@ func (s *Store) FollowLog(ctx context.Context, match func(line []byte) bool, n i
 	}
 	tick := time.NewTicker(followInterval)
 	defer tick.Stop()
-	var seen []byte // the latest decision
-	for ; ; n = 0 {
+	var before []*logFile
+	for first := true; ; first = false {
 		var found [][]byte
-		latest := seen
-		err := s.decisions(func(line []byte) bool {
-			if bytes.Equal(line, seen) {
+		more := func(line []byte) bool {
+			if first && n > 0 && len(found) >= n {
 				return false
 			}
-			line = bytes.Clone(line)
-			if bytes.Equal(latest, seen) {
-				latest = line
+			if line = decisionIn(line); line != nil && (match == nil || match(line)) {
+				found = append(found, bytes.Clone(line))
 			}
-			if match == nil || match(line) {
-				found = append(found, line)
+			return true
+		}
+		files, err := s.openLogs()
+		if first {
+			for _, f := range files {
+				err = cmp.Or(err, f.backward(more))
 			}
-			return n <= 0 || len(found) < n
-		})
+			slices.Reverse(found)
+		} else {
+			for _, f := range slices.Backward(files) { // a process that opened a file before it was rotated writes to it later
+				err = cmp.Or(err, f.forward(before, more))
+			}
+		}
+		closeLogs(files)
 		if err != nil {
 			return err
 		}
-		seen = latest
-		for _, line := range slices.Backward(found) {
+		before = files
+		for _, line := range found {
 			take(line)
 		}
 		select {
@@ -162,32 +233,99 @@ func (s *Store) FollowLog(ctx context.Context, match func(line []byte) bool, n i
 	}
 }
 
-// decisions hands the decisions of the log and of the rotated one to take, the latest first, until it has enough. The
-// error is an [*Error].
+// decisions hands the decisions of the log to take, the latest first, until it has enough. The error is an [*Error].
 func (s *Store) decisions(take func(line []byte) (more bool)) error {
 	if s.dir == "" {
 		return nil
 	}
-	var newer fs.FileInfo
-	for _, path := range []string{s.path(logName), s.path(logRotated)} {
-		f, info, err := openFile(path, os.O_RDONLY)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		more := true
-		if err == nil && (newer == nil || !os.SameFile(newer, info)) { // else it was rotated just now, and is read
-			more, err = backward(f, info.Size(), func(line []byte) bool {
-				line = bytes.TrimSpace(line)
-				return len(line) == 0 || line[0] != '{' || !json.Valid(line) || take(line)
+	files, err := s.openLogs()
+	defer closeLogs(files)
+	more := true
+	for _, f := range files {
+		if err == nil && more {
+			err = f.backward(func(line []byte) bool {
+				if line = decisionIn(line); line != nil {
+					more = take(line)
+				}
+				return more
 			})
 		}
-		f.Close()
-		if err != nil || !more {
-			return failed("read", path, err)
-		}
-		newer = info
+	}
+	return err
+}
+
+// decisionIn returns the decision in a line, nil if there is none.
+func decisionIn(line []byte) []byte {
+	if line = bytes.TrimSpace(line); len(line) > 0 && line[0] == '{' && json.Valid(line) {
+		return line
 	}
 	return nil
+}
+
+// A logFile is an open file of the log.
+type logFile struct {
+	*os.File
+	info fs.FileInfo
+	read int64 // end of the last line that was read
+}
+
+// openLogs opens the files of the log, the newest first. Files move on while they are opened; after a whole rotation
+// it begins again. Close them. The error is an [*Error].
+func (s *Store) openLogs() (files []*logFile, err error) {
+	for {
+		for n, missing := 0, 0; missing < 2; n++ { // a rotation leaves one number free
+			f, info, err := openFile(s.logPath(n), os.O_RDONLY)
+			switch {
+			case errors.Is(err, fs.ErrNotExist):
+				missing++
+			case err != nil:
+				closeLogs(files)
+				return nil, failed("read", s.logPath(n), err)
+			case len(files) > 0 && os.SameFile(files[len(files)-1].info, info): // it has moved just now
+				f.Close()
+			default:
+				files = append(files, &logFile{File: f, info: info})
+			}
+		}
+		if newest, err := os.Stat(s.logPath(0)); err != nil || len(files) > 0 && os.SameFile(newest, files[0].info) {
+			return files, nil
+		}
+		closeLogs(files)
+		files = nil
+	}
+}
+
+func closeLogs(files []*logFile) {
+	for _, f := range files {
+		f.Close()
+	}
+}
+
+// forward hands the whole lines of the file to take that came since it was among the files of before. The error is an [*Error].
+func (f *logFile) forward(before []*logFile, take func(line []byte) bool) error {
+	if i := slices.IndexFunc(before, func(old *logFile) bool { return os.SameFile(old.info, f.info) }); i >= 0 && before[i].read <= f.info.Size() {
+		f.read = before[i].read // else another file has its place
+	}
+	data, err := io.ReadAll(io.NewSectionReader(f, f.read, f.info.Size()-f.read))
+	data = data[:bytes.LastIndexByte(data, '\n')+1]
+	f.read += int64(len(data))
+	for line := range bytes.Lines(data) {
+		take(line)
+	}
+	return failed("read", f.Name(), err)
+}
+
+// backward hands the whole lines of the file to take, the last first, until take has enough. The error is an [*Error].
+func (f *logFile) backward(take func(line []byte) bool) error {
+	_, err := backward(f.File, f.info.Size(), func(line []byte) bool {
+		if f.read == 0 && decisionIn(line) == nil { // what follows the last line end may be just being written
+			f.read = f.info.Size() - int64(len(line))
+		} else if f.read == 0 {
+			f.read = f.info.Size()
+		}
+		return take(line)
+	})
+	return failed("read", f.Name(), err)
 }
 
 // backward hands the lines of the first size bytes of a file to take, the last

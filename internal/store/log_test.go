@@ -70,6 +70,41 @@ func TestFollowLog(t *testing.T) {
 	}
 }
 
+// A process that opened the log before it was rotated, and is slow, loses nothing: its line is shown although later ones
+// were.
+func TestFollowLogOfSlowWriter(t *testing.T) {
+	s := Open(t.TempDir())
+	if err := s.AppendLog([]byte(`{"n":1}`)); err != nil {
+		t.Fatal(err)
+	}
+	slow, err := os.OpenFile(s.logPath(0), os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer slow.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var got []string
+	steps := map[string]func(){
+		`{"n":1}`: func() {
+			if err := errors.Join(os.Rename(s.logPath(0), s.logPath(1)), s.AppendLog([]byte(`{"n":2}`))); err != nil {
+				t.Error(err)
+			}
+		},
+		`{"n":2}`: func() { slow.WriteString("{\"n\":3}\n") },
+		`{"n":3}`: cancel,
+	}
+	err = s.FollowLog(ctx, nil, 0, func(line []byte) {
+		got = append(got, string(line))
+		if step := steps[string(line)]; step != nil {
+			step()
+		}
+	})
+	if diff := cmp.Diff([]string{`{"n":1}`, `{"n":2}`, `{"n":3}`}, got); !errors.Is(err, context.Canceled) || diff != "" {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+}
+
 // A log that is not there yet is waited for.
 func TestFollowLogFromNothing(t *testing.T) {
 	s := Open(t.TempDir())

@@ -32,7 +32,8 @@ func TestMain(m *testing.M) {
 
 var childJobs = map[string]func(args []string) error{
 	"increment": func(args []string) error { return increment(args[0], args[1]) },
-	"log":       func(args []string) error { return logLines(args[0], args[1]) },
+	"log":       func(args []string) error { return logLines(args[0], args[1], linesEach) },
+	"log-much":  func(args []string) error { return logLines(args[0], args[1], 5*linesEach) },
 }
 
 func child(job string, args ...string) *exec.Cmd {
@@ -134,9 +135,9 @@ var padding = strings.Repeat("x", 1<<20)
 // linesEach is how many lines every process logs.
 const linesEach = 8
 
-func logLines(dir, name string) error {
+func logLines(dir, name string, lines int) error {
 	store := Open(dir)
-	for i := range linesEach {
+	for i := range lines {
 		line := fmt.Sprintf(`{"by":%q,"i":%d,"pad":%q}`, name, i, padding[:200<<10])
 		if err := store.AppendLog([]byte(line)); err != nil {
 			return err
@@ -183,5 +184,47 @@ func TestProcessesLog(t *testing.T) {
 	}
 	if _, err := os.Stat(Open(dir).path(logRotated)); err != nil {
 		t.Errorf("the log was not rotated: %v", err)
+	}
+}
+
+// While several processes write and rotate the log again and again, who follows it gets each line once, and those of each process
+// in their order.
+func TestProcessesFollowLog(t *testing.T) {
+	const processes = 6 // 47 MiB in all: five rotations
+	s := Open(t.TempDir())
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	var running []*exec.Cmd
+	for i := range processes {
+		cmd := child("log-much", s.Dir(), fmt.Sprint(i))
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		running = append(running, cmd)
+	}
+	next, left := map[string]int{}, processes*5*linesEach
+	err := s.FollowLog(ctx, nil, 0, func(line []byte) {
+		var record struct {
+			By string
+			I  int
+		}
+		if err := json.Unmarshal(line, &record); err != nil || record.I != next[record.By] {
+			t.Errorf("line %d of %s, want %d; %v", record.I, record.By, next[record.By], err)
+		}
+		next[record.By]++
+		if left--; left == 0 {
+			cancel()
+		}
+	})
+	for _, cmd := range running {
+		if err := cmd.Wait(); err != nil {
+			t.Error(err)
+		}
+	}
+	if left != 0 {
+		t.Errorf("%d lines were not shown: %v", left, err)
+	}
+	if !exists(s.logPath(4)) {
+		t.Error("the log was not rotated as often as it should be")
 	}
 }

@@ -27,7 +27,8 @@ import (
 //
 // A Store is safe for concurrent use, by several processes too.
 type Store struct {
-	dir string
+	dir      string
+	logTotal int // bytes of the log that are kept, 0 is the default
 
 	// handover is passed from whoever releases a lock to whoever takes it, in
 	// the terms of Go's memory model, which knows nothing of locked files.

@@ -537,29 +537,97 @@ func TestLog(t *testing.T) {
 	}
 }
 
-// The log is read through the rotated file, over lines longer than what is
-// read at once, and no line is given twice.
+// The log is read through all of its files, over lines longer than what is read at once, and no line is given twice. It has as
+// many files as are kept: fewer remove the others, and a rotation that was killed is finished.
 func TestLogRotation(t *testing.T) {
+	const size = 900 << 10
+	each := maxLogSize/size + 1 // lines of a file
+	for _, tt := range []struct {
+		keep  string
+		files []string
+		first int // of the lines that are read
+	}{
+		{keep: "16MiB", files: []string{"", ".1"}, first: 8*each + 1},
+		{keep: "24MiB", files: []string{"", ".1", ".2"}, first: 7*each + 1},
+		{keep: "", files: []string{"", ".1", ".2", ".3", ".4", ".5", ".6", ".7"}, first: 2*each + 1},
+		{keep: "1GiB", files: []string{"", ".1", ".2", ".3", ".4", ".5", ".6", ".7", ".8", ".9"}, first: 1},
+		{keep: "1KiB", files: []string{"", ".1", ".2", ".3", ".4", ".5", ".6", ".7"}, first: 2*each + 1}, // what cannot be used is the default
+	} {
+		t.Run(tt.keep, func(t *testing.T) {
+			s := Open(t.TempDir())
+			_ = s.KeepLog(tt.keep)
+			total := 9*each + 1
+			for i := range total {
+				if err := s.AppendLog(fmt.Appendf(nil, `{"i":%d,"pad":%q}`, i+1, padding[:size])); err != nil {
+					t.Fatal(err)
+				}
+			}
+			checkLog(t, s, tt.files, tt.first, total)
+		})
+	}
+
 	s := Open(t.TempDir())
-	const size = 300 << 10
-	total := 2*maxLogSize/size + 5
-	for i := range total {
-		if err := s.AppendLog(fmt.Appendf(nil, `{"i":%d,"pad":%q}`, i, padding[:size])); err != nil {
+	n := 0
+	log := func(lines int) {
+		t.Helper()
+		for range lines {
+			n++
+			if err := s.AppendLog(fmt.Appendf(nil, `{"i":%d,"pad":%q}`, n, padding[:size])); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	log(4*each + 1)
+	checkLog(t, s, []string{"", ".1", ".2", ".3", ".4"}, 1, n)
+	// Killed when .4 and .3 had moved.
+	for _, i := range []int{4, 3} {
+		if err := os.Rename(s.logPath(i), s.logPath(i+1)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, name := range []string{logName, logRotated} {
-		if info, err := os.Stat(s.path(name)); err != nil || info.Size() > maxLogSize+size+100 {
-			t.Errorf("%s: %v, %v", name, info, err)
-		}
+	checkLog(t, s, []string{"", ".1", ".2", ".4", ".5"}, 1, n)
+	log(each)
+	checkLog(t, s, []string{"", ".1", ".2", ".3", ".4", ".5"}, 1, n)
+	if err := s.KeepLog("16MiB"); err != nil {
+		t.Fatal(err)
+	}
+	log(each)
+	checkLog(t, s, []string{"", ".1"}, 5*each+1, n)
+}
+
+// checkLog compares the files of the log, and the lines that it gives.
+func checkLog(t *testing.T, s *Store, files []string, first, last int) {
+	t.Helper()
+	found, err := filepath.Glob(s.path(logName + "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, path := range found {
+		got = append(got, strings.TrimPrefix(filepath.Base(path), logName))
+	}
+	if diff := cmp.Diff(files, got); diff != "" {
+		t.Errorf("files (-want +got)\n%s", diff)
 	}
 	lines, err := s.ReadLog(nil, 0)
-	if err != nil || len(lines) < maxLogSize/size || len(lines) >= total {
-		t.Fatalf("%d lines, %v", len(lines), err)
+	if err != nil || len(lines) != last-first+1 {
+		t.Fatalf("%d lines, want %d to %d; %v", len(lines), first, last, err)
 	}
 	for i, line := range lines {
-		if want := fmt.Sprintf(`{"i":%d,`, total-len(lines)+i); !bytes.HasPrefix(line, []byte(want)) {
-			t.Errorf("line %d is %.20s, want %s", i, line, want)
+		if want := fmt.Sprintf(`{"i":%d,`, first+i); !bytes.HasPrefix(line, []byte(want)) {
+			t.Fatalf("line %d is %.20s, want %s", i, line, want)
+		}
+	}
+}
+
+func TestKeepLog(t *testing.T) {
+	for size, want := range map[string]int{
+		"": 0, "16MiB": 16 << 20, "1GiB": 1 << 30, "256MiB": 256 << 20,
+		"0": -1, "15MiB": -1, "2GiB": -1, "65535GiB": -1, "64": -1, "64M": -1, "64mib": -1, "-64MiB": -1, "+64MiB": -1, "64 MiB": -1, "1.5GiB": -1, "MiB": -1, "all": -1,
+	} {
+		s := Open(t.TempDir())
+		if err := s.KeepLog(size); (err != nil) != (want < 0) || s.logTotal != max(want, 0) {
+			t.Errorf("%q: %d, %v", size, s.logTotal, err)
 		}
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -52,6 +54,23 @@ func (s *Store) Text(key string) ([]byte, error) {
 		return nil, nil
 	}
 	return data, failed("read", path, err)
+}
+
+// Sizes returns how many bytes the log and the texts of policies have. What cannot be looked at counts as nothing.
+func (s *Store) Sizes() (log, texts int64) {
+	own, _ := s.list("")
+	kept, _ := s.list(textSuffix, textDir)
+	for _, path := range append(own, kept...) {
+		info, err := os.Lstat(path)
+		switch {
+		case err != nil || !info.Mode().IsRegular():
+		case filepath.Dir(path) != s.dir:
+			texts += info.Size()
+		case strings.HasPrefix(filepath.Base(path), logName):
+			log += info.Size()
+		}
+	}
+	return log, texts
 }
 
 // limitTexts removes the text that was not used for longest if there are too many.
