@@ -108,6 +108,8 @@ func TestPipesEverywhere(t *testing.T) {
 		{"a lock", "STATE/locks/*"},
 		{"log", "STATE/decisions.jsonl"},
 		{"rotated log", "STATE/decisions.jsonl.1"},
+		{"policies", "STATE/policies"},
+		{"a policy", "STATE/policies/*"},
 		{"time of the clean-up", "STATE/cleaned"},
 		{"approvals", "STATE/trust"},
 		{"pauses", "STATE/pauses"},
