@@ -284,7 +284,7 @@ func traits(s SourceKind) []string {
 		out = append(out, "`delete` and `archive` take it.")
 	}
 	if s.Once {
-		out = append(out, "It is asked at most once an event, also when a decision is made again.")
+		out = append(out, "It is asked at most once per event, even if a decision is made again.")
 	}
 	return out
 }
@@ -299,11 +299,11 @@ func fieldDocs() map[string]map[string]string {
 		},
 		"glob": {
 			"path": "The file, from the root of the project.", "name": "The last part of the path.", "age": "Time since the file was changed.",
-			"value": "What the file holds, as `parse` reads it and `schema` declares it.",
+			"value": "Content of the file, as `parse` reads it and `schema` declares it.",
 		},
 		"junit": {
 			"tests": "Tests in the report.", "failures": "Tests that failed or ended with an error.", "skipped": "Tests that were skipped.",
-			"failed": "The failures: `name`, `class` and `text`, which says why.",
+			"failed": "The failures: `name`, `class` and `text`, the reason.",
 		},
 		"git": {
 			"repo": "The path is in a repository.", "branch": "Current branch; empty if there is none.", "head": "Commit that is checked out.",
@@ -312,12 +312,12 @@ func fieldDocs() map[string]map[string]string {
 		},
 		"exec": {
 			"code": "Exit status. Every status is ok.", "stdout": "What the program printed.", "stderr": "What it printed to stderr.",
-			"lines": "The lines of `stdout`.", "json": "`stdout` read as JSON; nil if it is none.",
+			"lines": "The lines of `stdout`.", "json": "`stdout` read as JSON; nil if it is not JSON.",
 		},
 		"tasks": {
-			"id": "Id of the task.", "subject": "What is to be done.", "description": "More about it.", "status": "Such as `pending`, `in_progress` or `completed`.",
+			"id": "ID of the task.", "subject": "What to do.", "description": "More about it.", "status": "Such as `pending`, `in_progress` or `completed`.",
 			"activeForm": "What the host shows while the task is in progress.", "owner": "Agent that works on it.",
-			"blocks": "Ids of the tasks that wait for this one.", "blockedBy": "Ids of the tasks that this one waits for.",
+			"blocks": "IDs of the tasks that wait for this one.", "blockedBy": "IDs of the tasks that this one waits for.",
 		},
 	}
 }

@@ -40,7 +40,7 @@ func TestCommandsPage(t *testing.T) {
 	p.Table(rows...)
 
 	p.Section(2, "Exit statuses")
-	p.Text("%d means for every command but `eval`: %s. A command that is not in the table gives %d or %d.", exitFailed, failedMeaning, exitOK, exitFailed)
+	p.Text("For every command but `eval`, %d means: %s. A command that is not in the table ends with %d or %d.", exitFailed, failedMeaning, exitOK, exitFailed)
 	rows = [][]string{{"command", "status", "meaning"}}
 	for _, c := range root.Commands() {
 		for _, s := range exitsOf(c) {
