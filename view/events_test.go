@@ -28,7 +28,7 @@ type stream struct {
 	rows  []row  // so far
 }
 
-// stream opens a stream behind a row, or as a browser does again behind the last event.
+// stream opens a stream after a row, or as a browser does again after the last event.
 func (b *browser) stream(ctx context.Context, after int, last string) *stream {
 	b.t.Helper()
 	r := must(http.NewRequestWithContext(ctx, "GET", b.url+"/api/events?after="+strconv.Itoa(after), nil))

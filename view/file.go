@@ -147,11 +147,11 @@ func (s *saved) lines(home string) []string {
 		policies = "The texts of the policies that made them: " + strings.Join(c.Policies, ", ") + "."
 	}
 	if c.Output {
-		output = fmt.Sprintf("The end of what agents printed in %d runs, as it is.", len(s.Runs))
+		output = fmt.Sprintf("The end of what agents printed in %s, as it is.", plural(len(s.Runs), "run"))
 	}
 	lines := []string{
 		fmt.Sprintf("Decisions of %s, written by ralph view. This file loads nothing and sends nothing.", c.What),
-		fmt.Sprintf("%d decisions, %s to %s, as the decision log has them: prompts and what else is private by their sizes.", c.Decisions, day(c.From), day(c.To)),
+		fmt.Sprintf("%s, %s to %s, as the decision log has them: prompts and what else is private by their sizes.", plural(c.Decisions, "decision"), day(c.From), day(c.To)),
 		policies, output,
 		"Paths below the home directory begin with ~. Other paths, names of sessions, and reasons are as they are.",
 	}
@@ -159,6 +159,13 @@ func (s *saved) lines(home string) []string {
 		lines[i] = strings.Join(strings.FieldsFunc(string(withoutHome([]byte(line), home)), hidden), " ")
 	}
 	return lines
+}
+
+func plural(n int, word string) string {
+	if n != 1 {
+		word += "s"
+	}
+	return fmt.Sprint(n, " ", word)
 }
 
 // hashed allows one script or style in a policy.

@@ -62,12 +62,12 @@ func TestFileContents(t *testing.T) {
 		want string
 	}{
 		"session": {view.Config{Session: "s2"}, "Decisions of session s2, written by ralph view. This file loads nothing and sends nothing.\n" +
-			"1 decisions, 2026-11-24 12:30 UTC to 2026-11-24 12:30 UTC, as the decision log has them: prompts and what else is private by their sizes.\n" +
+			"1 decision, 2026-11-24 12:30 UTC to 2026-11-24 12:30 UTC, as the decision log has them: prompts and what else is private by their sizes.\n" +
 			"The texts of the policies that made them: .ralph/policy.yaml, ralph:guards/waiting.yaml.\n" +
 			"No output of agents.\n" +
 			"Paths below the home directory begin with ~. Other paths, names of sessions, and reasons are as they are."},
 		"hostile": {view.Config{Session: "<s3>-->"}, "Decisions of session <s3>-->, written by ralph view. This file loads nothing and sends nothing.\n" +
-			"1 decisions, 2026-11-24 12:30 UTC to 2026-11-24 12:30 UTC, as the decision log has them: prompts and what else is private by their sizes.\n" +
+			"1 decision, 2026-11-24 12:30 UTC to 2026-11-24 12:30 UTC, as the decision log has them: prompts and what else is private by their sizes.\n" +
 			"No texts of policies: they are no longer kept.\n" +
 			"No output of agents.\n" +
 			"Paths below the home directory begin with ~. Other paths, names of sessions, and reasons are as they are."},

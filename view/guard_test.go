@@ -71,7 +71,7 @@ func TestGuard(t *testing.T) {
 		{name: "a path", path: "/page/../view.go", want: 404},
 		{name: "an encoded path", path: "/page/%2e%2e%2fview.go", want: 404},
 		{name: "the template", path: "/page/index.html", want: 404},
-		{name: "a folder", path: "/page/", want: 404},
+		{name: "a directory", path: "/page/", want: 404},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := must(http.NewRequest(or(tt.method, "GET"), b.url+or(tt.path, "/"), nil))

@@ -58,7 +58,7 @@ func New(c Config) (*Server, error) {
 // URL returns the address that opens the page, once: its token is good for one browser.
 func (s *Server) URL() string { return "http://" + s.guard.address + "/?t=" + s.guard.token }
 
-// Serve answers requests until ctx is done, or until nobody has used the page for Config.Idle.
+// Serve answers requests until ctx is done, or until the page was not used for Config.Idle.
 func (s *Server) Serve(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

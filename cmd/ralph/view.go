@@ -115,7 +115,7 @@ func (a *app) serve(ctx context.Context, c view.Config, open string) error {
 	return server.Serve(ctx)
 }
 
-// browser returns the command that opens an address in the user's browser, "" if nobody sits in front of this terminal.
+// browser returns the command that opens an address in the user's browser, "" if this terminal is not one of a desktop.
 func (a *app) browser() (name string, args []string) {
 	if _, ok := a.terminal(a.stdout); !ok || a.getenv("CI") != "" || a.getenv("SSH_CONNECTION") != "" || a.getenv("SSH_TTY") != "" {
 		return "", nil
