@@ -50,7 +50,7 @@ func (a *app) check(ctx context.Context, names []string, o checkOptions) error {
 	if names, err = p.Expand(workspace.OrDefault(names)); err != nil {
 		return err
 	}
-	for _, name := range names {
+	for name := range withProgress(a, "checking", names) {
 		var diags rules.Diagnostics
 		policy, err := a.findOrRead(p, name)
 		if err == nil {

@@ -42,7 +42,7 @@ func (a *app) diffLog(ctx context.Context, p *project.Project, before, after str
 		return err
 	}
 	out := logComparison{Policy: policy.Name, Recorded: before, Decisions: []replay.Result{}}
-	for _, r := range records {
+	for r := range withProgress(a, "deciding", records) {
 		result := replay.Decide(ctx, policy.Program, r)
 		switch result.Outcome {
 		case replay.Same:

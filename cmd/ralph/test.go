@@ -195,7 +195,7 @@ func (a *app) runTests(ctx context.Context, files []string, match func(string) b
 	results := map[string][]policytest.Result{}
 	programs := map[string]*rules.Program{}
 	var policies []string
-	for _, file := range files {
+	for file := range withProgress(a, "testing", files) {
 		start := time.Now()
 		out := testedFile{File: filepath.ToSlash(file), Tests: []policytest.Result{}}
 		fsys, name := openTests(file)
