@@ -1,31 +1,29 @@
-// Package otel, which may change in any version, observes decisions with OpenTelemetry:
-// [Spans] makes a span of each, and [Metrics] counts and measures them. Both take their
-// provider as an argument, and use no global one. Spans and metrics hold no texts of users or
-// agents.
+// Package otel observes decisions with OpenTelemetry: [Spans] records a span for each, and [Metrics] counts and
+// measures them. Both take their provider as an argument and use no global one. Spans and metrics contain no texts of
+// users or agents. The package may change in any version.
 //
-// A span has the name "ralph.decision" and these attributes, where they are known:
+// A span has the name "ralph.decision" and these attributes, if known:
 //
-//	ralph.event            the event, such as Stop
-//	ralph.host             the host that sent it
-//	ralph.decision.id      the caller's own ID of the decision
-//	session.id             the session
-//	ralph.policy           the name of the policy
-//	ralph.action           continue or stop
-//	ralph.rule             the rule that decided, or the limit, such as limits.continuations
-//	ralph.applied          whether it was made true: false for Preview
-//	ralph.retries          how often it was made again, since something changed meanwhile
-//	ralph.skipped          why no rule was tried
-//	error.type             why it could not judge, such as fact or context; the span has the status Error
+//	ralph.event the event, such as Stop
+//	ralph.host the host that sent it
+//	ralph.decision.id the caller's own ID of the decision
+//	session.id the session
+//	ralph.policy the name of the policy
+//	ralph.action continue or stop
+//	ralph.rule the rule that decided, or the limit, such as limits.continuations
+//	ralph.applied whether it was applied: false for Preview
+//	ralph.retries how often it was made again because something had changed
+//	ralph.skipped why no rule was tried
+//	error.type why it could not decide, such as fact or context; the span has the status Error
 //
-// Each fact that was gathered is an event of the span, "ralph.fact", with ralph.fact.name,
-// ralph.fact.source, ralph.fact.status and ralph.fact.duration in seconds. They are known where
-// the loop has a recorder, such as that of [Metrics]. What sources, stores, verbs and recorders
-// do with their context is below the span: a query of a driver that makes spans is its child.
+// Each fact that was gathered is an event of the span, "ralph.fact", with ralph.fact.name, ralph.fact.source,
+// ralph.fact.status and ralph.fact.duration in seconds. They need a loop with a recorder, such as that of [Metrics].
+// Sources, stores, verbs and recorders receive the span's context: a query of a driver that records spans is its child.
 //
 // The metrics are those of the decisions that a loop records:
 //
-//	ralph.decisions          a counter, by ralph.policy, ralph.event, ralph.action, ralph.rule and error.type
-//	ralph.decision.duration  a histogram in seconds, by ralph.policy, ralph.event and ralph.action
+//	ralph.decisions a counter, by ralph.policy, ralph.event, ralph.action, ralph.rule and error.type
+//	ralph.decision.duration a histogram in seconds, by ralph.policy, ralph.event and ralph.action
 package otel
 
 import (
@@ -45,8 +43,8 @@ import (
 // scope is the instrumentation scope of spans and metrics.
 const scope = "github.com/ralph-sdk/ralph/otel"
 
-// Spans returns an option that makes a span of each call of Run, Preview and Apply, and of each
-// policy that a hook evaluates. The provider must not be nil.
+// Spans returns an option that records a span for each call of Run, Preview and Apply, and for each policy that a hook
+// evaluates. The provider must not be nil.
 func Spans(p trace.TracerProvider) loop.Option {
 	if p == nil {
 		return func(*loop.Loop) error { return errors.New("the tracer provider is nil") }
@@ -68,7 +66,7 @@ func Spans(p trace.TracerProvider) loop.Option {
 	})
 }
 
-// describe sets what is known of a decision at its end.
+// describe sets the span's attributes when the decision is done.
 func describe(span trace.Span, d *loop.Decision) {
 	v := d.Verdict
 	span.SetAttributes(known(
@@ -91,7 +89,7 @@ func describe(span trace.Span, d *loop.Decision) {
 	}
 	switch {
 	case d.Err != nil:
-		span.SetStatus(codes.Error, d.Record(false).Error) // without what is private
+		span.SetStatus(codes.Error, d.Record(false).Error) // without private values
 	case v.Fault != "":
 		span.SetStatus(codes.Error, "")
 	}
@@ -137,7 +135,7 @@ func (m metrics) Record(ctx context.Context, r *loop.Record) error {
 	return nil
 }
 
-// failure is the error.type of a decision: its fault, or that of what surrounds the policy.
+// failure returns the error.type of a decision: its fault, or that of the loop around the policy.
 func failure(fault string, failed bool) string {
 	if fault == "" && failed {
 		return "loop"
@@ -145,7 +143,7 @@ func failure(fault string, failed bool) string {
 	return fault
 }
 
-// known leaves out strings without characters, and zeros.
+// known returns all without empty strings and zeros.
 func known(all ...attribute.KeyValue) []attribute.KeyValue {
 	kept := all[:0]
 	for _, a := range all {

@@ -16,8 +16,7 @@ const (
 	answerExitCode = "exit-code"
 )
 
-// answerer writes the answer to the host, once. Whatever comes later is dropped:
-// a second answer would turn the first into garbage.
+// answerer writes the answer to the host, once. Later answers are dropped: a second one would make the output invalid.
 type answerer struct {
 	stdout, stderr io.Writer
 	form           string
@@ -32,15 +31,15 @@ func newAnswerer(stdout, stderr io.Writer, form string) *answerer {
 	return &answerer{stdout: stdout, stderr: stderr, form: form, host: &host.Host{}}
 }
 
-// speak sets the host whose dialect the answer is in; before that it is portable.
+// speak sets the host in whose format the answer is written; the default is portable.
 func (o *answerer) speak(h *host.Host) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.host = h
 }
 
-// write writes the answer, unless one was written, and gives the exit status. It
-// returns when the answer is out, also if another call writes it.
+// write writes the answer, unless one was written, and returns the exit status. It returns when the answer is written,
+// also if another call writes it.
 func (o *answerer) write(r host.Reply) (status int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -58,7 +57,7 @@ func (o *answerer) writeLocked(r host.Reply) {
 		answer = host.EncodeExitCode(r)
 	}
 	o.done, o.status = true, answer.Status
-	// stderr first: hosts read stdout as the end of the answer.
+	// stderr first: hosts treat stdout as the end of the answer.
 	if len(answer.Stderr) > 0 {
 		if _, err := o.stderr.Write(answer.Stderr); err != nil && answer.Status != exitOK {
 			o.status = exitOK // without the reason the agent may stop
@@ -71,23 +70,23 @@ func (o *answerer) writeLocked(r host.Reply) {
 	}
 }
 
-// watch lets the agent stop when all else hangs, even a read of stdin. It ends the
-// process, because nothing else ends what hangs. stop cancels it.
+// watch lets the agent stop if everything else hangs, even a read of stdin. It exits the process, because nothing else
+// stops what hangs. stop cancels it.
 func (o *answerer) watch(after time.Duration, trouble error) (stop func() bool) {
 	return time.AfterFunc(after, func() {
 		if !o.mu.TryLock() {
-			// The answer is being written, to a host that may have gone.
+			// The answer is being written, to a host that may have exited.
 			time.Sleep(writeGrace)
 			os.Exit(exitOK)
 		}
 		defer o.mu.Unlock()
 		if o.done {
-			return // the process is about to end by itself
+			return // the process is about to exit by itself
 		}
 		o.writeLocked(host.Trouble("ralph", "", trouble))
 		os.Exit(o.status)
 	}).Stop
 }
 
-// writeGrace is how long the writing of an answer may take beyond the deadline.
+// writeGrace is how long writing an answer may take after the deadline.
 const writeGrace = time.Second

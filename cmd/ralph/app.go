@@ -18,21 +18,21 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// app is one run of the program: all that it reads and writes.
+// app is one run of the program, with its inputs and outputs.
 type app struct {
 	stdin   io.Reader
 	stdout  io.Writer
 	stderr  io.Writer
 	getenv  func(string) string
-	sources []loop.Source // beside ralph's own
+	sources []loop.Source // in addition to ralph's own
 
 	project string // --project
 
-	hook   bool // a host waits for the answer: nothing may fail
+	hook   bool // a host waits for the answer: never fail
 	status int
 }
 
-// run is the whole program as a function. Its result is the exit status.
+// run returns the whole program as a function. It returns the exit status.
 func (a *app) run(ctx context.Context, args []string) (status int) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -45,11 +45,11 @@ func (a *app) run(ctx context.Context, args []string) (status int) {
 	}()
 	if len(args) == 0 {
 		if input, ok := bareInput(a.stdin, time.After(bareWait)); ok {
-			// Whose entry started it is not known.
+			// Its entry, and so its scope, is unknown.
 			a.stdin, args = input, []string{a.evalCommand().Name(), "--scope", setup.ScopeUser}
 		}
 	}
-	if len(args) == 0 || args[0] != "eval" { // of which every byte is for the host
+	if len(args) == 0 || args[0] != "eval" { // every byte of stdout is for the host
 		a.stdout, a.stderr = &screen{to: a.stdout}, &screen{to: a.stderr}
 	}
 	cmd := a.command(args)
@@ -58,7 +58,7 @@ func (a *app) run(ctx context.Context, args []string) (status int) {
 	case err == nil:
 		return a.status
 	case a.hook || len(args) > 0 && args[0] == "eval":
-		// Also a mistyped flag must not hold an agent, nor go unnoticed.
+		// A mistyped flag must not hold an agent either, nor go unnoticed.
 		surviveFullFiles()
 		newAnswerer(a.stdout, a.stderr, answerJSON).write(host.Trouble("ralph", "", fmt.Errorf("%w; see ralph eval --help", err)))
 		return exitOK
@@ -67,8 +67,8 @@ func (a *app) run(ctx context.Context, args []string) (status int) {
 	return exitFailed
 }
 
-// command makes the command that these arguments call. A hook waits for eval, so
-// that one is made without the tree it belongs to.
+// command returns the command for these arguments. A hook waits for eval, which is therefore built without the rest of
+// the tree.
 func (a *app) command(args []string) *cobra.Command {
 	root := a.evalCommand()
 	if len(args) > 0 && args[0] == root.Name() {
@@ -87,7 +87,7 @@ func (a *app) command(args []string) *cobra.Command {
 	return root
 }
 
-// in says which project a command is about, and what it adds to it: the sources of the program that it is part of, and models.
+// in returns the configuration of a command's project, with the sources of the embedding program and models.
 func (a *app) in(dir string) project.Config {
 	options := []loop.Option{loop.WithSource(judge.Source())}
 	for _, s := range a.sources {
@@ -96,13 +96,13 @@ func (a *app) in(dir string) project.Config {
 	return project.Config{Dir: dir, Options: options, Env: a.getenv}
 }
 
-// language is what policies are written in.
+// language returns the configuration of policies.
 func (a *app) language() rules.Config { return loop.Config(a.in("").Options...) }
 
-// defaultDeadline is that of a hook that names none.
+// defaultDeadline returns the deadline of a hook that sets none.
 func defaultDeadline() time.Duration { return loop.Config().Deadline }
 
-// tree makes the tree of commands around eval.
+// tree returns the tree of commands with eval.
 func (a *app) tree(eval *cobra.Command) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "ralph",

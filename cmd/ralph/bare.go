@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// bareWait is how long ralph without arguments waits for the first byte of a hook's input.
+// bareWait is how long ralph without arguments waits for the first byte of input.
 const bareWait = time.Second
 
-// bareInput reads the input of ralph without arguments, as some hosts start it that ignore the arguments of an entry:
-// ok reports whether JSON begins on stdin. A terminal is not read, and nothing is when no byte comes in time.
+// bareInput reads the input of ralph without arguments, for hosts that ignore the arguments of an entry. ok reports
+// whether JSON begins on stdin. It does not read a terminal, and stops waiting when late fires.
 func bareInput(stdin io.Reader, late <-chan time.Time) (input io.Reader, ok bool) {
 	if _, ok := terminalOf(stdin); ok {
 		return nil, false
@@ -24,7 +24,7 @@ func bareInput(stdin io.Reader, late <-chan time.Time) (input io.Reader, ok bool
 	}()
 	select {
 	case b := <-first:
-		// An object, perhaps behind white space or a byte order mark.
+		// An object, possibly after white space or a byte order mark.
 		return io.MultiReader(bytes.NewReader(b), stdin), len(b) == 1 && strings.IndexByte("{ \t\r\n\xef", b[0]) >= 0
 	case <-late:
 		return nil, false

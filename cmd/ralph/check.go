@@ -46,7 +46,7 @@ func (a *app) check(ctx context.Context, names []string, o checkOptions) error {
 		return err
 	}
 	defer p.Close()
-	all := rules.Diagnostics{} // not nil: it is written as JSON
+	all := rules.Diagnostics{} // not nil, for JSON
 	if names, err = p.Expand(workspace.OrDefault(names)); err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func (a *app) check(ctx context.Context, names []string, o checkOptions) error {
 			diags, err = a.findings(ctx, p, policy, o)
 		}
 		if err != nil {
-			// The others are checked all the same.
+			// Continue with the others.
 			fmt.Fprintf(a.stderr, "ralph: %s: %v\n", name, err)
 			a.status = exitFailed
 			continue
@@ -85,15 +85,15 @@ func (a *app) check(ctx context.Context, names []string, o checkOptions) error {
 	return err
 }
 
-// findings are all that is to be said of a policy, with the deadline of the hook that uses it.
+// findings returns all findings of a policy, with the deadline of the hook that uses it.
 func (a *app) findings(ctx context.Context, p *project.Project, policy project.Policy, o checkOptions) (rules.Diagnostics, error) {
 	if o.deadline == 0 {
-		o.deadline = a.hookTime(ctx, p, policy) // none is installed yet: install gives it the time that the policy needs
+		o.deadline = a.hookTime(ctx, p, policy) // not installed yet: install gives it the time that the policy needs
 	}
 	return p.Check(ctx, policy, project.Load{Set: o.set, Deadline: o.deadline})
 }
 
-// findOrRead finds a policy by its name; the name - means the policy on standard input.
+// findOrRead returns a policy by its name; the name - is the policy on standard input.
 func (a *app) findOrRead(p *project.Project, name string) (project.Policy, error) {
 	if name != "-" {
 		return p.Find(p.AtHand(name))
@@ -102,5 +102,5 @@ func (a *app) findOrRead(p *project.Project, name string) (project.Policy, error
 	return p.From("stdin", src), err
 }
 
-// maxStdinPolicy is more than a policy may hold, so that rules report that it is too big.
+// maxStdinPolicy is more than the maximum for a policy, so that rules report that it is too large.
 const maxStdinPolicy = 2 << 20

@@ -7,7 +7,7 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// colors reports whether text on stdout is to be coloured.
+// colors reports whether to colour text on stdout.
 func (a *app) colors() bool {
 	on := false
 	if a.getenv("NO_COLOR") == "" {
@@ -31,7 +31,7 @@ const (
 	noColor = "\x1b[0m"
 )
 
-// colored is the text form of findings with colours: without them it is that of [rules.Diagnostics.Format].
+// colored returns findings as text with colours, otherwise like [rules.Diagnostics.Format].
 func colored(diags rules.Diagnostics) string {
 	var b strings.Builder
 	for _, d := range diags {
@@ -54,8 +54,7 @@ func colored(diags rules.Diagnostics) string {
 	return b.String()
 }
 
-// githubCommands are the findings as a workflow of GitHub takes them: annotations
-// at the lines of a change.
+// githubCommands returns findings in the form of GitHub workflows: annotations at the lines of a change.
 func githubCommands(diags rules.Diagnostics) string {
 	data := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
@@ -74,7 +73,7 @@ func githubCommands(diags rules.Diagnostics) string {
 	return b.String()
 }
 
-// wholeMessage is what a finding has to say, line by line, but for its place.
+// wholeMessage returns the lines of a finding without its position.
 func wholeMessage(d rules.Diagnostic) []string {
 	lines := []string{d.Message}
 	if d.Help != "" {

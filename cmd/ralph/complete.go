@@ -12,10 +12,10 @@ import (
 	"github.com/ralph-sdk/ralph/project"
 )
 
-// A completer gives the words that a shell can complete to.
+// A completer returns the words to which a shell can complete.
 type completer = func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective)
 
-// complete says which words the arguments and flags of the commands take, by their names, but where a command says it itself.
+// complete sets the completers for arguments and flags, by their names, unless a command sets its own.
 func (a *app) complete(root *cobra.Command) {
 	policies := a.words(func(_ context.Context, p *project.Project) []string { return p.Names() })
 	sessions := a.words(func(ctx context.Context, p *project.Project) []string { ids, _ := p.Sessions(ctx); return ids })
@@ -37,18 +37,18 @@ func (a *app) complete(root *cobra.Command) {
 		}
 		for name, f := range flags {
 			if c.Flags().Lookup(name) != nil {
-				_ = c.RegisterFlagCompletionFunc(name, f) // it is there, and has none yet
+				_ = c.RegisterFlagCompletionFunc(name, f) // it exists, and has none yet
 			}
 		}
 	}
 }
 
-// oneWord completes to some words, and to no files.
+// oneWord completes to some words, but no files.
 func oneWord(words ...string) completer {
 	return cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)
 }
 
-// words completes to what list returns for the project, and to no files.
+// words completes to what list returns for the project, but no files.
 func (a *app) words(list func(ctx context.Context, p *project.Project) []string) completer {
 	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		var words []string
@@ -62,7 +62,7 @@ func (a *app) words(list func(ctx context.Context, p *project.Project) []string)
 	}
 }
 
-// orFiles completes to files too.
+// orFiles also completes to files.
 func orFiles(f completer) completer {
 	return func(cmd *cobra.Command, args []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		words, _ := f(cmd, args, prefix)
@@ -70,7 +70,7 @@ func orFiles(f completer) completer {
 	}
 }
 
-// startable lists the policies that say how their loop starts.
+// startable returns the policies that declare how their loop starts.
 func startable(ctx context.Context, p *project.Project) (names []string) {
 	for _, policy := range p.Policies(ctx) {
 		if policy.Startable() {
@@ -80,7 +80,7 @@ func startable(ctx context.Context, p *project.Project) (names []string) {
 	return names
 }
 
-// withLoop lists the policies that have a loop now.
+// withLoop returns the policies with an existing loop.
 func withLoop(ctx context.Context, p *project.Project) (names []string) {
 	loops, _ := p.Loops(ctx) // the command reports what cannot be read
 	for _, l := range loops {

@@ -96,7 +96,7 @@ func writeComparison(w io.Writer, c *rules.Comparison) error {
 	return err
 }
 
-// decisionText is a decision in a few words.
+// decisionText returns a decision in a few words.
 func decisionText(d rules.Decision) string {
 	switch {
 	case d.Rule == "":
@@ -109,7 +109,7 @@ func decisionText(d rules.Decision) string {
 	return d.Rule + " stops"
 }
 
-// placeOf returns the place of the rule that decides.
+// placeOf returns the position of the deciding rule.
 func placeOf(d rules.Decision) string {
 	if d.Pos.Line == 0 {
 		return ""

@@ -11,7 +11,7 @@ import (
 	"github.com/ralph-sdk/ralph/project"
 )
 
-// logComparison is what diff --log found.
+// logComparison is the result of diff --log.
 type logComparison struct {
 	Policy    string          `json:"policy"`
 	Recorded  string          `json:"recorded"`
@@ -21,13 +21,13 @@ type logComparison struct {
 	Unknown   int             `json:"unknown"`
 }
 
-// diffLog decides again, by the policy NEW, what OLD has decided in the project.
+// diffLog repeats decisions of OLD in the project with the policy NEW.
 func (a *app) diffLog(ctx context.Context, p *project.Project, before, after string, set []string, format string) error {
 	policy, err := p.Open(ctx, p.AtHand(after), project.Load{Set: set})
 	if err != nil {
 		return fmt.Errorf("%s: %w", after, err)
 	}
-	if old, err := p.Find(p.AtHand(before)); err == nil { // it may be gone since
+	if old, err := p.Find(p.AtHand(before)); err == nil { // it may no longer exist
 		before = old.Name
 	}
 	entries, err := p.History(project.Query{Policies: []string{before}, Match: isDecision})

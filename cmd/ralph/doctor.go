@@ -39,16 +39,16 @@ const (
 	levelNote    = "note"
 )
 
-// A finding is one thing that doctor found.
+// A finding is a problem that doctor reports.
 type finding struct {
 	Check string `json:"check"`
 	Level string `json:"level"`
-	Where string `json:"where,omitempty"` // file or variable
+	Where string `json:"where,omitempty"` // a file or variable
 	What  string `json:"what"`
 	Fix   string `json:"fix,omitempty"`
 	Fixed bool   `json:"fixed,omitempty"` // by --fix
 
-	repair func(context.Context) error // nil where a user has to do it
+	repair func(context.Context) error // nil if the user must do it
 }
 
 // doctorReport is what doctor reports.
@@ -59,18 +59,18 @@ type doctorReport struct {
 	Findings []finding `json:"findings"`
 }
 
-// An examination is one run of doctor.
+// An examination is a run of doctor.
 type examination struct {
 	app       *app
 	project   *project.Project
 	root      *state.Root
-	store     *store.Store // nil if there is no place for one
+	store     *store.Store // nil if there is no directory for one
 	stale     time.Duration
 	now       time.Time
 	installed *setup.Installed
 	policies  []examined
 	findings  []finding
-	reported  map[string]bool // problems of states, by their texts
+	reported  map[string]bool // problems of states, by text
 }
 
 // problem reports a problem with its fix, which may have several steps.
@@ -135,7 +135,7 @@ func (a *app) doctor(ctx context.Context, format string, stale time.Duration, fi
 		what, source, _ := strings.Cut(f.What, "\n")
 		shade := map[string]string{levelProblem: red, levelNote: blue}[f.Level]
 		fmt.Fprintf(a.stdout, "%s %s%s [%s]\n", paint.in(shade, fmt.Sprintf("%-8s", f.Level)), where, what, f.Check)
-		for line := range strings.Lines(source) { // of the policy, with what is marked in it
+		for line := range strings.Lines(source) { // of the policy, with the position marked
 			fmt.Fprintf(a.stdout, "         %s\n", strings.TrimRight(line, "\n"))
 		}
 		switch {
@@ -170,7 +170,7 @@ func (x *examination) repair(ctx context.Context) {
 	}
 }
 
-// checkStore sees whether loops can be remembered: without that none goes on.
+// checkStore checks whether loop memory can be saved: without it no loop continues.
 func (x *examination) checkStore(ctx context.Context) {
 	const check = "state-dir"
 	dir, err := store.DefaultDir(x.app.getenv)

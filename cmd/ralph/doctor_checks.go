@@ -1,6 +1,6 @@
 package main
 
-// A doctorCheck is one thing that doctor looks at. IDs are never renamed: programs that read the report know them.
+// A doctorCheck is a check of doctor. IDs are never renamed: programs that read the report depend on them.
 type doctorCheck struct {
 	id    string
 	doc   string // what it finds, one sentence without a full stop
@@ -8,7 +8,7 @@ type doctorCheck struct {
 	fix   string // what to do
 }
 
-// doctorChecks lists all of them, in the order in which doctor looks.
+// doctorChecks returns all of them, in the order in which doctor runs them.
 func doctorChecks() []doctorCheck {
 	return []doctorCheck{
 		{"state-dir", "ralph's own directory that others can write to, that is inside the project, or that cannot be read or written; a RALPH_LOG_KEEP that is not a size",

@@ -20,7 +20,7 @@ import (
 	"github.com/ralph-sdk/ralph/project"
 )
 
-// checkSwitch sees whether loops are switched off.
+// checkSwitch checks whether loops are switched off.
 func (x *examination) checkSwitch() {
 	if why, off := workspace.Off("", x.app.getenv); off {
 		x.problem("switched-off", "RALPH_OFF", "all loops are off: "+why, "unset RALPH_OFF in the environment of the agent")
@@ -40,7 +40,7 @@ func (x *examination) checkSwitch() {
 	}
 }
 
-// hookTime is the time that installed hooks give to a policy: the shortest, 0 if none asks it.
+// hookTime returns the deadline of installed hooks for a policy: the shortest, 0 if none uses it.
 func (a *app) hookTime(ctx context.Context, p *project.Project, policy project.Policy) (shortest time.Duration) {
 	a.setupIn(p.Dir()).Read(ctx).Asking(func(_ setup.Settings, e setup.Entry, policies []string) {
 		if d := e.Deadline(); hasPolicy(p, policies, policy) && (shortest == 0 || d < shortest) {
@@ -50,7 +50,7 @@ func (a *app) hookTime(ctx context.Context, p *project.Project, policy project.P
 	return shortest
 }
 
-// checkSettings sees whether hosts ask ralph at all, once, and wait for the answer.
+// checkSettings checks that hosts run ralph, once, and wait for the answer.
 func (x *examination) checkSettings() {
 	for _, bad := range x.installed.Unread {
 		what, fix := bad.What, "make it a readable file"
@@ -87,8 +87,8 @@ func (x *examination) checkSettings() {
 	}
 }
 
-// repairEntry has --fix repair the last finding, which is of an entry of ralph: install writes the entry again and removes a
-// second one of the same file.
+// repairEntry makes --fix repair the last finding, which is about an entry of ralph: install rewrites the entry and
+// removes a second one in the file.
 func (x *examination) repairEntry(in setup.Settings, e setup.Entry) {
 	if in.Scope == setup.ScopeManaged {
 		return
@@ -100,7 +100,7 @@ func (x *examination) repairEntry(in setup.Settings, e setup.Entry) {
 	x.findings[len(x.findings)-1].repair = func(ctx context.Context) error { return quiet.install(ctx, in.Host.Name, f) }
 }
 
-// installAgain is the command that writes an entry again.
+// installAgain returns the command that rewrites an entry.
 func (x *examination) installAgain(in setup.Settings, e setup.Entry) string {
 	if in.Scope == setup.ScopeManaged {
 		return "ask the administrator to change that file"
@@ -113,7 +113,7 @@ func (x *examination) installAgain(in setup.Settings, e setup.Entry) string {
 	return fix
 }
 
-// checkGates sees what hosts ask for before they run ralph's entries, those of Claude Code's files too where another
+// checkGates checks what hosts need before they run ralph's entries, including those in Claude Code's files if another
 // host reads them and its user runs that host.
 func (x *examination) checkGates(ctx context.Context) {
 	for _, in := range x.installed.Settings {
@@ -127,7 +127,7 @@ func (x *examination) checkGates(ctx context.Context) {
 	}
 }
 
-// checkGuard sees whether an entry ends with status 2 if and only if the user wants it.
+// checkGuard checks whether an entry can end with status 2 if and only if the user wants that.
 func (x *examination) checkGuard(in setup.Settings, e setup.Entry) {
 	const check = "exit-status"
 	byStatus := e.ByStatus()
@@ -143,7 +143,7 @@ func (x *examination) checkGuard(in setup.Settings, e setup.Entry) {
 	x.repairEntry(in, e)
 }
 
-// policyFlags are the flags that name policies to install, "" for the default one.
+// policyFlags returns the flags that name policies to install, "" for the default one.
 func policyFlags(policies []string) string {
 	if slices.Equal(workspace.OrDefault(policies), workspace.OrDefault(nil)) {
 		return ""
@@ -155,7 +155,7 @@ func policyFlags(policies []string) string {
 	return flags
 }
 
-// uninstallLine is the command that removes the entry for these policies from a scope, and no other.
+// uninstallLine returns the command that removes only the entry for these policies in a scope.
 func uninstallLine(hostName string, policies []string, entries []setup.Entry, scope string) string {
 	flags := policyFlags(policies)
 	if flags == "" && slices.ContainsFunc(entries, func(e setup.Entry) bool { _, ok := e.Ralph(); return ok && !e.Asks(policies) }) {
@@ -164,7 +164,7 @@ func uninstallLine(hostName string, policies []string, entries []setup.Entry, sc
 	return "ralph uninstall " + hostName + flags + " --scope " + scope
 }
 
-// checkProgram sees whether the hooks find this program.
+// checkProgram checks whether hooks find this program.
 func (x *examination) checkProgram() {
 	const check = "program"
 	self, err := os.Executable()
@@ -172,7 +172,7 @@ func (x *examination) checkProgram() {
 		return
 	}
 	found, lookErr := exec.LookPath("ralph")
-	other := lookErr == nil && !workspace.SameFile(found, self) && !setup.FromNpm(self) // whose wrapper starts it
+	other := lookErr == nil && !workspace.SameFile(found, self) && !setup.FromNpm(self) // whose wrapper starts this program
 	byName := false
 	x.installed.Asking(func(in setup.Settings, e setup.Entry, policies []string) {
 		program := e.Program()
@@ -200,7 +200,8 @@ func (x *examination) checkProgram() {
 	}
 }
 
-// checkOtherHooks finds other hooks that answer what ralph answers. At a stop, the agent continues if any of them says so.
+// checkOtherHooks finds other hooks that answer the same events. At a stop, the agent continues if any of them decides
+// so.
 func (x *examination) checkOtherHooks() {
 	const check = "competing-hook"
 	for _, in := range x.installed.Settings {
@@ -228,7 +229,7 @@ func (x *examination) checkOtherHooks() {
 	}
 }
 
-// checkBlockCap compares the host's bound with those of the policies.
+// checkBlockCap compares the host's limit to those of the policies.
 func (x *examination) checkBlockCap() {
 	for _, p := range x.policies {
 		h, _ := host.Lookup(p.host)
@@ -249,7 +250,7 @@ func (x *examination) checkBlockCap() {
 	}
 }
 
-// checkOwnPlugin sees what the hooks of ralph's own plugin need.
+// checkOwnPlugin checks what the hooks of ralph's own plugin need.
 func (x *examination) checkOwnPlugin(ctx context.Context) {
 	plugins := x.installed.Plugins()
 	for _, name := range slices.Sorted(maps.Keys(plugins)) {

@@ -12,8 +12,8 @@ import (
 	"github.com/ralph-sdk/ralph/project"
 )
 
-// checkPlugins sees which plugins answer stops too. A plugin whose commands a policy needs has a switch for its hook alone:
-// the field enabled of its settings file, which the policy reads as well.
+// checkPlugins checks which plugins also answer stops. If a policy needs a plugin's commands, only its hook can be
+// disabled: with the field enabled in its settings file, which the policy also reads.
 func (x *examination) checkPlugins(ctx context.Context) {
 	const check = "competing-hook"
 	for _, in := range x.installed.Settings {
@@ -30,10 +30,10 @@ func (x *examination) checkPlugins(ctx context.Context) {
 			if i := slices.IndexFunc(x.policies, func(e examined) bool { return e.host != "" && e.Short() == o.Policy }); i >= 0 {
 				p = x.policies[i]
 			} else if policy, err := x.project.Open(ctx, o.Policy, project.Load{}); err != nil || !slices.ContainsFunc(policy.Program.HeadFiles(), x.root.Exists) {
-				continue // neither is for this project
+				continue // neither applies to this project
 			}
 			file := path.Join(".claude", short+".local.md")
-			src, _, _ := x.root.ReadBytes(ctx, file) // one that cannot be read is checkState's
+			src, _, _ := x.root.ReadBytes(ctx, file) // checkState reports an unreadable file
 			ignores := "have ralph ignore that file: " + p.setAdvice("settings=ignore")
 			switch {
 			case !setup.HookReadsOff(string(src)):

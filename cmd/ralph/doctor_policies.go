@@ -15,20 +15,19 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// examined is a policy of the project: one that a host asks, or one in .ralph.
+// examined is a policy of the project: one that a host's entry names, or one in .ralph.
 type examined struct {
 	project.Policy
-	name   string // as the command line takes it
-	host   string // that asks it, "" if none does
+	name   string // as on the command line
+	host   string // the host with that entry, or ""
 	scope  string
-	entry  []string // the policies of the entry that asks it, as it names them
-	set    []string // the values of params that the entry states
-	forAll bool     // the entry says --scope user
+	entry  []string // the policies of the entry, as it names them
+	set    []string // params in the entry
+	forAll bool     // the entry has --scope user
 }
 
-// reentryAdvice says what it means that a policy continues once per prompt, and how to
-// change that; both are "" if it continues more often. Policies with such a choice
-// call their param reentry, as ralph:guards/reentry does.
+// reentryAdvice explains a policy that continues once per prompt, and how to change that; both are "" if it continues
+// more often. Policies with such a choice call their param reentry, as ralph:guards/reentry does.
 func (e examined) reentryAdvice() (what, fix string) {
 	if e.Param("reentry") != "once" {
 		return "", ""
@@ -36,7 +35,7 @@ func (e examined) reentryAdvice() (what, fix string) {
 	return "continues once per prompt, so it runs one task per prompt (reentry=once)", e.setAdvice("reentry=progress")
 }
 
-// checkPolicies loads the policies that hosts ask, and those of the project.
+// checkPolicies loads the policies of hosts' entries, and those of the project.
 func (x *examination) checkPolicies(ctx context.Context) {
 	x.installed.Asking(func(in setup.Settings, e setup.Entry, policies []string) {
 		for _, name := range policies {
@@ -51,7 +50,7 @@ func (x *examination) checkPolicies(ctx context.Context) {
 	}
 }
 
-// checkDeadline sees whether an entry gives ralph the time that its policies need.
+// checkDeadline checks whether an entry gives ralph the time that its policies need.
 func (x *examination) checkDeadline(in setup.Settings, e setup.Entry) {
 	deadline := e.Deadline()
 	for _, p := range x.policies {
@@ -91,7 +90,7 @@ func (x *examination) examine(ctx context.Context, e examined, where string) {
 		return
 	case err != nil:
 		if len(e.set) == 0 {
-			where = "" // nothing of the entry is in it
+			where = "" // it is not about the entry
 		}
 		x.problem("policy", where, fmt.Sprintf("%s cannot be used, so the agent may stop: %s", e.name, e.Problem), "ralph check "+e.name+shellSet("", e.set))
 		return
@@ -120,7 +119,7 @@ func (x *examination) examine(ctx context.Context, e examined, where string) {
 	}
 }
 
-// inputs are the names of the facts that a program gives.
+// inputs returns the names of the facts that a program must provide.
 func inputs(p *rules.Program) (names []string) {
 	for _, f := range p.Facts() {
 		if f.Source.Given {
@@ -130,7 +129,7 @@ func inputs(p *rules.Program) (names []string) {
 	return names
 }
 
-// checkState reports what a stop would read now and cannot use as it is written.
+// checkState reports what a stop would read now and cannot use as written.
 func (x *examination) checkState(ctx context.Context) {
 	for _, p := range x.policies {
 		if p.Program == nil {
@@ -144,7 +143,7 @@ func (x *examination) checkState(ctx context.Context) {
 	}
 }
 
-// reportState reports once what a policy cannot use of a file.
+// reportState reports once what a policy cannot use in a file.
 func (x *examination) reportState(policy, file, text string) {
 	if key := policy + "\x00" + text; !x.reported[key] {
 		x.reported[key] = true
@@ -152,7 +151,7 @@ func (x *examination) reportState(policy, file, text string) {
 	}
 }
 
-// verdict is that of a policy on a stop of an unknown session.
+// verdict returns a policy's verdict on a stop of an unknown session.
 func (x *examination) verdict(ctx context.Context, program *rules.Program) *rules.Verdict {
 	l, err := loop.New(program, append(x.app.in("").Options,
 		loop.Local(), loop.WithEnv(x.app.getenv), loop.WithRoot(x.root.Dir()), loop.WithRecorder(nil), loop.WithTrust(func(*rules.Fact, []rules.File) error { return errors.New("which doctor leaves alone") }))...)
@@ -162,7 +161,7 @@ func (x *examination) verdict(ctx context.Context, program *rules.Program) *rule
 	return l.Preview(ctx, host.Event{Host: host.ClaudeCode, Name: host.Stop, SessionID: "ralph-doctor", Cwd: x.root.Dir(), Run: "ralph-doctor"}).Verdict
 }
 
-// checkLoops looks for loops that were left over, and for policies that no agent uses.
+// checkLoops reports leftover loops, and policies that no agent uses.
 func (x *examination) checkLoops(ctx context.Context) {
 	status, err := x.project.Status(ctx)
 	if err != nil {

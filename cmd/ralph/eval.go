@@ -19,7 +19,7 @@ import (
 	"github.com/ralph-sdk/ralph/project"
 )
 
-// maxInput bounds what is read from stdin, in bytes.
+// maxInput bounds the bytes read from stdin.
 const maxInput = 16 << 20
 
 // evalFlags are the flags of eval; explain has some of them.
@@ -62,11 +62,11 @@ func (a *app) evalCommand() *cobra.Command {
 	return cmd
 }
 
-// eval never fails: what goes wrong is answered.
+// eval never fails: it answers errors.
 func (a *app) eval(ctx context.Context, f evalFlags) {
 	a.hook = true
 	surviveFullFiles()
-	if f.answer != answerExitCode { // else stderr is for the agent
+	if f.answer != answerExitCode { // with exit-code, stderr is for the agent
 		a.stderr = &screen{to: a.stderr}
 	}
 	out := newAnswerer(a.stdout, a.stderr, f.answer)
@@ -85,7 +85,7 @@ func (a *app) eval(ctx context.Context, f evalFlags) {
 	late := fmt.Errorf("no decision within %s, the agent may stop; to give it more time: ralph install HOST --deadline %s", f.deadline, 2*f.deadline)
 	ctx, cancel := context.WithTimeoutCause(ctx, f.deadline, late)
 	defer cancel()
-	// What does not look at its context is caught a little later.
+	// What ignores its context is caught a little later.
 	stop := out.watch(f.deadline+time.Second, late)
 	defer stop()
 	a.status = out.write(a.answer(ctx, f, out))
@@ -104,7 +104,7 @@ func (f *evalFlags) validate() error {
 	return nil
 }
 
-// answer makes the reply to the event on the input.
+// answer returns the reply to the event on stdin.
 func (a *app) answer(ctx context.Context, f evalFlags, out *answerer) host.Reply {
 	if _, ok := terminalOf(a.stdin); ok && f.input == "-" {
 		return host.Trouble("ralph", "", errors.New("a host sends the event on stdin, and this is a terminal; for a decision now, write: ralph explain --now"))
@@ -133,9 +133,8 @@ func (a *app) answer(ctx context.Context, f evalFlags, out *answerer) host.Reply
 	return r
 }
 
-// decode reads the event. An input that is empty, or names neither a session nor a
-// directory, is of the session that CLAUDE_SESSION_ID names, in the directory of the
-// process: what a policy reads of files holds all the same.
+// decode reads the event. An empty input, or one that names neither a session nor a directory, is for the session in
+// CLAUDE_SESSION_ID, in the working directory: what a policy reads from files still counts.
 func (a *app) decode(input []byte, name string) (*host.Host, host.Event, error) {
 	h := host.Detect(input)
 	if name != "" {
@@ -156,8 +155,8 @@ func (a *app) decode(input []byte, name string) (*host.Host, host.Event, error) 
 	return h, ev, err
 }
 
-// loops makes the loops of all policies for an event. There are none if loops are
-// switched off. The notices are about policies that do not decide.
+// loops returns the loops of all policies for an event, none if loops are switched off. The notices are about policies
+// that do not decide.
 func (a *app) loops(ctx context.Context, ev host.Event, f evalFlags) ([]*loop.Loop, []string, error) {
 	root, err := workspace.Find(ev.Cwd, f.project, nil, a.getenv)
 	if err != nil {
@@ -168,7 +167,7 @@ func (a *app) loops(ctx context.Context, ev host.Event, f evalFlags) ([]*loop.Lo
 		return nil, nil, nil
 	}
 	all, err := a.loopsIn(ctx, root, f)
-	if err == nil && !named { // a file that the head of a policy reads may make a nearer directory the project
+	if err == nil && !named { // a file in a policy's head may make a nearer directory the project
 		var nearer string
 		if nearer, err = workspace.Find(ev.Cwd, "", all.files, a.getenv); err == nil && nearer != root {
 			root = nearer
@@ -190,12 +189,12 @@ func (a *app) loops(ctx context.Context, ev host.Event, f evalFlags) ([]*loop.Lo
 	return all.loops, shown, nil
 }
 
-// hookLoops are the loops of the policies that a hook names, in a project.
+// hookLoops are the loops of a hook's policies in a project.
 type hookLoops struct {
 	project *project.Project
 	loops   []*loop.Loop
-	files   []string // by which other projects are known: a policy that is a file of the project is found by .ralph
-	notices []string // what is not used
+	files   []string // the HeadFiles that identify projects; .ralph identifies the project of a policy file
+	notices []string // about policies that are not used
 }
 
 func (a *app) loopsIn(ctx context.Context, root string, f evalFlags) (all hookLoops, err error) {
@@ -210,9 +209,8 @@ func (a *app) loopsIn(ctx context.Context, root string, f evalFlags) (all hookLo
 	return all, nil
 }
 
-// decide decides an event with every policy and applies what they say, unless it is a
-// rehearsal, on this goroutine: its stack has the room already. out.watch answers for a policy
-// that hangs.
+// decide decides an event with every policy and applies the decisions, unless it is a rehearsal. It uses this
+// goroutine, whose stack is already large enough. out.watch answers for a policy that hangs.
 func decide(ctx context.Context, ev host.Event, loops []*loop.Loop, rehearse bool) []*loop.Decision {
 	var decisions []*loop.Decision
 	for _, l := range loops {
@@ -226,8 +224,8 @@ func decide(ctx context.Context, ev host.Event, loops []*loop.Loop, rehearse boo
 	return decisions
 }
 
-// loop makes the loop of one policy. One that cannot be used stops only itself: its
-// loop lets the agent stop and says why. There is no loop if no policy replaces the one named.
+// loop adds the loop of one policy. An unusable policy stops only itself: its loop lets the agent stop and reports why.
+// A missing policy that no other replaces has no loop.
 func (a *app) loop(ctx context.Context, all *hookLoops, name string, f evalFlags) error {
 	p := all.project
 	opts := append(a.in("").Options, loop.Local(), loop.WithEnv(a.getenv), loop.WithRoot(p.Dir()))

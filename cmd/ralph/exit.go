@@ -14,28 +14,28 @@ import (
 // The exit statuses. None of them is 2, which belongs to `--answer exit-code`.
 const (
 	exitOK       = 0
-	exitFindings = 1 // there is something to see to, or nothing to show
-	exitFailed   = 3 // the command could not do its work
+	exitFindings = 1 // findings, or nothing to show
+	exitFailed   = 3 // the command failed
 )
 
-// Those of a run.
+// The statuses of a run.
 const (
 	exitLimit       = 10
 	exitRateLimit   = 11
 	exitNoAccess    = 12
 	exitCrashes     = 13
 	exitNoProgress  = 14
-	exitInterrupted = 130 // as shells say it
+	exitInterrupted = 130 // as in shells
 )
 
-// An exit is a way in which a command ends.
+// An exit is an exit status of a command and its meaning.
 type exit struct {
 	status  int
 	meaning string
 }
 
-// exits are the annotations of a command that say what 0 means, and how it ends beside that. Every command can also fail, but
-// for eval, which answers what goes wrong.
+// exits returns the annotations of a command for the meaning of 0 and of its other statuses. Every command can also
+// fail, except eval, which answers errors.
 func exits(ok string, others ...exit) map[string]string {
 	all := map[string]string{}
 	for _, e := range append(others, exit{exitOK, ok}) {
@@ -49,7 +49,7 @@ const (
 	failedMeaning = "the command could not do its work, and stderr says why"
 )
 
-// exitsOf returns what the statuses of a command mean.
+// exitsOf returns the exit statuses of a command.
 func exitsOf(cmd *cobra.Command) []exit {
 	list := []exit{}
 	if cmd.Annotations[exitPrefix+"0"] == "" {

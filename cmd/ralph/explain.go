@@ -129,21 +129,21 @@ func (a *app) explainAll(format string, records []loop.Record) error {
 	return nil
 }
 
-// decidedStop reports whether a decision let an agent stop, or continued it: at a prompt or the end of a session there is
-// nothing to decide, and rules that only note or remember leave the decision to others.
+// decidedStop reports whether a decision stopped or continued an agent: a prompt or the end of a session has no
+// decision, and rules that only note or remember leave it to others.
 func decidedStop(r project.Decision) bool {
 	return isDecision(r) && project.Decides(r.Event) &&
 		(r.Rule != "" || r.Error != "" || r.Skipped != "" || r.Reason != "" || len(r.Noted) == 0 && len(project.Held(r.Trace.Steps)) == 0)
 }
 
-// isDecision reports whether a line of the log is a decision that this version of ralph can show.
+// isDecision reports whether a log entry is a decision that this version of ralph can show.
 func isDecision(d project.Decision) bool { return d.V == 1 && d.Command == "" }
 
-// maxPolicies is how many policies that decided an event are compared.
+// maxPolicies bounds the policies that decided an event.
 const maxPolicies = 16
 
-// lastStop returns the one of some decisions, the oldest first, that let the agent stop last, or continued it: where several
-// policies decided one event, one that continued, else one whose rule decided.
+// lastStop returns the last of some decisions, oldest first, that stopped or continued the agent: if several policies
+// decided one event, one that continued, otherwise one with a deciding rule.
 func lastStop(records []project.Entry) []project.Entry {
 	if len(records) == 0 {
 		return records
@@ -151,7 +151,7 @@ func lastStop(records []project.Entry) []project.Entry {
 	last := records[len(records)-1]
 	best, seen := last, map[string]bool{}
 	for _, r := range slices.Backward(records) {
-		together := last.Time.Sub(r.Time).Abs() < time.Second // the policies of an event decide at once
+		together := last.Time.Sub(r.Time).Abs() < time.Second // the policies of an event decide at the same time
 		if !together || seen[r.Policy] || r.Session != last.Session || r.Agent != last.Agent || r.Event != last.Event {
 			break
 		}
@@ -163,7 +163,7 @@ func lastStop(records []project.Entry) []project.Entry {
 	return []project.Entry{best}
 }
 
-// decideNow decides the event of --input, or with --now a stop that is made up, and changes nothing.
+// decideNow decides the event of --input, or with --now an invented stop, and changes nothing.
 func (a *app) decideNow(ctx context.Context, f explainFlags) ([]loop.Record, error) {
 	f.evalFlags.project = a.project
 	var ev host.Event
@@ -178,7 +178,7 @@ func (a *app) decideNow(ctx context.Context, f explainFlags) ([]loop.Record, err
 		}
 		ev = host.Event{Host: host.ClaudeCode, Name: host.Stop, SessionID: f.session, Cwd: p.Dir(), LoopCount: -1}
 		f.evalFlags.project = p.Dir()
-		if len(f.policies) == 0 && p.Lacks(workspace.DefaultPolicy) { // those that a hook evaluates
+		if len(f.policies) == 0 && p.Lacks(workspace.DefaultPolicy) { // those of a hook
 			a.setupIn(p.Dir()).Read(ctx).Asking(func(_ setup.Settings, _ setup.Entry, policies []string) {
 				f.policies = append(f.policies, policies...)
 			})

@@ -45,7 +45,7 @@ func writeExplanation(w io.Writer, r loop.Record) error {
 	if r.Shadows != "" {
 		line("policy", r.Policy+" of the project, in the place of the shipped policy "+r.Shadows)
 	}
-	// What a broken policy says to the user and to the log is its error again.
+	// The texts of a broken policy repeat its error.
 	repeated := func(text string) bool {
 		text = strings.TrimPrefix(strings.TrimPrefix(text, "[ralph] "), r.Policy+": ")
 		return r.Error != "" && strings.Contains(r.Error, text)
@@ -55,7 +55,7 @@ func writeExplanation(w io.Writer, r loop.Record) error {
 	}
 	line("skipped", r.Skipped)
 	line("error", r.Error)
-	if r.Command != "" { // there was no event, and nothing was decided
+	if r.Command != "" { // there was no event and no decision
 		line("session", r.Session)
 		for _, e := range r.Effects {
 			line("effect", effectText(e))
@@ -131,7 +131,7 @@ func writeStep(b *strings.Builder, n string, s *rules.Step) {
 		}
 		mark := " "
 		if o.Text == s.Because || o.Unknown {
-			mark = "▸" // what kept the rule from holding
+			mark = "▸" // the cause that the rule does not hold
 		}
 		fmt.Fprintf(b, "      %s %s  =  %s%s\n", mark, oneLine(o.Text), value, brackets(o.Problem))
 		for _, r := range o.Reads {
@@ -143,7 +143,7 @@ func writeStep(b *strings.Builder, n string, s *rules.Step) {
 	}
 }
 
-// measured is how far the work is.
+// measured returns the progress.
 func measured(done, total float64) string {
 	number := func(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 	return number(done) + " of " + number(total) + " done"
@@ -163,7 +163,7 @@ func brackets(s string) string {
 	return "  (" + oneLine(s) + ")"
 }
 
-// effectText is an effect in one line.
+// effectText returns an effect on one line.
 func effectText(e rules.Effect) string {
 	switch e.Kind {
 	case rules.SetEffect:
@@ -189,7 +189,7 @@ func effectText(e rules.Effect) string {
 	return fmt.Sprintf("%s %s", e.Kind, e.File)
 }
 
-// pathText is a path into a document as people write it: tasks[2].done.
+// pathText returns a path into a document as tasks[2].done.
 func pathText(path []any) string {
 	s := ""
 	for i, step := range path {

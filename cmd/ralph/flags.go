@@ -31,7 +31,7 @@ func setFlag(fl *pflag.FlagSet, values *[]string) *pflag.Flag {
 	return fl.Lookup("set")
 }
 
-// A duration is the value of a flag: a duration as Go writes it, which may begin with days.
+// A duration is the value of a flag: a Go duration with an optional number of days in front.
 type duration time.Duration
 
 func (d *duration) String() string { return time.Duration(*d).String() }
@@ -60,15 +60,15 @@ func parseDuration(s string) (time.Duration, error) {
 	return time.Duration(n)*24*time.Hour + d, err
 }
 
-// formatFlag declares --format, or -o: the form of what a command prints, text or another of words.
+// formatFlag declares --format, or -o: the output format of a command, text or another of words.
 func formatFlag(cmd *cobra.Command, format *string, of string, words ...string) {
 	cmd.Flags().StringVarP(format, "format", "o", "text", "form of "+of+": "+alternatives(words))
 	restrict(cmd, "format", format, words...)
 }
 
-// restrict has a command refuse other values of a flag than these words, and a shell complete to them.
+// restrict makes a command reject other values of a flag, and a shell complete to these.
 func restrict(cmd *cobra.Command, flag string, value *string, words ...string) {
-	_ = cmd.RegisterFlagCompletionFunc(flag, oneWord(words...)) // the flag is there, and has none yet
+	_ = cmd.RegisterFlagCompletionFunc(flag, oneWord(words...)) // the flag exists, and has none yet
 	earlier := cmd.PreRunE
 	cmd.PreRunE = func(cmd *cobra.Command, args []string) error {
 		var err error
@@ -82,7 +82,7 @@ func restrict(cmd *cobra.Command, flag string, value *string, words ...string) {
 	}
 }
 
-// oneOf checks the value of a flag that takes one of some words.
+// oneOf checks the value of a flag with a fixed set of words.
 func oneOf(flag, value string, words ...string) error {
 	if slices.Contains(words, value) {
 		return nil
@@ -95,7 +95,7 @@ func alternatives(words []string) string {
 	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
-// atLeast fails if the value of a flag is less than it may be.
+// atLeast returns an error if the value of a flag is too small.
 func atLeast(flag string, least, value int) error {
 	if value < least {
 		return fmt.Errorf("--%s must be %d or more; got %d", flag, least, value)
@@ -103,8 +103,7 @@ func atLeast(flag string, least, value int) error {
 	return nil
 }
 
-// flagError says what a flag takes that got a wrong value, and which flag is meant by one that
-// does not exist.
+// flagError adds to an error the valid values of a flag, or the flag that an unknown one may mean.
 func flagError(cmd *cobra.Command, err error) error {
 	var value *pflag.InvalidValueError
 	var unknown *pflag.NotExistError
@@ -131,8 +130,8 @@ func flagError(cmd *cobra.Command, err error) error {
 	return err
 }
 
-// open opens the project of a command that has no event. It is the one that hooks of the session decide for: the flag, else
-// CLAUDE_PROJECT_DIR where that is a directory, else the one that the working directory belongs to.
+// open opens the project of a command without an event. It is the one for which the session's hooks decide: from the
+// flag, otherwise CLAUDE_PROJECT_DIR if that is a directory, otherwise the one that contains the working directory.
 func (a *app) open() (*project.Project, error) {
 	dir, other, err := a.findProject()
 	if err != nil {
@@ -144,7 +143,8 @@ func (a *app) open() (*project.Project, error) {
 	return project.Open(a.in(dir))
 }
 
-// findProject finds the project of a command. other says what it is, if that is neither the flag nor the working directory.
+// findProject returns the project of a command. other says where it comes from, if not from the flag or the working
+// directory.
 func (a *app) findProject() (dir, other string, err error) {
 	if dir, err = resolvedDir(a.project); a.project != "" || err != nil {
 		return dir, "", err
@@ -159,7 +159,7 @@ func (a *app) findProject() (dir, other string, err error) {
 	return dir, other, nil
 }
 
-// shown is the path of a file of the project as the user can open it: from the working directory, or absolute.
+// shown returns the path of a project file for the user: relative to the working directory, or absolute.
 func (a *app) shown(p *project.Project, file string) string {
 	path := filepath.FromSlash(file)
 	if !filepath.IsAbs(path) {
@@ -174,10 +174,10 @@ func (a *app) shown(p *project.Project, file string) string {
 	return visible(filepath.ToSlash(path))
 }
 
-// above returns the project that a directory belongs to.
+// above returns the project that contains a directory.
 func (a *app) above(dir string) string { return project.Above(context.Background(), dir, a.in("")) }
 
-// here is the working directory, links resolved.
+// here returns the working directory with links resolved.
 func (a *app) here() (string, error) { return resolvedDir("") }
 
 func resolvedDir(dir string) (string, error) {
@@ -188,7 +188,7 @@ func resolvedDir(dir string) (string, error) {
 	return filepath.EvalSymlinks(abs)
 }
 
-// atMostOne has a command refuse more than one argument, which what names.
+// atMostOne makes a command reject a second argument; what describes the first.
 func atMostOne(what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) > 1 {
@@ -198,8 +198,7 @@ func atMostOne(what string) cobra.PositionalArgs {
 	}
 }
 
-// noArgs has a command refuse arguments. instead is the flag that takes what a user
-// may mean, or "".
+// noArgs makes a command reject arguments. instead is the flag that the user may have meant, or "".
 func noArgs(instead string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) == 0 {

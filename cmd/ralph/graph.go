@@ -72,7 +72,7 @@ func (a *app) graph(ctx context.Context, name string, f graphFlags) error {
 		if draft, err = a.situation(f.witness); err != nil {
 			return err
 		}
-		set, _ := draft.Given["set"].(map[string]any) // the picture has them too
+		set, _ := draft.Given["set"].(map[string]any) // also for the picture
 		for _, name := range slices.Sorted(maps.Keys(set)) {
 			f.set = append(f.set, name+"="+fmt.Sprint(set[name]))
 		}
@@ -97,7 +97,7 @@ func (a *app) graph(ctx context.Context, name string, f graphFlags) error {
 	return a.writeGraph(ctx, graph.New(policy.Program, marks), f)
 }
 
-// countLog counts the decisions of the project that the policy, as it is now, has made.
+// countLog counts the project's decisions by the current version of the policy.
 func countLog(p *project.Project, policy project.Policy) (*graph.Counts, error) {
 	entries, err := p.History(project.Query{Policies: []string{policy.Name}, Match: isDecision})
 	if err == nil && len(entries) == 0 {
@@ -117,7 +117,7 @@ func countLog(p *project.Project, policy project.Policy) (*graph.Counts, error) 
 	return c, nil
 }
 
-// countTests counts the tests beside the policy.
+// countTests counts the tests next to the policy.
 func (a *app) countTests(ctx context.Context, p *project.Project, policy project.Policy) (*graph.Counts, error) {
 	file := filepath.FromSlash(policy.Name)
 	if !filepath.IsAbs(file) {
@@ -152,7 +152,7 @@ func (a *app) situation(file string) (policytest.Draft, error) {
 	return draft, err
 }
 
-// wayOf decides a situation.
+// wayOf decides a situation, and returns its way.
 func wayOf(ctx context.Context, p *project.Project, policy project.Policy, draft policytest.Draft) (*graph.Way, error) {
 	r, err := draft.Decide(ctx, policy.Program, p.Language())
 	w := &graph.Way{Steps: r.Trace.Steps, Decided: r.Rule, Ended: endedAt(r)}
@@ -162,7 +162,7 @@ func wayOf(ctx context.Context, p *project.Project, policy project.Policy, draft
 	return w, err
 }
 
-// endedAt is the part of a policy's head at which a decision ended, "" if rules were tried.
+// endedAt returns the part of a policy's head at which a decision ended, "" if rules were tried.
 func endedAt(r loop.Record) string {
 	switch when, on := r.Trace.When, r.Trace.On; {
 	case r.Skipped == "":

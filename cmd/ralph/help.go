@@ -16,13 +16,13 @@ import (
 	"github.com/ralph-sdk/ralph/internal/nearest"
 )
 
-// helpTexts are what commands say of themselves, with examples: NAME.txt. Those that are made stand for {}. A command without
-// such a file has them in its own.
+// helpTexts has the long help of commands, with examples: NAME.txt. {} is replaced by generated text. A command without
+// a file has its help in its code.
 //
 //go:embed help/*.txt
 var helpTexts embed.FS
 
-// describe gives a command its text.
+// describe sets the help of a command.
 func describe(c *cobra.Command) {
 	text, err := helpTexts.ReadFile("help/" + c.Name() + ".txt")
 	if err != nil || c.Example != "" {
@@ -33,14 +33,14 @@ func describe(c *cobra.Command) {
 	c.Example = strings.TrimRight(examples, "\n")
 }
 
-// What help prints beside commands and checks: the list of checks, JSON Schemas, and the completions of a shell.
+// What help prints in addition to commands and checks: the list of checks, JSON Schemas, and shell completions.
 const (
 	allChecks  = "checks"
 	schemas    = "schema"
 	completion = "completion"
 )
 
-// helpCommand explains commands, as every command's --help does, and checks, and prints what editors and shells read.
+// helpCommand explains commands, as --help does, and checks, and prints files for editors and shells.
 func (a *app) helpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND | CHECK | checks | schema [NAME] | completion SHELL]",
@@ -97,7 +97,7 @@ func (a *app) helpCommand() *cobra.Command {
 	}
 }
 
-// completions are what writes the completions of each shell.
+// completions returns the functions that write a shell's completions.
 func completions(root *cobra.Command) map[string]func(io.Writer) error {
 	return map[string]func(io.Writer) error{
 		"bash":       func(w io.Writer) error { return root.GenBashCompletionV2(w, true) },
@@ -107,7 +107,7 @@ func completions(root *cobra.Command) map[string]func(io.Writer) error {
 	}
 }
 
-// helpTopics lists what help takes.
+// helpTopics returns the arguments of help.
 func helpTopics(root *cobra.Command) (names []string) {
 	for _, c := range root.Commands() {
 		names = append(names, c.Name())
@@ -136,7 +136,7 @@ func (a *app) listChecks() error {
 	return nil
 }
 
-// aboutCheck returns the page of a check of policies or of doctor; "" if there is neither.
+// aboutCheck returns the page of a check of policies or of doctor, or "".
 func aboutCheck(id string) string {
 	about := checks.Page(id)
 	for _, c := range doctorChecks() {

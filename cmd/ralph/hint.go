@@ -67,7 +67,7 @@ func (a *app) hint(ctx context.Context, f hintFlags, text string) error {
 	return nil
 }
 
-// audience says which continuations a hint fits.
+// audience describes the continuations that show a hint.
 func audience(policy, session string) string {
 	out := ""
 	if policy != "" {

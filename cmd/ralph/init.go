@@ -33,7 +33,7 @@ func (a *app) initCommand() *cobra.Command {
 }
 
 func (a *app) init(ctx context.Context, template string, force bool) error {
-	dir, err := resolvedDir(a.project) // a project begins where the command is typed
+	dir, err := resolvedDir(a.project) // a project begins in the working directory
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (a *app) init(ctx context.Context, template string, force bool) error {
 	return nil
 }
 
-// adviseNext lists what to do with the policy that init wrote.
+// adviseNext prints what to do with a new policy.
 func (a *app) adviseNext(ctx context.Context, p *project.Project, template string) {
 	e, policyFlag, start := examined{name: workspace.DefaultPolicy}, "", "start claude"
 	if _, shipped := project.ShippedPolicy(template); shipped {

@@ -14,11 +14,11 @@ import (
 	"github.com/ralph-sdk/ralph/state"
 )
 
-// maxPrompt is how long a prompt may be.
+// maxPrompt bounds a prompt, in bytes.
 const maxPrompt = 1 << 20
 
-// openNamed opens a file that the user names. One of the project is read beneath it: no link that a repository brings leads out.
-// Elsewhere it may be anything, such as the pipe of another program.
+// openNamed opens a file that the user names. In the project no link leads out. Elsewhere it may be anything, such as
+// another program's pipe.
 func (a *app) openNamed(project, name string) (fs.File, error) {
 	if project == "" {
 		return os.Open(name)
@@ -46,7 +46,8 @@ func (a *app) openNamed(project, name string) (fs.File, error) {
 	return os.Open(name)
 }
 
-// read reads what a user names, at most so many bytes: a file, see openNamed, or with - standard input.
+// read returns a file that the user names, see openNamed, or for - standard input. It returns an error above most
+// bytes.
 func (a *app) read(what, project, name string, most int) ([]byte, error) {
 	r := a.stdin
 	if name != "-" {
@@ -67,7 +68,7 @@ func (a *app) read(what, project, name string, most int) ([]byte, error) {
 	return b, nil
 }
 
-// runPrompt is the text that --prompt names.
+// runPrompt returns the text for --prompt.
 func (a *app) runPrompt(project, name string) (string, error) {
 	if name == "" {
 		return "", nil
@@ -86,8 +87,8 @@ func (a *app) runPrompt(project, name string) (string, error) {
 	return string(b), err
 }
 
-// rewrite writes a file that the user names: what edit makes of what it holds, which is nothing if it is new. No link leads out
-// of its directory.
+// rewrite replaces the content of a file that the user names with the result of edit; src is empty for a new file. No
+// link leads out of its directory.
 func rewrite(ctx context.Context, file string, edit func(src []byte) ([]byte, error)) error {
 	root, err := state.OpenRoot(filepath.Dir(file))
 	if err != nil {

@@ -24,7 +24,7 @@ type installFlags struct {
 	policies []string
 	scope    string
 	set      []string
-	deadline time.Duration // 0: the usual one
+	deadline time.Duration // 0: the default
 	dryRun   bool
 }
 
@@ -57,7 +57,7 @@ func oneHost(_ *cobra.Command, args []string) error {
 	return nil
 }
 
-// scopesTable lists the files that the scopes mean, for the help.
+// scopesTable returns the files of the scopes, for the help.
 func scopesTable() string {
 	var b strings.Builder
 	for _, scope := range []string{setup.ScopeProject, setup.ScopeLocal, setup.ScopeUser} {
@@ -70,12 +70,12 @@ func scopesTable() string {
 	return b.String()
 }
 
-// setupIn is what hosts are set up for: the user, and a project.
+// setupIn returns the user and project for which hosts are set up.
 func (a *app) setupIn(project string) setup.Env {
 	return setup.Env{Project: project, Home: home.Dir(a.getenv), Getenv: a.getenv, Deadline: defaultDeadline()}
 }
 
-// settingsTarget finds the settings file that the flags mean.
+// settingsTarget returns the settings file that the flags select.
 func (a *app) settingsTarget(ctx context.Context, p *project.Project, hostName string, f installFlags) (setup.Host, setup.File, error) {
 	g, err := a.setupIn(p.Dir()).Host(hostName)
 	if err != nil {
@@ -91,7 +91,7 @@ func (a *app) settingsTarget(ctx context.Context, p *project.Project, hostName s
 	return g, s, err
 }
 
-// replace shows what changes in a settings file, and writes it unless it is a dry run.
+// replace prints the changes of a settings file, and writes it unless it is a dry run.
 func (a *app) replace(ctx context.Context, s setup.File, after []byte, dryRun bool) error {
 	fmt.Fprint(a.stdout, udiff.Unified(s.Shown, s.Shown, string(s.Src), string(after)))
 	if dryRun {
@@ -138,7 +138,7 @@ func (a *app) install(ctx context.Context, hostName string, f installFlags) erro
 	if len(names) == 0 {
 		return fmt.Errorf("%s has no event of %s, which lists %s", g.Title, policyList(f.policies), wordList(events, "and"))
 	}
-	installed, isNew := a.setupIn(p.Dir()).Read(ctx), !setup.Asks(entries, f.policies) // doctor reports an old one
+	installed, isNew := a.setupIn(p.Dir()).Read(ctx), !setup.Asks(entries, f.policies) // doctor reports an outdated one
 	if other, ok := installed.Serving(g, f.scope, f.policies); ok && isNew {
 		where := ""
 		if g.Settings.ReadsWhere != "" {
@@ -200,8 +200,8 @@ func (a *app) install(ctx context.Context, hostName string, f installFlags) erro
 	return nil
 }
 
-// overlap refuses an entry that asks a policy which another entry of the host asks, in any scope: the loop would count each
-// stop twice. The entry for just these policies in the scope itself is the one that install writes again.
+// overlap returns an error for an entry with a policy that another entry of the host has, in any scope: the loop would
+// count each stop twice. The entry for exactly these policies in the same scope is replaced.
 func overlap(installed *setup.Installed, g setup.Host, p *project.Project, f installFlags) error {
 	for _, in := range installed.Of(g) {
 		for _, e := range in.Entries {
@@ -223,7 +223,7 @@ func overlap(installed *setup.Installed, g setup.Host, p *project.Project, f ins
 	return nil
 }
 
-// hasPolicy reports whether a list of policies has one, by whichever of its names.
+// hasPolicy reports whether a list of policies includes one, by any of its names.
 func hasPolicy(p *project.Project, policies []string, policy project.Policy) bool {
 	return slices.ContainsFunc(policies, func(name string) bool {
 		other, err := p.Find(name)
@@ -231,7 +231,7 @@ func hasPolicy(p *project.Project, policies []string, policy project.Policy) boo
 	})
 }
 
-// besideOwnPlugin refuses an entry for a policy that ralph's own plugin, switched on in a file, asks already.
+// besideOwnPlugin returns an error for a policy that ralph's own plugin, enabled in a file, already evaluates.
 func besideOwnPlugin(g setup.Host, where string, policies []string) error {
 	for _, p := range setup.PluginPolicies() {
 		if !slices.Contains(workspace.OrDefault(policies), p) {
@@ -251,8 +251,8 @@ func policyList(policies []string) string {
 	return strings.Join(workspace.OrDefault(policies), " and ")
 }
 
-// installable checks the policies as a hook would load them, and returns the events
-// that they decide and the deadline that they need.
+// installable loads the policies as a hook would, and returns the events that they decide and the deadline that they
+// need.
 func installable(ctx context.Context, p *project.Project, f installFlags, usual time.Duration) (events []string, needed time.Duration, err error) {
 	for _, name := range workspace.OrDefault(f.policies) {
 		policy, err := p.Find(name)
@@ -278,14 +278,14 @@ func installable(ctx context.Context, p *project.Project, f installFlags, usual 
 	return events, needed, nil
 }
 
-// adviseGates says how to give the trust that a host asks for.
+// adviseGates prints how to give the trust that a host needs.
 func (a *app) adviseGates(gates []setup.Gate) {
 	for _, gate := range gates {
 		fmt.Fprintf(a.stdout, "%s: %s.\n", gate.What, strings.Join(gate.Fix, "; "))
 	}
 }
 
-// adviseInstalled says what else a user should know of the policies.
+// adviseInstalled prints what else the user should know about the policies.
 func (a *app) adviseInstalled(ctx context.Context, p *project.Project, hostName string, f installFlags) {
 	for _, name := range workspace.OrDefault(f.policies) {
 		policy, err := p.Open(ctx, name, project.Load{Set: f.set})

@@ -11,7 +11,7 @@ import (
 	"github.com/ralph-sdk/ralph/project"
 )
 
-// shellSet gives values of params as flags behind a word, "" if there are none.
+// shellSet returns params as flags after a word, "" if there are none.
 func shellSet(before string, set []string) string {
 	var words []string
 	for _, v := range set {
@@ -23,16 +23,15 @@ func shellSet(before string, set []string) string {
 	return before + " " + shellwords.Line(words)
 }
 
-// setAdvice says how to give a param of the policy another value: by the whole command
-// that installs its entry, or by the configuration where the entry asks other policies
-// too, which --set is for as well.
+// setAdvice returns how to set a param of the policy: by reinstalling its entry, or in the configuration if the entry
+// has other policies to which --set would apply.
 func (e examined) setAdvice(value string) string {
 	if len(e.entry) > 1 {
 		name, text, _ := strings.Cut(value, "=")
 		return fmt.Sprintf("write `set: {%s: {%s: %s}}` into %s", e.Short(), name, text, project.ConfigFile)
 	}
 	fix := "ralph install " + cmp.Or(e.host, host.ClaudeCode)
-	if e.host == "" { // no entry asks it yet
+	if e.host == "" { // no entry has it yet
 		e.entry = []string{e.name}
 	}
 	fix += policyFlags(e.entry)

@@ -52,7 +52,7 @@ func (a *app) logCommand() *cobra.Command {
 	return cmd
 }
 
-// done puts in front of a reason that the work is done.
+// done adds to a reason that the work is complete.
 func done(success bool, reason string) string {
 	if !success {
 		return reason
@@ -95,7 +95,7 @@ func (a *app) log(ctx context.Context, f logFlags) error {
 		show := func(e project.Entry) { fmt.Fprintf(a.stdout, "%s\n", e.Line) }
 		return a.entries(ctx, p, q, entries, f.follow, show)
 	}
-	sessions, err := p.Sessions(ctx) // what is shown of an ID is unique among those that --session knows
+	sessions, err := p.Sessions(ctx) // shortened IDs are unique among those for --session
 	if err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ func (a *app) log(ctx context.Context, f logFlags) error {
 	return a.entries(ctx, p, q, entries, f.follow, func(e project.Entry) { t.write(a.stdout, e, e.Goal(ctx)) })
 }
 
-// entries shows decisions, or with follow also each further one as it is made.
+// entries prints decisions, and with follow each further one as it is made.
 func (a *app) entries(ctx context.Context, p *project.Project, q project.Query, entries []project.Entry, follow bool, show func(project.Entry)) error {
 	if follow {
 		ctx, cancel := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
@@ -125,7 +125,7 @@ func (a *app) entries(ctx context.Context, p *project.Project, q project.Query, 
 	return nil
 }
 
-// opened opens the project of a command, or with all none, which means all.
+// opened opens the project of a command; with all it returns one without a directory, which means all projects.
 func (a *app) opened(all bool) (*project.Project, error) {
 	if all {
 		return project.Open(a.in(""))
@@ -133,8 +133,8 @@ func (a *app) opened(all bool) (*project.Project, error) {
 	return a.open()
 }
 
-// policiesExist fails with the first policy that does not exist. One whose decisions are in the
-// log may be gone since.
+// policiesExist returns an error for the first policy that does not exist. A policy with decisions in the log may no
+// longer exist.
 func policiesExist(p *project.Project, names []string) error {
 	for _, name := range names {
 		if _, err := p.Find(name); err != nil {
@@ -144,7 +144,7 @@ func policiesExist(p *project.Project, names []string) error {
 	return nil
 }
 
-// noDecision reports that the log holds no decision, or none that is asked for.
+// noDecision reports that the log has no decision, or no matching one.
 func (a *app) noDecision(asked bool) {
 	none := "the decision log has no such decision"
 	if !asked {
@@ -154,17 +154,17 @@ func (a *app) noDecision(asked bool) {
 	a.status = exitFindings
 }
 
-// A logTable shows decisions, one a line.
+// A logTable prints decisions, one a line.
 type logTable struct {
 	paint  palette
-	most   int   // characters of a line: those of the terminal, 0 for any number
-	widths []int // of the columns, but for the last
-	ids    bool  // in the place of numbers
-	all    bool  // with the roots
-	prefix int   // how much of a session's ID is shown
+	most   int   // characters in a line: the terminal's width, 0 for no limit
+	widths []int // of all columns except the last
+	ids    bool  // instead of numbers
+	all    bool  // with project roots
+	prefix int   // how many characters of a session's ID to print
 }
 
-// distinct is how many characters of their IDs distinguish sessions.
+// distinct returns how many characters distinguish the sessions' IDs.
 func distinct(sessions []string) int {
 	n := 8
 	slices.Sort(sessions)
@@ -199,7 +199,7 @@ func (t *logTable) cells(e project.Entry) []string {
 	if !t.ids {
 		number = strconv.Itoa(e.Number)
 	}
-	session := firstRunes(cmp.Or(e.Session, "-"), t.prefix) // as --session takes it
+	session := firstRunes(cmp.Or(e.Session, "-"), t.prefix) // as accepted by --session
 	if e.Agent != "" {
 		session += "/" + firstRunes(e.Agent, 8)
 	}
@@ -210,11 +210,11 @@ func (t *logTable) cells(e project.Entry) []string {
 	return []string{number, at, e.Verdict(), session, policy, by}
 }
 
-// roomy is how many characters a line has room in that shows times, policies and rules in full.
+// roomy is how many characters a line with full times, policies and rules needs.
 const roomy = 120
 
-// narrow has each line fit into so many characters: the end of the reason is cut off, and where there is little room also
-// what is shown of a time, a policy and a rule.
+// narrow makes each line fit into most characters: it cuts the reason, and if there is little room also times, policies
+// and rules.
 func (t *logTable) narrow(most int) {
 	if t.most = most; most < roomy {
 		t.widths = []int{1, len("01-02 15:04"), len("continue"), len("session"), len("policy"), len("by")}
@@ -228,7 +228,7 @@ func (t *logTable) fit(cells []string) {
 	}
 }
 
-// line pads the cells; the verdict is in a shade.
+// line pads the cells; the verdict is coloured.
 func (t *logTable) line(cells []string, shade string) string {
 	var b strings.Builder
 	for i, cell := range cells {
@@ -248,7 +248,7 @@ func (t *logTable) line(cells []string, shade string) string {
 
 func (t *logTable) write(w io.Writer, e project.Entry, goal string) {
 	cells := t.cells(e)
-	t.fit(cells) // -f shows it as it comes
+	t.fit(cells) // -f prints each as it arrives
 	shade := map[string]string{rules.Continue.String(): green, rules.Stop.String(): yellow}[e.Verdict()]
 	rest := cut(done(e.Success, e.Said()), 100)
 	note := func(what, text string) {
@@ -269,7 +269,7 @@ func (t *logTable) write(w io.Writer, e project.Entry, goal string) {
 	fmt.Fprintln(w, t.whole(cells, shade, rest))
 }
 
-// whole is a line with what is behind the columns.
+// whole returns a line with the text after the columns.
 func (t *logTable) whole(cells []string, shade, rest string) string {
 	left := t.most
 	for _, width := range t.widths {
@@ -285,7 +285,7 @@ func (t *logTable) whole(cells []string, shade, rest string) string {
 	return t.line(cells, shade) + rest
 }
 
-// parseSince reads a point in time, or how long ago it was.
+// parseSince parses a time, or a duration before now.
 func parseSince(s string, now time.Time) (time.Time, error) {
 	if d, err := parseDuration(s); err == nil && d >= 0 {
 		return now.Add(-d), nil

@@ -1,9 +1,9 @@
-// Command ralph decides, as the Stop hook of a coding agent, whether the agent may
-// stop. What it decides by are policy files, see package rules.
+// Command ralph decides, as the Stop hook of a coding agent, whether the agent may stop. It decides according to policy
+// files; see package rules.
 //
-//	ralph eval --policy speckit      the hook: JSON on stdin, the answer on stdout
-//	ralph check speckit.yaml         everything that is wrong with a policy
-//	ralph explain                    why the last decision was what it was
+//	ralph eval --policy speckit the hook: JSON on stdin, the answer on stdout
+//	ralph check speckit.yaml all findings about a policy
+//	ralph explain why the last decision was made
 package main
 
 import (
@@ -11,8 +11,8 @@ import (
 	"os"
 	"runtime/debug"
 
-	_ "github.com/ralph-sdk/ralph/internal/fatal" // a crash ends by a signal
-	_ "github.com/ralph-sdk/ralph/internal/room"  // for the stack
+	_ "github.com/ralph-sdk/ralph/internal/fatal" // makes a crash end with a signal
+	_ "github.com/ralph-sdk/ralph/internal/room"  // grows the stack early
 )
 
 func main() {

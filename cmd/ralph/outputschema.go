@@ -22,7 +22,7 @@ type output struct {
 	of   reflect.Type
 }
 
-// outputs lists the forms of what commands print, by the name that ralph help schema takes.
+// outputs returns the JSON outputs of commands, by their names for ralph help schema.
 func outputs() []output {
 	record := reflect.TypeFor[loop.Record]()
 	return []output{
@@ -48,8 +48,8 @@ func outputNames() (names []string) {
 	return names
 }
 
-// schema makes the JSON Schema of an output from the Go type that is printed, so that both
-// cannot differ. Fields may be added later; none is renamed.
+// schema returns the JSON Schema of an output, generated from the Go type that is printed, so that they agree. Fields
+// may be added later; none is renamed.
 func (o output) schema() []byte {
 	w := schemaWriter{defs: map[string]any{}}
 	root := w.of(o.of, true)
@@ -61,16 +61,15 @@ func (o output) schema() []byte {
 	}
 	b, err := json.MarshalIndent(root, "", "  ")
 	if err != nil {
-		panic(err) // it holds texts, lists and maps
+		panic(err) // it has only strings, lists and maps
 	}
 	return append(b, '\n')
 }
 
-// A schemaWriter makes JSON Schemas of Go types. Structs are definitions, by their names.
+// A schemaWriter generates JSON Schemas of Go types. Structs become definitions, by name.
 type schemaWriter struct{ defs map[string]any }
 
-// of gives the schema of a type. Where absent says so, a list or map that is nil is left out;
-// elsewhere it is null.
+// of returns the schema of a type. With absent, a nil list or map is omitted; otherwise it is null.
 func (w *schemaWriter) of(t reflect.Type, absent bool) map[string]any {
 	nullable := func(kind string) any {
 		if absent {
@@ -96,7 +95,7 @@ func (w *schemaWriter) of(t reflect.Type, absent bool) map[string]any {
 	case reflect.Float32, reflect.Float64:
 		return map[string]any{"type": "number"}
 	case reflect.Pointer:
-		return w.of(t.Elem(), true) // none that is printed is nil
+		return w.of(t.Elem(), true) // no printed pointer is nil
 	case reflect.Slice, reflect.Array:
 		return map[string]any{"type": nullable("array"), "items": w.of(t.Elem(), false)}
 	case reflect.Map:
@@ -113,7 +112,7 @@ func (w *schemaWriter) object(t reflect.Type) map[string]any {
 	}
 	name := strings.ToUpper(t.Name()[:1]) + t.Name()[1:]
 	if _, known := w.defs[name]; !known {
-		w.defs[name] = nil // it may hold itself
+		w.defs[name] = nil // it may contain itself
 		w.defs[name] = w.fields(t)
 	}
 	return map[string]any{"$ref": "#/$defs/" + name}

@@ -7,13 +7,13 @@ import (
 	"github.com/ralph-sdk/ralph/project"
 )
 
-// A palette colours text for a terminal, or leaves it as it is.
+// A palette colours text for a terminal, or leaves it unchanged.
 type palette bool
 
-// palette is that of stdout.
+// palette returns the palette of stdout.
 func (a *app) palette() palette { return palette(a.colors()) }
 
-// in gives a text in a shade.
+// in returns text in a shade.
 func (p palette) in(shade, text string) string {
 	if !p || text == "" || shade == "" {
 		return text
@@ -21,8 +21,7 @@ func (p palette) in(shade, text string) string {
 	return shade + text + noColor
 }
 
-// firstWords gives lines the shade of their first word, which stands at the beginning. Only the
-// word is coloured, or with whole the line.
+// firstWords colours lines by their first word, which must be at the beginning: only the word, or with whole the line.
 func (p palette) firstWords(text string, shades map[string]string, whole bool) string {
 	if !p {
 		return text
@@ -38,13 +37,13 @@ func (p palette) firstWords(text string, shades map[string]string, whole bool) s
 	return b.String()
 }
 
-// explanation colours what writeExplanation writes.
+// explanation colours the output of writeExplanation.
 func (p palette) explanation(text string) string {
 	first, rest, _ := strings.Cut(text, "\n")
 	return p.in(bold, first) + "\n" + p.firstWords(rest, map[string]string{"rules": blue, "facts": blue, "the policy's own when": blue}, true)
 }
 
-// painted writes what write writes, coloured by paint.
+// painted writes the output of write, coloured by paint.
 func painted(w io.Writer, write func(io.Writer) error, paint func(string) string) error {
 	var b strings.Builder
 	if err := write(&b); err != nil {
@@ -54,7 +53,7 @@ func painted(w io.Writer, write func(io.Writer) error, paint func(string) string
 	return err
 }
 
-// stateShade is the colour of the state of a loop.
+// stateShade returns the colour of a loop's state.
 func stateShade(state string) string {
 	switch state {
 	case project.StateRunning, project.StateDone:

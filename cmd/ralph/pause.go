@@ -21,7 +21,7 @@ func (a *app) pauseCommand() *cobra.Command {
 	})
 }
 
-// pausing adds the arguments and flags that pause and resume have.
+// pausing adds the arguments and flags of pause and resume.
 func (a *app) pausing(do func(ctx context.Context, p *project.Project, policy, session string) error, cmd *cobra.Command) *cobra.Command {
 	var session string
 	cmd.Args = atMostOne("policy")
@@ -59,7 +59,7 @@ func (a *app) pause(ctx context.Context, p *project.Project, policy, session str
 	return nil
 }
 
-// pausedWhat names what a pause is about.
+// pausedWhat describes the scope of a pause.
 func pausedWhat(p project.Pause) string {
 	switch {
 	case p.Session == "":
@@ -70,7 +70,7 @@ func pausedWhat(p project.Pause) string {
 	return project.Short(p.Policy) + " in session " + visible(p.Session)
 }
 
-// pausedArgs are the arguments of ralph resume that undo a pause.
+// pausedArgs returns the arguments of ralph resume that undo a pause.
 func pausedArgs(p project.Pause) string {
 	var args []string
 	if p.Policy != "" {

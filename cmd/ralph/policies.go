@@ -8,9 +8,9 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// A listedPolicy is one that can be used in the project.
+// A listedPolicy is a policy that the project can use.
 type listedPolicy struct {
-	Name        string `json:"name"`           // as commands take it
+	Name        string `json:"name"`           // as in commands
 	File        string `json:"file,omitempty"` // of the project
 	Description string `json:"description"`
 	Shipped     bool   `json:"shipped"`

@@ -20,7 +20,7 @@ func (a *app) encodeJSON(v any) error {
 	return err
 }
 
-// asJSON is a report for programs.
+// asJSON returns a report for programs.
 func asJSON(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -30,7 +30,7 @@ func asJSON(v any) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// plural writes a number of things.
+// plural returns a number of things.
 func plural(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
@@ -47,13 +47,13 @@ func cut(s string, n int) string {
 	return string(runes[:n-1]) + "…"
 }
 
-// oneLine is a text with a blank in place of each run of white space.
+// oneLine returns a text with a blank instead of each run of white space.
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// jsonText is a value as JSON in one line.
+// jsonText returns a value as JSON on one line.
 func jsonText(v any) string { return cmp.Or(string(jsontext.Encode(v)), fmt.Sprint(v)) }
 
-// shownValue is a value as JSON in one line. A trace holds a long list or object as the beginning of its JSON.
+// shownValue returns a value as JSON on one line. A trace has only the beginning of a long list or object, as JSON.
 func shownValue(v any) string {
 	if s, ok := v.(string); ok && len(s) > len("[…") && strings.ContainsAny(s[:1], "[{") && strings.HasSuffix(s, "…") {
 		return s
@@ -61,7 +61,7 @@ func shownValue(v any) string {
 	return jsonText(v)
 }
 
-// took is a duration for people, with two blanks before it: "" below a millisecond.
+// took returns a duration with two blanks before it: "" below a millisecond.
 func took(d time.Duration) string {
 	switch {
 	case d >= time.Second:
@@ -72,7 +72,7 @@ func took(d time.Duration) string {
 	return ""
 }
 
-// ago says how long ago something was.
+// ago returns how long ago t was.
 func ago(now, t time.Time) string {
 	d := now.Sub(t)
 	switch {
@@ -88,7 +88,7 @@ func ago(now, t time.Time) string {
 	return fmt.Sprintf("%d days ago", int(d.Hours()/24))
 }
 
-// wordList joins words as a sentence does.
+// wordList joins words as in a sentence.
 func wordList(words []string, last string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")

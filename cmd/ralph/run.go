@@ -28,10 +28,10 @@ type runFlags struct {
 	worktree, merge       bool
 	format                string
 	set                   []string
-	changed               func(flag string) bool // whether the user gave it
+	changed               func(flag string) bool // whether the user set it
 }
 
-// What keeps the heap small: a run takes hours, and the agent needs the memory.
+// Limits on the heap: a run takes hours, and the agent needs the memory.
 const (
 	runGCPercent = 50
 	runHeap      = 16 << 20
@@ -52,7 +52,7 @@ func (a *app) runCommand() *cobra.Command {
 		Short: "Run an agent again and again until a policy says that the work is done",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.changed = cmd.Flags().Changed
-			if f.resume == project.Latest && len(args) > 0 && cmd.ArgsLenAtDash() != 0 { // the id follows a blank
+			if f.resume == project.Latest && len(args) > 0 && cmd.ArgsLenAtDash() != 0 { // the ID follows a blank
 				f.resume, args = args[0], args[1:]
 			}
 			if err := f.exclusive(args); err != nil {
@@ -99,10 +99,10 @@ func (a *app) runCommand() *cobra.Command {
 	return cmd
 }
 
-// whole is a time of whole hours.
+// whole returns a duration of whole hours.
 func whole(d time.Duration) string { return strings.TrimSuffix(d.String(), "0m0s") }
 
-// exclusive refuses flags that exclude each other, and blank ones that would mean that the flag was not given.
+// exclusive returns an error for flags that exclude each other, and for blank ones, which would count as unset.
 func (f runFlags) exclusive(args []string) error {
 	if f.list && f.resume != "" {
 		return errors.New("--list and --resume exclude each other")
@@ -121,7 +121,7 @@ func (f runFlags) exclusive(args []string) error {
 	return nil
 }
 
-// limits reads the limits of the flags.
+// limits returns the limits in the flags.
 func (f runFlags) limits() (l run.Limits, err error) {
 	switch {
 	case f.changed("max") && f.max < 1:
@@ -138,7 +138,7 @@ func (f runFlags) limits() (l run.Limits, err error) {
 	return l, nil
 }
 
-// spend limits money or tokens to an amount.
+// spend sets the limit of money or tokens to an amount.
 func spend(l *run.Limits, amount string) error {
 	text := strings.ToLower(strings.TrimSpace(amount))
 	number, money := strings.CutSuffix(text, "usd")
@@ -170,7 +170,7 @@ func clientNames() (names []string) {
 	return names
 }
 
-// runStatus is the exit status of a run.
+// runStatus returns the exit status of a run.
 func runStatus(e run.End) int {
 	status, known := map[run.End]int{
 		run.Success: exitOK, run.Stopped: exitFindings, run.AtLimit: exitLimit, run.NoReset: exitRateLimit, run.NoAccess: exitNoAccess,

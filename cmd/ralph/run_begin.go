@@ -11,7 +11,7 @@ import (
 	"github.com/ralph-sdk/ralph/run"
 )
 
-// begin starts a run, or goes on with one, and shows it until it ends.
+// begin starts or resumes a run, and shows it until it ends.
 func (a *app) begin(ctx context.Context, p *project.Project, f runFlags, args []string) error {
 	interrupt := make(chan struct{})
 	q := project.RunRequest{Set: f.set, Until: f.until, Agent: args, Client: f.client, Worktree: f.worktree, Merge: f.merge, Resume: f.resume, Interrupt: interrupt}
@@ -54,7 +54,7 @@ func (a *app) begin(ctx context.Context, p *project.Project, f runFlags, args []
 	if r.Branch == "" {
 		return nil
 	}
-	ctx, cancel := signal.NotifyContext(context.WithoutCancel(ctx), endSignals()...) // of the run, which has ended
+	ctx, cancel := signal.NotifyContext(context.WithoutCancel(ctx), endSignals()...) // the run has ended
 	defer cancel()
 	switch branch, err := r.Merge(ctx, last.Ended); {
 	case err != nil:

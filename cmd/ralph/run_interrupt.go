@@ -10,15 +10,15 @@ import (
 	"syscall"
 )
 
-// interruption is how a run is interrupted.
+// interruption has the channels for interrupting a run.
 type interruption struct {
 	first chan struct{}           // closed by the first Ctrl-C
-	note  chan string             // what to report of that
-	now   context.CancelCauseFunc // ends the run at once
+	note  chan string             // what to print about it
+	now   context.CancelCauseFunc // ends the run immediately
 }
 
-// interruptions turns signals into interruptions. What ends a run at once is the second Ctrl-C, a request to end, and a
-// terminal that is closed. The context that it gives is done then.
+// interruptions turns signals into interruptions. A second Ctrl-C, a termination signal, and closing the terminal end a
+// run immediately: the context that it returns is then done.
 func interruptions(ctx context.Context, first chan struct{}) (interruption, context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	in := interruption{first: first, note: make(chan string, 1), now: cancel}
@@ -46,7 +46,7 @@ func interruptions(ctx context.Context, first chan struct{}) (interruption, cont
 	return in, ctx, func() { signal.Stop(signals); cancel(nil) }
 }
 
-// endSignals are those that ask ralph to end.
+// endSignals returns the signals that terminate ralph.
 func endSignals() []os.Signal {
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if signal.Ignored(syscall.SIGHUP) { // as nohup does
@@ -55,7 +55,7 @@ func endSignals() []os.Signal {
 	return append(signals, syscall.SIGHUP)
 }
 
-// outlet ends the run once stdout has no reader any more, where the process would be killed and the agent's processes left over.
+// outlet ends the run once stdout is closed, which would otherwise kill the process and leave the agent's processes.
 type outlet struct {
 	io.Writer
 	now context.CancelCauseFunc
@@ -69,7 +69,7 @@ func (o outlet) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// withOutlet puts an outlet beneath the screen of an output.
+// withOutlet adds an outlet below the screen of an output.
 func withOutlet(w io.Writer, now context.CancelCauseFunc) io.Writer {
 	return &screen{to: outlet{unscreened(w), now}}
 }

@@ -7,14 +7,14 @@ import (
 	"github.com/ralph-sdk/ralph/run"
 )
 
-// listRuns lists the runs of the project.
+// listRuns prints the runs of the project.
 func (a *app) listRuns(p *project.Project, f runFlags) error {
 	all, err := p.Runs()
 	if err != nil {
 		return err
 	}
 	if f.format == "json" {
-		return a.encodeJSON(append([]run.Info{}, all...)) // none is [], not null
+		return a.encodeJSON(append([]run.Info{}, all...)) // print [], not null
 	}
 	if len(all) == 0 {
 		fmt.Fprintf(a.stdout, "no runs in %s\n", p.Dir())
@@ -29,7 +29,7 @@ func (a *app) listRuns(p *project.Project, f runFlags) error {
 	return nil
 }
 
-// stateWords says what a run does that has not ended.
+// stateWords describes a run that has not ended.
 func stateWords(info run.Info) string {
 	switch {
 	case !info.Running:

@@ -14,7 +14,7 @@ import (
 	"github.com/ralph-sdk/ralph/run"
 )
 
-// runView shows what happens in a run. One goroutine writes, between event and close.
+// runView shows the events of a run. One goroutine writes, between event and close.
 type runView struct {
 	out    io.Writer
 	errs   io.Writer // for notes
@@ -23,22 +23,22 @@ type runView struct {
 	max    int        // iterations
 	events chan run.Event
 	notes  <-chan string
-	tick   <-chan time.Time // the time in the line goes on
+	tick   <-chan time.Time // updates the time in the line
 	done   chan struct{}
 
-	shown  bool // a line that is to be replaced stands there
+	shown  bool // a replaceable line is shown
 	start  time.Time
 	at     time.Time // now
 	totals run.Totals
-	what   string    // the agent or ralph is at
-	until  time.Time // it waits
+	what   string    // the current activity
+	until  time.Time // end of the wait
 	doing  string
-	far    string // how far the work is
+	far    string // progress
 	bar    string
 }
 
-// runView begins to show a run of at most so many iterations, 0 for the default.
-// One that is only watched is not interrupted.
+// runView starts to show a run of at most most iterations, 0 for the default. A run that is only watched is not
+// interrupted.
 func (a *app) runView(f runFlags, most int, in interruption) *runView {
 	v := &runView{out: a.stdout, errs: a.stderr, json: f.format == "json", notes: in.note, max: cmp.Or(most, run.DefaultIterations)}
 	stop := func() {}
@@ -48,7 +48,7 @@ func (a *app) runView(f runFlags, most int, in interruption) *runView {
 		v.tick, stop = ticker.C, ticker.Stop
 	}
 	if in.now != nil {
-		signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // else a write to a closed pipe kills the process
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // otherwise writing to a closed pipe kills the process
 		v.out = withOutlet(v.out, in.now)
 	}
 	v.begin(stop)
@@ -82,7 +82,7 @@ func (v *runView) begin(end func()) {
 // event shows an event.
 func (v *runView) event(ev run.Event) { v.events <- ev }
 
-// close ends the view, once all is shown.
+// close ends the view, once everything is shown.
 func (v *runView) close() {
 	close(v.events)
 	<-v.done
@@ -169,7 +169,7 @@ func (v *runView) line(format string, args ...any) {
 	fmt.Fprintln(v.out, visible(fmt.Sprintf(format, args...)))
 }
 
-// status replaces the line about what goes on.
+// status replaces the line about the current activity.
 func (v *runView) status() {
 	if v.live == nil || v.what == "" {
 		return
@@ -199,5 +199,5 @@ func (v *runView) clear() {
 	}
 }
 
-// erase empties the line of the terminal.
+// erase clears the terminal's line.
 func (v *runView) erase() { fmt.Fprint(unscreened(v.out), "\r\x1b[2K") }

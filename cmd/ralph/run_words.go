@@ -11,7 +11,7 @@ import (
 	"github.com/ralph-sdk/ralph/run"
 )
 
-// outcomes counts how the iterations of a run ended, the most frequent first; "" if all are ok.
+// outcomes returns the counts of iterations by outcome, most frequent first; "" if all are ok.
 func outcomes(n map[run.Outcome]int) string {
 	if n[run.OK] == 0 && len(n) == 0 || n[run.OK] > 0 && len(n) == 1 {
 		return ""
@@ -26,7 +26,7 @@ func outcomes(n map[run.Outcome]int) string {
 	return strings.Join(words, ", ")
 }
 
-// bar is a picture of how far the work is, "" if there is none to do.
+// bar returns a progress bar, "" if there is no work.
 func bar(done, total float64) string {
 	const width = 10
 	if !(total > 0) {
@@ -36,7 +36,7 @@ func bar(done, total float64) string {
 	return strings.Repeat("█", full) + strings.Repeat("░", width-full)
 }
 
-// outcomeWords says how an iteration ended.
+// outcomeWords describes how an iteration ended.
 func outcomeWords(ev run.Event) string {
 	words := map[run.Outcome]string{
 		run.OK: "is done", run.RateLimited: "met a rate limit", run.Auth: "could not sign in", run.Billing: "could not be paid",
@@ -49,7 +49,7 @@ func outcomeWords(ev run.Event) string {
 	return words
 }
 
-// endWords says how a run ended.
+// endWords describes how a run ended.
 func endWords(e run.End) string {
 	words := map[run.End]string{
 		run.Success: "done", run.Stopped: "stopped", run.AtLimit: "limit reached", run.NoProgress: "no progress", run.NoReset: "rate limit",
@@ -61,7 +61,7 @@ func endWords(e run.End) string {
 	return words
 }
 
-// clock is a time as the user's clock shows it, with the day where that is not today.
+// clock returns a local time, with the date if it is not today.
 func clock(at, now time.Time) string {
 	at, now = at.Local(), now.Local()
 	if at.YearDay() == now.YearDay() && at.Year() == now.Year() {
@@ -70,7 +70,7 @@ func clock(at, now time.Time) string {
 	return at.Format(time.DateTime)
 }
 
-// used is what a run has used so far.
+// used returns what a run has used so far.
 func used(t run.Totals) string {
 	words := []string{t.Elapsed.Round(time.Second).String()}
 	if t.Tokens > 0 {
@@ -82,7 +82,7 @@ func used(t run.Totals) string {
 	return strings.Join(words, ", ")
 }
 
-// thousands is a number in few digits.
+// thousands returns a number in few digits.
 func thousands(n int) string {
 	switch {
 	case n >= 1_000_000:

@@ -29,7 +29,7 @@ func (a *app) schemaSource(name string) ([]byte, error) {
 	return nil, fmt.Errorf("there is no schema %q, expected one of %s", name, strings.Join(schemaNames(), ", "))
 }
 
-// schemaNames lists the names of all schemas.
+// schemaNames returns the names of all schemas.
 func schemaNames() []string {
 	return slices.Concat([]string{"policy", "test"}, schema.ShippedNames(), outputNames())
 }

@@ -12,9 +12,9 @@ import (
 	"golang.org/x/term"
 )
 
-// A screen shows text: what a terminal obeys appears as an escape, so that no file, agent or log can move the cursor, set
-// a title, fill the clipboard or turn the text around. Line ends and tabs pass, and so do ralph's own colours where it uses
-// them. JSON keeps its meaning: in its texts the escapes are those of JSON.
+// A screen prints text: it escapes characters that control a terminal, so that no file, agent or log can move the
+// cursor, set a title, fill the clipboard or reverse text. Line ends and tabs are kept, and so are ralph's own colours
+// where it uses them. In JSON the escapes are those of JSON, which keeps its meaning.
 type screen struct {
 	to     io.Writer
 	colors bool
@@ -31,7 +31,7 @@ func (s *screen) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// obeyed is where the first character stands that is escaped, the length of p if there is none.
+// obeyed returns the index of the first character to escape, or the length of p.
 func (s *screen) obeyed(p []byte) int {
 	for i := 0; i < len(p); {
 		if n := s.passes(p[i:]); n > 0 {
@@ -43,7 +43,7 @@ func (s *screen) obeyed(p []byte) int {
 	return len(p)
 }
 
-// passes is how many bytes at the beginning of p are shown as they are: those of a character, a line end or a colour.
+// passes returns how many bytes at the beginning of p to print unchanged: those of a character, a line end or a colour.
 func (s *screen) passes(p []byte) int {
 	r, n := utf8.DecodeRune(p)
 	switch {
@@ -64,7 +64,7 @@ func (s *screen) passes(p []byte) int {
 	return n
 }
 
-// escaped is p with escapes; nothing before at needs one.
+// escaped returns p with escapes; nothing before at needs one.
 func (s *screen) escaped(p []byte, at int) []byte {
 	out := append(make([]byte, 0, len(p)+16), p[:at]...)
 	for i := at; i < len(p); {
@@ -80,19 +80,18 @@ func (s *screen) escaped(p []byte, at int) []byte {
 	return out
 }
 
-// escape is a character as text, as a Go or JSON string has it; a byte that is no character is U+FFFD.
+// escape returns a character as an escape in a Go or JSON string; an invalid byte is U+FFFD.
 func escape(r rune) string {
 	switch r {
 	case utf8.RuneError:
 		return string(r)
 	case '\x7f':
-		return `\u007f` // JSON has it unescaped, and knows only this escape
+		return `\u007f` // JSON allows it unescaped, and has only this escape
 	}
 	return strings.Trim(strconv.QuoteRuneToASCII(r), "'")
 }
 
-// visible is a text in one line that hides nothing from its reader: neither its end, nor
-// what cannot be seen.
+// visible returns a text on one line with nothing hidden: neither its end, nor invisible characters.
 func visible(s string) string {
 	var b strings.Builder
 	for _, r := range s {
@@ -105,7 +104,7 @@ func visible(s string) string {
 	return b.String()
 }
 
-// unscreened is what a screen writes to.
+// unscreened returns the writer below a screen.
 func unscreened(w io.Writer) io.Writer {
 	if s, ok := w.(*screen); ok {
 		return s.to
@@ -113,19 +112,19 @@ func unscreened(w io.Writer) io.Writer {
 	return w
 }
 
-// terminal is the terminal that is written to; ok is false if it is none, or one that knows no sequences.
+// terminal returns the terminal that w writes to; ok is false if it is not one, or has no escape sequences.
 func (a *app) terminal(w io.Writer) (f *os.File, ok bool) {
 	f, ok = terminalOf(unscreened(w))
 	return f, ok && a.getenv("TERM") != "dumb"
 }
 
-// terminalOf is the terminal that a stream is; ok reports whether it is one.
+// terminalOf returns the terminal of a stream; ok reports whether it is one.
 func terminalOf(stream any) (f *os.File, ok bool) {
 	f, ok = stream.(*os.File)
 	return f, ok && isatty.IsTerminal(f.Fd())
 }
 
-// widthOf is how many characters a line of a terminal has.
+// widthOf returns the width of a terminal in characters.
 func widthOf(terminal *os.File) int {
 	width, _, err := term.GetSize(int(terminal.Fd()))
 	if err != nil || width < 1 {
@@ -134,7 +133,7 @@ func widthOf(terminal *os.File) int {
 	return width
 }
 
-// fileOut is stdout for text that is a file: elsewhere than on a terminal, every byte of it counts.
+// fileOut returns stdout for text that is a file: except on a terminal, it is written unchanged.
 func (a *app) fileOut() io.Writer {
 	if _, ok := terminalOf(unscreened(a.stdout)); ok {
 		return a.stdout

@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// A sessionID is the value of --session. It is never empty: an unset variable of a shell must not name all sessions.
+// A sessionID is the value of --session. It is never empty: an unset shell variable must not select all sessions.
 type sessionID string
 
 func (s *sessionID) String() string { return string(*s) }
@@ -20,7 +20,7 @@ func (s *sessionID) Set(id string) error {
 	return nil
 }
 
-// sessionVar declares --session. With unknown, an ID that ralph does not know is used as it is.
+// sessionVar declares --session. unknown allows an ID that ralph does not know.
 func sessionVar(fl *pflag.FlagSet, session *string, usage string, unknown bool) {
 	then := "an unknown one is an error"
 	if unknown {

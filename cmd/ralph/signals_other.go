@@ -2,7 +2,7 @@
 
 package main
 
-// Where a failing write brings no signal along, there is nothing to survive.
+// On other systems a failing write causes no signal.
 
 func surviveFullFiles() {}
 

@@ -28,7 +28,7 @@ type startFlags struct {
 	template   string
 	force      bool
 
-	text string // of the prompt: that of the template, or of the todos
+	text string // the prompt of the template, or of the todos
 }
 
 func (a *app) startCommand() *cobra.Command {
@@ -76,7 +76,7 @@ func (a *app) start(ctx context.Context, name string, words []string, f startFla
 	if f.session, err = p.Session(ctx, f.session, true); err != nil {
 		return err
 	}
-	if r.Here = cmp.Or(f.session, r.Here); f.template != todosTemplate { // else the flag also says whose todos they are
+	if r.Here = cmp.Or(f.session, r.Here); f.template != todosTemplate { // otherwise the flag also selects whose todos
 		r.Session = f.session
 	}
 	if f, err = filledIn(ctx, p, f, r.Here); err != nil {
@@ -110,10 +110,10 @@ func (a *app) start(ctx context.Context, name string, words []string, f startFla
 	return nil
 }
 
-// asksNothing reports whether the flags give a start nothing but perhaps a session: it is about a loop that exists.
+// asksNothing reports whether the flags set at most a session: the start is about an existing loop.
 func (f startFlags) asksNothing() bool { return !f.hasMax && !f.hasPromise && !f.force }
 
-// startError says what a user can do about a start that was refused.
+// startError adds what to do about a failed start.
 func (a *app) startError(err error, p project.Policy) error {
 	var given *project.GivenError
 	var exists *project.ExistsError
@@ -161,7 +161,7 @@ func (a *app) showStarted(ctx context.Context, p *project.Project, s *project.St
 	a.showSeeing(ctx, p, s.Policy)
 }
 
-// showSeeing says when no agent would see the loop, or only one that is started elsewhere.
+// showSeeing prints a note if no agent would see the loop, or only one started elsewhere.
 func (a *app) showSeeing(ctx context.Context, p *project.Project, policy project.Policy) {
 	installed := a.setupIn(p.Dir()).Read(ctx)
 	seen := len(installed.Plugins()) > 0 && slices.Contains(setup.PluginPolicies(), policy.Name)
@@ -181,18 +181,18 @@ func (a *app) showSeeing(ctx context.Context, p *project.Project, policy project
 	}
 }
 
-// below reports whether the working directory is in the project, and not its root.
+// below reports whether the working directory is below the project root.
 func (a *app) below(p *project.Project) bool {
 	here, err := a.here()
 	return err == nil && here != p.Dir() && workspace.Beneath(p.Dir(), here)
 }
 
-// showHere says where to start an agent that does not look for settings above.
+// showHere prints where to start an agent that does not look for settings in parent directories.
 func (a *app) showHere(g setup.Host, p *project.Project) {
 	fmt.Fprintf(a.stdout, "Start %s in %s: it reads only the settings of the directory that it is started in.\n", g.Title, p.Dir())
 }
 
-// prompt gives the text that the loop repeats.
+// prompt returns the text that the loop repeats.
 func (a *app) prompt(project string, words []string, f startFlags) (string, error) {
 	text := strings.Join(words, " ")
 	if f.text != "" {

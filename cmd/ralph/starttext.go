@@ -10,10 +10,10 @@ import (
 	"github.com/ralph-sdk/ralph/project"
 )
 
-// todosTemplate is the template that the todos of a session make.
+// todosTemplate is the template with the todos of a session.
 const todosTemplate = "todos"
 
-// templateList shows the templates, a line each.
+// templateList returns the templates, a line each.
 func templateList() string {
 	var b strings.Builder
 	for _, t := range project.Templates() {
@@ -23,7 +23,7 @@ func templateList() string {
 	return b.String()
 }
 
-// filledIn returns the flags with what a template or the todos of the session say. What the user says overrides it.
+// filledIn returns the flags with the values of a template or of the session's todos. The user's values override them.
 func filledIn(ctx context.Context, p *project.Project, f startFlags, session string) (startFlags, error) {
 	from := project.Template{Promise: project.TodosPromise}
 	switch {

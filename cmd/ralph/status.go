@@ -100,15 +100,14 @@ func (a *app) writeStatus(report *project.Status, now time.Time) {
 	}
 }
 
-// field writes a line about what is named above it, if there is anything to say. Files of the project are not trusted with
-// a terminal.
+// field prints a named value unless it is empty. It escapes content of the project's files.
 func (a *app) field(name, value string) {
 	if value != "" {
 		fmt.Fprintf(a.stdout, "  %-9s %s\n", name, visible(value))
 	}
 }
 
-// writeLoop writes what is known of a loop. Of one that was just started the file is known, and there is no decision.
+// writeLoop prints a loop. A loop that was just started has a known file and no decision.
 func (a *app) writeLoop(l project.Loop, now time.Time, started bool) {
 	if l.Name != l.File {
 		a.field("loop", l.Name)
@@ -117,7 +116,7 @@ func (a *app) writeLoop(l project.Loop, now time.Time, started bool) {
 		a.field("goal", l.Goal)
 	}
 	if !started {
-		if l.State != project.StatePaused { // which is shown above all loops
+		if l.State != project.StatePaused { // printed above all loops
 			a.field("why", l.Why)
 		}
 		for _, problem := range l.Problems {
@@ -159,7 +158,7 @@ func (a *app) writeLoop(l project.Loop, now time.Time, started bool) {
 	}
 }
 
-// decision is the last decision of a policy in one line.
+// decision returns the last decision of a policy on one line.
 func decision(l project.Last, now time.Time) string {
 	return fmt.Sprintf("%s by %s, %s: %s", l.Action, l.By, ago(now, l.At), cut(done(l.Success, l.Reason), 100))
 }

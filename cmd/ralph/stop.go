@@ -38,7 +38,7 @@ func (a *app) stop(ctx context.Context, session string, names []string) error {
 		_, err := a.stopOne(ctx, p, nil, session)
 		return err
 	}
-	for i, name := range names { // none is stopped if one does not exist
+	for i, name := range names { // if one does not exist, stop none
 		if names[i] = p.AtHand(name); err == nil {
 			_, err = p.Find(names[i])
 		}
@@ -61,7 +61,7 @@ func (a *app) stop(ctx context.Context, session string, names []string) error {
 	return nil
 }
 
-// stopOne stops loops and prints which; n is how many.
+// stopOne stops loops and prints them; n is their number.
 func (a *app) stopOne(ctx context.Context, p *project.Project, names []string, session string) (n int, err error) {
 	stopped, err := p.Stop(ctx, names, session)
 	for _, s := range stopped {

@@ -25,8 +25,8 @@ import (
 type testFlags struct {
 	run       string
 	verbose   bool
-	covered   bool    // show what the tests cover
-	threshold float64 // the least percent of it
+	covered   bool    // print what the tests cover
+	threshold float64 // the minimum coverage in percent
 	format    string
 	write     writeFlags
 }
@@ -58,7 +58,7 @@ func (a *app) testCommand() *cobra.Command {
 	return cmd
 }
 
-// testReport is what came of one run of test.
+// testReport is the result of test.
 type testReport struct {
 	Files    []testedFile          `json:"files"`
 	Coverage []policytest.Coverage `json:"coverage,omitempty"`
@@ -67,7 +67,7 @@ type testReport struct {
 	Failed   int                   `json:"failed"`
 }
 
-// testedFile is one test file with its results, or with why it could not be run.
+// testedFile is one test file with its results, or the error that prevented running it.
 type testedFile struct {
 	File    string              `json:"file"`
 	Policy  string              `json:"policy,omitempty"`
@@ -110,8 +110,8 @@ func (a *app) test(ctx context.Context, paths []string, f testFlags) error {
 	return a.printTests(report, f)
 }
 
-// testsHere is where tests are searched that are not named: beneath the working directory, or
-// if there is none, beneath the project that it belongs to.
+// testsHere returns where to search for tests by default: below the working directory, or if there are none, below the
+// project that contains it.
 func (a *app) testsHere() []string {
 	if files, err := findTests([]string{"."}); err != nil || len(files) > 0 {
 		return []string{"."}
@@ -127,13 +127,13 @@ func (a *app) testsHere() []string {
 	return []string{dir}
 }
 
-// findTests lists the test files that the paths mean, in order.
+// findTests returns the test files for the paths, in order.
 func findTests(paths []string) ([]string, error) {
 	var out []string
 	for _, p := range paths {
 		info, err := os.Stat(p)
 		if own := filepath.Join(".ralph", p+".yaml"); err != nil && !strings.ContainsAny(p, `./\`) {
-			if _, missing := os.Stat(own); missing == nil { // named as for check
+			if _, missing := os.Stat(own); missing == nil { // named as in check
 				p = own
 				info, err = os.Stat(p)
 			}
@@ -155,7 +155,7 @@ func findTests(paths []string) ([]string, error) {
 		err = filepath.WalkDir(p, func(name string, d fs.DirEntry, err error) error {
 			switch {
 			case err != nil && name != p:
-				return nil // an unreadable corner of the tree holds no tests of ours
+				return nil // unreadable directories have no tests
 			case err != nil:
 				return err
 			case d.IsDir() && name != p && skipped(d.Name()):
@@ -172,20 +172,18 @@ func findTests(paths []string) ([]string, error) {
 	return slices.Compact(out), nil
 }
 
-// skipped reports whether a folder is not searched: hidden ones, but for ralph's
-// own, and what others have written.
+// skipped reports whether not to search a directory: hidden ones except .ralph, and third-party code.
 func skipped(name string) bool {
 	return name == "node_modules" || name == "vendor" || strings.HasPrefix(name, ".") && name != ".ralph"
 }
 
-// openTests gives the file system in which a test file finds its policy, and its
-// name there.
+// openTests returns the file system in which a test file finds its policy, and its name in it.
 func openTests(file string) (fs.FS, string) {
 	if filepath.IsLocal(file) {
 		return state.Files("."), path.Clean(filepath.ToSlash(file))
 	}
 	if target, err := filepath.EvalSymlinks(file); err == nil {
-		file = target // the user names the file, so it may lie anywhere
+		file = target // the user names the file, so it may be anywhere
 	}
 	return state.Files(filepath.Dir(file)), filepath.Base(file)
 }
@@ -255,8 +253,7 @@ func (a *app) printTests(r testReport, f testFlags) error {
 	return errors.Join(painted(a.stdout, write, paint), a.writeCoverage(r, f))
 }
 
-// testArgs lets users write -run, as go test does. To the flag library that is -r
-// with the value "un", which is never meant.
+// testArgs allows -run, as in go test. The flag library would read it as -r with the value "un", which is never meant.
 func testArgs(args []string) []string {
 	if len(args) == 0 || args[0] != "test" {
 		return args

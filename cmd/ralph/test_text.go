@@ -9,8 +9,7 @@ import (
 	"github.com/ralph-sdk/ralph/policytest"
 )
 
-// writeTests writes the results as text: one line a file, each failure with
-// what was expected and the way to the decision.
+// writeTests prints the results: one line a file, each failure with what was expected and the way to the decision.
 func writeTests(w io.Writer, r testReport, f testFlags) error {
 	var b strings.Builder
 	for _, file := range r.Files {
@@ -54,7 +53,7 @@ func writeFailure(b *strings.Builder, t policytest.Result) {
 		fmt.Fprintf(b, "  hint: %s\n", h)
 	}
 	if t.Record.Event == "" {
-		return // it never came to a decision
+		return // it has no decision
 	}
 	var why strings.Builder
 	if err := writeExplanation(&why, t.Record); err == nil {
@@ -72,7 +71,7 @@ func indented(s, by string) string {
 	return strings.Join(lines, "")
 }
 
-// writeUnseen writes the outcomes of operands that no test has seen.
+// writeUnseen prints the outcomes of operands that no test had.
 func writeUnseen(b *strings.Builder, operands []policytest.OperandCoverage) {
 	for _, o := range operands {
 		if missed := o.Missed(); missed != "" {
@@ -81,7 +80,7 @@ func writeUnseen(b *strings.Builder, operands []policytest.OperandCoverage) {
 	}
 }
 
-// writeCoverage writes the table of rules, and what no test has seen.
+// writeCoverage prints the table of rules, and what no test covered.
 func (a *app) writeCoverage(r testReport, f testFlags) error {
 	if !f.covered {
 		return nil

@@ -27,7 +27,7 @@ func (f *writeFlags) add(fl *pflag.FlagSet) {
 	fl.BoolVar(&f.fromLog, "from-log", false, "with --write: take the last decision of this project from the decision log instead")
 }
 
-// alone fails if a flag that is only for --write is given without it.
+// alone returns an error for a flag that needs --write.
 func (f writeFlags) alone() error {
 	if f.fromLog {
 		return errors.New("--from-log is for --write: ralph test --write FILE --from-log")
@@ -35,9 +35,8 @@ func (f writeFlags) alone() error {
 	return nil
 }
 
-// writeTest adds a test to a file. What it expects is what was decided then, or,
-// for a witness, what the policy decides now: the user reads it and keeps it, or
-// corrects it and has a failing test.
+// writeTest adds a test to a file. It expects what was decided then, or, for a witness, what the policy decides now:
+// the user reviews it, and corrects it to get a failing test.
 func (a *app) writeTest(ctx context.Context, f writeFlags) error {
 	if !strings.HasSuffix(f.file, policytest.Suffix) {
 		return fmt.Errorf("--write must be a file whose name ends in %s; got %s", policytest.Suffix, f.file)
@@ -63,7 +62,7 @@ func (a *app) writeTest(ctx context.Context, f writeFlags) error {
 	return err
 }
 
-// draftFromLog takes the last decision that the policy of the tests made in the project.
+// draftFromLog returns the last decision that the tested policy made in the project.
 func (a *app) draftFromLog(ctx context.Context, file string, src []byte) (policytest.Draft, error) {
 	name, err := testedPolicy(file, src)
 	if err != nil {
@@ -74,7 +73,7 @@ func (a *app) draftFromLog(ctx context.Context, file string, src []byte) (policy
 		return policytest.Draft{}, err
 	}
 	defer p.Close()
-	tried := func(d project.Decision) bool { return isDecision(d) && (d.Error == "" || len(d.Trace.Steps) > 0) } // some rule
+	tried := func(d project.Decision) bool { return isDecision(d) && (d.Error == "" || len(d.Trace.Steps) > 0) } // any rule
 	entries, err := p.History(project.Query{Policies: []string{name}, Last: 1, Match: tried})
 	if err != nil {
 		return policytest.Draft{}, err
@@ -89,7 +88,7 @@ func (a *app) draftFromLog(ctx context.Context, file string, src []byte) (policy
 	return policytest.FromRecord(records[0]), nil
 }
 
-// testedPolicy names the policy that a test file is about, as the command line does.
+// testedPolicy returns the policy of a test file, as named on the command line.
 func testedPolicy(file string, src []byte) (string, error) {
 	beside := strings.TrimSuffix(file, policytest.Suffix) + ".yaml"
 	if len(bytes.TrimSpace(src)) > 0 {
@@ -109,7 +108,7 @@ func testedPolicy(file string, src []byte) (string, error) {
 		return "", err
 	}
 	if resolved, err := filepath.EvalSymlinks(abs); err == nil {
-		abs = resolved // as the project is
+		abs = resolved // as the project does
 	}
 	return filepath.ToSlash(abs), nil
 }
@@ -117,7 +116,7 @@ func testedPolicy(file string, src []byte) (string, error) {
 // draftFromWitness reads a situation as JSON.
 func (a *app) draftFromWitness() (policytest.Draft, error) {
 	var input []byte
-	if _, typed := terminalOf(a.stdin); !typed { // else nothing would say what to type
+	if _, typed := terminalOf(a.stdin); !typed { // otherwise it is unclear what to type
 		var err error
 		if input, err = a.read("the situation", "", "-", maxInput); err != nil {
 			return policytest.Draft{}, err
@@ -129,7 +128,7 @@ func (a *app) draftFromWitness() (policytest.Draft, error) {
 	return policytest.FromWitness(input)
 }
 
-// expectNow runs the draft and takes what the policy decides for what is expected.
+// expectNow runs the draft and makes the policy's decision its expectation.
 func (a *app) expectNow(ctx context.Context, file string, src []byte, d policytest.Draft) (policytest.Draft, error) {
 	probe := d
 	probe.Expect = map[string]any{"reason": []any{"/^/"}}

@@ -52,7 +52,7 @@ func (a *app) trustCommand() *cobra.Command {
 	return cmd
 }
 
-// trust approves policies as they are now, and the project.
+// trust approves the current versions of policies, or the project.
 func (a *app) trust(ctx context.Context, p *project.Project, names, set []string) error {
 	alone := len(names) == 0
 	if _, err := p.Find(workspace.DefaultPolicy); alone && err == nil {
@@ -80,7 +80,7 @@ func (a *app) trust(ctx context.Context, p *project.Project, names, set []string
 	return err
 }
 
-// showApproval shows all that an approval covers.
+// showApproval prints everything that an approval covers.
 func (a *app) showApproval(ap project.Approval, uses []project.Use, params []project.Param) {
 	fmt.Fprintf(a.stdout, "approved %s as it is now, in %s\n", visible(ap.Policy), visible(ap.Project))
 	if len(uses) == 0 {
@@ -104,7 +104,7 @@ func (a *app) showApproval(ap project.Approval, uses []project.Use, params []pro
 	}
 }
 
-// distrust withdraws the approvals of policies, or without one all of the project.
+// distrust withdraws the approvals of policies, or without names all of the project.
 func (a *app) distrust(p *project.Project, names []string) error {
 	if len(names) == 0 {
 		any, err := p.Distrust()
@@ -131,7 +131,7 @@ func (a *app) distrust(p *project.Project, names []string) error {
 	return nil
 }
 
-// listTrust lists the approvals of all projects.
+// listTrust prints the approvals of all projects.
 func (a *app) listTrust() error {
 	p, err := project.Open(a.in(""))
 	if err != nil {

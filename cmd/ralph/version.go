@@ -15,8 +15,7 @@ var (
 	date    = "" // of the commit
 )
 
-// versionLine says what this program is. What a release build has not set comes from
-// info, which may be nil.
+// versionLine returns the version of this program. What a release build has not set comes from info, which may be nil.
 func versionLine(version, commit, date string, info *debug.BuildInfo) string {
 	changed := false
 	if info != nil && version == "" {
@@ -52,7 +51,7 @@ func versionLine(version, commit, date string, info *debug.BuildInfo) string {
 	return fmt.Sprintf("%s %s/%s %s", line, runtime.GOOS, runtime.GOARCH, runtime.Version())
 }
 
-// thisVersion says which ralph this is.
+// thisVersion returns the version of ralph.
 func thisVersion() string {
 	info, _ := debug.ReadBuildInfo()
 	return versionLine(version, commit, date, info)

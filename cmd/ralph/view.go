@@ -94,7 +94,7 @@ func (a *app) view(ctx context.Context, f viewFlags) error {
 			return out.Bytes(), err
 		})
 	}
-	debug.SetGCPercent(100) // a server stays
+	debug.SetGCPercent(100) // a server keeps running
 	return a.serve(ctx, c, f.open)
 }
 
@@ -109,7 +109,7 @@ func (a *app) serve(ctx context.Context, c view.Config, open string) error {
 	fmt.Fprintln(a.stdout, server.URL())
 	if name, args := a.browser(); open == "auto" && name != "" {
 		if cmd := exec.Command(name, append(args, server.URL())...); cmd.Start() == nil {
-			go func() { _ = cmd.Wait() }() // whether it opened is seen; the address is printed anyway
+			go func() { _ = cmd.Wait() }() // an error is visible; the address is printed anyway
 		}
 	}
 	return server.Serve(ctx)

@@ -1,7 +1,5 @@
-// Package approval says what a user approves: a policy in one project, with all that
-// its programs and models depend on. It keeps nothing itself; package store does.
-//
-// Start with [Policy].
+// Package approval decides what a user's approval covers: a policy in one project, with everything on which its
+// programs and models depend. It stores nothing; package store does. Start with [Policy].
 package approval
 
 import (
@@ -20,9 +18,8 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// Key names the content of a policy and of all that it includes, names and bytes,
-// for the records of decisions. Any change gives another key. The names count from
-// the folder of the policy, so that it is the same policy from wherever it is loaded.
+// Key returns a digest of a policy and its includes, names and bytes, for the records of decisions. The names are
+// relative to the policy's directory, so that the key does not depend on where it is loaded.
 func Key(files []rules.File) string {
 	h := sha256.New()
 	for _, f := range files {
@@ -38,16 +35,16 @@ func Key(files []rules.File) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// packed is the form in which the files of a policy are kept.
+// packed is the form in which the files of a policy are stored.
 type packed struct {
-	V     int          `json:"v"` // 1
+	V     int          `json:"v"` // the version, 1
 	Files []rules.File `json:"files"`
 }
 
-// Pack makes one text of the files of a policy, from which [Unpack] takes them exactly.
+// Pack encodes the files of a policy for [Unpack].
 func Pack(files []rules.File) ([]byte, error) { return json.Marshal(packed{1, files}) }
 
-// Unpack returns the files of a policy that has a key. It fails if the text holds others.
+// Unpack returns the files of a policy with a key. It returns an error if text has other files.
 func Unpack(text []byte, key string) ([]rules.File, error) {
 	var p packed
 	if err := json.Unmarshal(text, &p); err != nil || p.V != 1 || len(p.Files) == 0 || Key(p.Files) != key {
@@ -56,19 +53,19 @@ func Unpack(text []byte, key string) ([]rules.File, error) {
 	return p.Files, nil
 }
 
-// A Policy is what can be approved: a policy as it is loaded in a project.
+// A Policy is a policy to approve, as loaded in a project.
 type Policy struct {
 	Root  string // of the project, absolute and without links
-	Dir   string // in which its programs run, where that is a worktree and not Root
-	Name  string // as hooks know it: relative to the root, or absolute
+	Dir   string // where its programs run, if that is a worktree instead of Root
+	Name  string // as in hooks: relative to the root, or absolute
 	Files []rules.File
-	// Params are the values that the project's configuration gives to params, but for
-	// those of Chosen, to which the user's command line gives another.
+	// Params are the values in the project's configuration, except those that the user's command line overrides, which
+	// are Chosen.
 	Params map[string]string
 	Chosen []string
 }
 
-// Approval is what an approval of the policy covers now. facts are those that need one.
+// Approval returns what an approval of the policy covers now. facts are those that need one.
 func (p Policy) Approval(facts []*rules.Fact) (store.Approval, error) {
 	a := store.Approval{Root: p.Root, Policy: p.Name, Files: p.files(), Params: p.Params}
 	for _, f := range facts {
@@ -85,7 +82,7 @@ func (p Policy) Approval(facts []*rules.Fact) (store.Approval, error) {
 	return a, nil
 }
 
-// Project says why what a project brings does not count for hooks of all projects, nil if the user trusts it.
+// Project returns why a project does not count for hooks of all projects, nil if the user trusts it.
 func Project(own *store.Store, root string) error {
 	if own != nil && own.Trusts(root) {
 		return nil
@@ -93,16 +90,16 @@ func Project(own *store.Store, root string) error {
 	return &Missing{"you have not trusted this project", "; to do so: ralph trust"}
 }
 
-// Missing says why a policy is not approved as it is.
+// Missing is why a policy is not approved.
 type Missing struct {
-	Why string // a clause that goes on a sentence
-	Way string // what to do, with the punctuation before it
+	Why string // a clause that completes a sentence
+	Way string // what to do, with preceding punctuation
 }
 
 func (m *Missing) Error() string { return m.Why + m.Way }
 
-// Check says why the policy as it is may not gather a fact, or is not the approved
-// one where f is nil. nil means that it was approved; the error is a [*Missing].
+// Check returns why the policy may not gather a fact, or with a nil f why it is not approved; nil means approved, and
+// the error is a [*Missing].
 func (p Policy) Check(own *store.Store, f *rules.Fact) error {
 	if own == nil {
 		return p.unknown()
@@ -160,7 +157,7 @@ func (p Policy) files() []store.Covered {
 	return files
 }
 
-// changed says which files are not as they were, and what a new one is.
+// changed returns which files changed, and what a new one is.
 func changed(was, is []store.Covered, isNew string) (changes []string) {
 	for _, c := range is {
 		switch {
@@ -183,7 +180,7 @@ func digest(b []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// cut is a value, or its beginning where it is long.
+// cut returns a value, shortened if it is long.
 func cut(s string) string {
 	const most = 80
 	if len(s) <= most {

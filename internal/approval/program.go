@@ -17,11 +17,11 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// maxProgram is how large a program of a project may be.
+// maxProgram bounds the size of a project's program.
 const maxProgram = 256 << 20
 
-// Program finds the file to run for the first word of a command line: a name in PATH,
-// or a path that counts from the root of the project.
+// Program returns the file to run for the first word of a command line: a name in PATH, or a path relative to the
+// project root.
 func Program(root, name string) (string, error) {
 	if name = filepath.FromSlash(name); strings.ContainsRune(name, filepath.Separator) {
 		name = under(root, name)
@@ -29,7 +29,7 @@ func Program(root, name string) (string, error) {
 	return exec.LookPath(name)
 }
 
-// under is a path from a directory, or the path itself if it is absolute.
+// under returns a path joined to a directory, or the path if it is absolute.
 func under(dir, path string) string {
 	if path = filepath.FromSlash(path); filepath.IsAbs(path) {
 		return filepath.Clean(path)
@@ -37,9 +37,9 @@ func under(dir, path string) string {
 	return filepath.Join(dir, path)
 }
 
-// programs are the files of the project that a command line names, by their path from the directory in which it runs: the
-// program, and whatever else exists under the name of one of its words. What the words mean to the program does not matter.
-// Words are also looked up in the directories that others name, and in those of PATH that are in the project.
+// programs returns the files of the project that a command line names, by their path from the directory in which it
+// runs: the program, and every existing file with the name of a word, whatever the word means to the program. It also
+// looks words up in directories that others name, and in directories of PATH in the project.
 func (p Policy) programs(f *rules.Fact) (all []store.Covered, err error) {
 	if f.Source.Trust == "" || !f.Source.Argv || len(f.Args) == 0 {
 		return nil, nil
@@ -76,12 +76,12 @@ func (p Policy) programs(f *rules.Fact) (all []store.Covered, err error) {
 	return all, nil
 }
 
-// maxLookups bounds the words of a command line, in each of the directories that they name.
+// maxLookups bounds the words of a command line times the directories that they name.
 const maxLookups = 1 << 18
 
-// words are the names that a command line can have: its arguments, their parts at the marks that join names in options and
-// lists, and the ends of options such as -fprog.awk. What the policy wrote, or the user, may be a text for a shell: its
-// quoted parts and its words count too. A value may be prose.
+// words returns the possible file names in a command line: its arguments, their parts at separators in options and
+// lists, and the ends of options such as -fprog.awk. Text that the policy or the user wrote may be a shell command, so
+// its words and quoted parts also count; a value may be prose.
 func words(f *rules.Fact) (all []string) {
 	seen := map[string]bool{}
 	add := func(word string) {
@@ -103,7 +103,7 @@ func words(f *rules.Fact) (all []string) {
 	for i := range max(len(f.Args), len(f.Known)) {
 		if i < len(f.Known) && f.Known[i] != "" {
 			add(f.Known[i])
-			text := os.Expand(f.Known[i], func(string) string { return " " }) // what follows a variable such as $PWD
+			text := os.Expand(f.Known[i], func(string) string { return " " }) // the rest after a variable such as $PWD
 			for _, marks := range []string{joins, quotes, shell, shell + quotes, shell + quotes + joins} {
 				split(text, marks)
 			}
@@ -115,7 +115,7 @@ func words(f *rules.Fact) (all []string) {
 	return all
 }
 
-// within reports whether a file is in the project or in the directory in which programs run, by its path or by its links.
+// within reports whether a file is in the project or in the programs' directory, by its path or by its links.
 func (p Policy) within(path string) bool {
 	resolved, err := filepath.EvalSymlinks(path)
 	return slices.ContainsFunc([]string{p.dir(), p.Root}, func(dir string) bool {
@@ -128,7 +128,8 @@ func isIn(dir, path string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// name is a path from the directory in which programs run, or from the project, so that a worktree knows a file by the same name.
+// name returns a path relative to the programs' directory, or the project, so that a file has the same name in a
+// worktree.
 func (p Policy) name(path string) string {
 	dir := p.dir()
 	if !isIn(dir, path) && isIn(p.Root, path) {
@@ -140,7 +141,7 @@ func (p Policy) name(path string) string {
 	return filepath.ToSlash(path)
 }
 
-// digestOf is the digest of what a program's file holds.
+// digestOf returns the digest of a file.
 func digestOf(path string) (string, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -165,5 +166,5 @@ func digestOf(path string) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// dir is where programs run.
+// dir returns where programs run.
 func (p Policy) dir() string { return cmp.Or(p.Dir, p.Root) }

@@ -1,5 +1,5 @@
-// Package batch says which arguments a batch file of Windows can be given. Windows has cmd.exe run it, which reads its
-// arguments once more, as commands: a quotation mark or an ampersand in a value would begin one.
+// Package batch checks arguments for batch files on Windows. cmd.exe runs them and parses arguments again as commands:
+// a quotation mark or an ampersand in a value would begin one. Start with [Check].
 package batch
 
 import (
@@ -9,15 +9,15 @@ import (
 	"strings"
 )
 
-// Is reports whether this system has cmd.exe run a program.
+// Is reports whether cmd.exe runs a program on this system.
 func Is(program string) bool { return is(runtime.GOOS, program) }
 
 func is(goos, program string) bool {
-	ext := strings.ToLower(filepath.Ext(strings.TrimRight(program, " ."))) // which Windows ignores
+	ext := strings.ToLower(filepath.Ext(strings.TrimRight(program, " ."))) // Windows ignores these
 	return goos == "windows" && (ext == ".bat" || ext == ".cmd")
 }
 
-// Check says why a program cannot be given arguments, nil if it can.
+// Check returns an error if a program must not receive arguments.
 func Check(program string, args []string) error { return check(runtime.GOOS, program, args) }
 
 func check(goos, program string, args []string) error {

@@ -1,4 +1,4 @@
-// Package child bounds what a program that ralph starts prints, and ends its children with it.
+// Package child limits the output of a program that ralph starts, and ends its children with it. Start with [Group].
 package child
 
 import "strings"
@@ -6,7 +6,7 @@ import "strings"
 // Output keeps the beginning of what is written to it and drops the rest.
 type Output struct {
 	Kept []byte
-	Left int // how much more it keeps
+	Left int // remaining bytes
 	Cut  bool
 }
 
@@ -18,5 +18,5 @@ func (o *Output) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// String returns what was kept as valid UTF-8.
+// String returns the kept output as valid UTF-8.
 func (o *Output) String() string { return strings.ToValidUTF8(string(o.Kept), "\ufffd") }

@@ -7,6 +7,5 @@ import (
 	"syscall"
 )
 
-// Group does nothing where there are no process groups: the program itself is ended, its children are left to the
-// system.
+// Group does nothing on systems without process groups: only the program itself is ended.
 func Group(*exec.Cmd, syscall.Signal) (kill func()) { return func() {} }

@@ -1,12 +1,11 @@
-// Package fatal makes a Go program that imports it end by a signal if it crashes.
+// Package fatal makes a crashing Go program end with a signal.
 //
-// Go ends a crashed program with exit status 2, and hosts of agents read that as
-// "continue". The package is for a main package, which imports it for its effect.
+// Go ends a crashed program with exit status 2, which hosts read as "continue". A main package imports this package for
+// its effect.
 //
-// It takes effect before other packages are initialised, the standard library's
-// included: Go initialises packages in the order of their import paths, each as soon as what it
-// imports is ready, and this package imports nothing. What the runtime itself does
-// before any package is initialised is out of its reach.
+// It takes effect before other packages are initialized, including the standard library: Go initializes packages in the
+// order of their import paths, each as soon as its imports are ready, and this package imports nothing. It does not
+// cover the runtime itself before any package is initialized.
 package fatal
 
 import _ "unsafe" // for go:linkname

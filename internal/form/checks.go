@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// Check is one check of policies: what a finding names. Its page is
-// docs/checks/ID.md.
+// Check is one check of policies, documented in docs/checks/ID.md.
 type Check struct {
 	ID       string
 	Severity string // error, warning or info
@@ -16,7 +15,7 @@ type Check struct {
 //go:embed checks.txt
 var checks string
 
-// Checks lists all checks, in the order of docs/checks.md.
+// Checks returns all checks, in the order of docs/checks.md.
 func Checks() []Check {
 	var all []Check
 	for line := range strings.Lines(checks) {

@@ -1,6 +1,5 @@
-// Package form holds the tables of keys that the policy language is made of. The
-// parser and the JSON Schema for editors are made from them, and the formatter is
-// tested against them, so that the three cannot disagree.
+// Package form has the tables of keys of the policy language. The parser and the JSON Schema for editors are made from
+// them, and the formatter is tested with them, so that they agree. Start with [PolicyKeys].
 package form
 
 import "slices"
@@ -15,7 +14,7 @@ type Key struct {
 // Keys is the table of one kind of object.
 type Keys []Key
 
-// Names lists the keys in the order of the table.
+// Names returns the keys in the order of the table.
 func (ks Keys) Names() []string {
 	names := make([]string, len(ks))
 	for i, k := range ks {
@@ -27,7 +26,7 @@ func (ks Keys) Names() []string {
 // Has reports whether there is a key of this name.
 func (ks Keys) Has(name string) bool { return ks.index(name) >= 0 }
 
-// Shape returns what the key of this name takes, Text if there is none.
+// Shape returns the shape of the named key's value, Text if there is no such key.
 func (ks Keys) Shape(name string) Shape {
 	if i := ks.index(name); i >= 0 {
 		return ks[i].Shape
@@ -39,28 +38,28 @@ func (ks Keys) index(name string) int {
 	return slices.IndexFunc(ks, func(k Key) bool { return k.Name == name })
 }
 
-// Shape is what a key of the policy language takes.
+// Shape is the shape of a key's value in the policy language.
 type Shape uint8
 
 // The shapes.
 const (
 	Text       Shape = iota // plain text
 	Name                    // text in kebab-case
-	Template                // text with ${expr} holes
-	Parts                   // one, or a list of parts
-	Path                    // a path with ${expr} holes
-	Expr                    // an expr expression
-	Exprs                   // one, or a list of them
+	Template                // text with ${expr} placeholders
+	Parts                   // a template, or a list of parts
+	Path                    // a path with ${expr} placeholders
+	Expr                    // an expression
+	Exprs                   // an expression, or a list of them
 	Assignment              // path = expression
 	Bool                    //
-	Int                     // a whole number, 0 or more
-	Count                   // a whole number, 1 or more
+	Int                     // a whole number from 0
+	Count                   // a whole number from 1
 	Duration                // such as 30s, 5m, 24h
 	Version                 // the language version
 	Events                  // a list of event names
 	Gate                    // first or all
 	Per                     // prompt, session or project
-	Word                    // one of the words that a source names
+	Word                    // one of the source's words
 	Any                     // any value
 	Schema                  // a JSON Schema, or the name of one
 	Fact                    // the name of a fact
@@ -71,12 +70,12 @@ const (
 	Lets                    // name → expression
 	Bindings                // name → expression
 	Limits
-	Limit  // a whole number, 0 or more, or the name of a param
+	Limit  // a whole number from 0, or the name of a param
 	Span   // a duration, or the name of a param
-	Amount // a number, 0 or more, or the name of a param
+	Amount // a number from 0, or the name of a param
 	Measure
 	Run
-	Args // a list of texts
+	Args // a list of strings
 	Unless
 	Rules
 	Effects

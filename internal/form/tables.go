@@ -2,8 +2,7 @@ package form
 
 import "slices"
 
-// PolicyKeys are the keys of a policy. The order of this and the other tables is the
-// order of the documentation.
+// PolicyKeys returns the keys of a policy. The order of this and the other tables is the order of the documentation.
 func PolicyKeys() Keys {
 	return Keys{
 		{"ralph", Version, "Version of the policy language."},
@@ -26,14 +25,14 @@ func PolicyKeys() Keys {
 	}
 }
 
-// GuardKeys are the keys of a file that is included.
+// GuardKeys returns the keys of a file that is included.
 func GuardKeys() Keys {
 	return slices.DeleteFunc(PolicyKeys(), func(k Key) bool {
 		return !slices.Contains([]string{"ralph", "description", "params", "facts", "memory", "let", "rules"}, k.Name)
 	})
 }
 
-// LoopKeys are the keys of loop.
+// LoopKeys returns the keys of loop.
 func LoopKeys() Keys {
 	return Keys{
 		{"state", Fact, "The fact that the loop is in. While it is missing there is no loop."},
@@ -44,7 +43,7 @@ func LoopKeys() Keys {
 	}
 }
 
-// RuleKeys are the keys of a rule.
+// RuleKeys returns the keys of a rule.
 func RuleKeys() Keys {
 	return Keys{
 		{"name", Name, "Unique name in kebab-case."},
@@ -60,7 +59,7 @@ func RuleKeys() Keys {
 	}
 }
 
-// PartKeys are the keys of a part of a text.
+// PartKeys returns the keys of a part of a text.
 func PartKeys() Keys {
 	return Keys{
 		{"when", Exprs, "An expression, or a list of which all must be true. The part is left out unless it is true."},
@@ -68,7 +67,7 @@ func PartKeys() Keys {
 	}
 }
 
-// IncludeKeys are the keys of an include among rules.
+// IncludeKeys returns the keys of an include among rules.
 func IncludeKeys() Keys {
 	return Keys{
 		{"include", Text, "A file whose rules run here; shipped ones are written ralph:guards/NAME."},
@@ -77,7 +76,7 @@ func IncludeKeys() Keys {
 	}
 }
 
-// EffectKeys are the keys of an effect, of which it has one.
+// EffectKeys returns the keys of an effect, of which it has one.
 func EffectKeys() Keys {
 	return Keys{
 		{"set", Assignment, "fact.field = expression: change one value in a file."},
@@ -89,7 +88,7 @@ func EffectKeys() Keys {
 	}
 }
 
-// RunKeys are the keys of an effect that runs a program.
+// RunKeys returns the keys of an effect that runs a program.
 func RunKeys() Keys {
 	return Keys{
 		{"run", Words, "The program and its arguments."},
@@ -97,7 +96,7 @@ func RunKeys() Keys {
 	}
 }
 
-// PruneKeys are the keys of prune.
+// PruneKeys returns the keys of prune.
 func PruneKeys() Keys {
 	return Keys{
 		{"glob", Path, "Which files. A value in a placeholder is taken literally."},
@@ -105,7 +104,7 @@ func PruneKeys() Keys {
 	}
 }
 
-// FinallyKeys are the keys of an entry of finally.
+// FinallyKeys returns the keys of an entry of finally.
 func FinallyKeys() Keys {
 	return Keys{
 		{"name", Text, "Name of the entry, shown in traces. Any text."},
@@ -115,7 +114,7 @@ func FinallyKeys() Keys {
 	}
 }
 
-// LimitKeys are the keys of limits.
+// LimitKeys returns the keys of limits.
 func LimitKeys() Keys {
 	return Keys{
 		{"continuations", Limit, "Most continuations in a streak; 500 by default."},
@@ -129,7 +128,7 @@ func LimitKeys() Keys {
 	}
 }
 
-// MeasureKeys are the keys of measure.
+// MeasureKeys returns the keys of measure.
 func MeasureKeys() Keys {
 	return Keys{
 		{"done", Expr, "How much is done, as a number."},
@@ -137,7 +136,7 @@ func MeasureKeys() Keys {
 	}
 }
 
-// AgentKeys are the keys of the policy's own run.
+// AgentKeys returns the keys of the policy's own run.
 func AgentKeys() Keys {
 	return Keys{
 		{"client", Text, "The program of the agent, such as claude. Run once the policy is approved."},
@@ -147,7 +146,7 @@ func AgentKeys() Keys {
 	}
 }
 
-// UnlessKeys are the keys of unless_repeated.
+// UnlessKeys returns the keys of unless_repeated.
 func UnlessKeys() Keys {
 	return Keys{
 		{"times", Count, "Step aside after this many verdicts, at most 1,000: no more are remembered."},
@@ -156,7 +155,7 @@ func UnlessKeys() Keys {
 	}
 }
 
-// FactOptionKeys are the options that every source takes; each source adds its own.
+// FactOptionKeys returns the options that every source takes; each source adds its own.
 func FactOptionKeys() Keys {
 	return Keys{
 		{"default", Any, "Stands in for a missing fact, completed by the schema; the fact is ok then. Never for an invalid one."},
@@ -164,7 +163,7 @@ func FactOptionKeys() Keys {
 	}
 }
 
-// SourceOptionKeys are the options of which each source takes those that mean something for it.
+// SourceOptionKeys returns the options of some sources.
 func SourceOptionKeys() Keys {
 	return Keys{
 		{"schema", Schema, "JSON Schema of the document, of each file of a glob, or of the field json of exec: a file next to the policy, ralph:NAME, or inline."},

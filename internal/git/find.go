@@ -9,14 +9,14 @@ import (
 	"strings"
 )
 
-// ErrNone says that there is no repository.
+// ErrNone reports that there is no repository.
 var ErrNone = errors.New("there is no git repository")
 
-// maxLink is how large a file may be that leads from a working tree to its repository, or back.
+// maxLink bounds a file that links a working tree and its repository.
 const maxLink = 4 << 10
 
-// Find returns the repository of the nearest working tree that a directory is in, [ErrNone] if there is none. A bare repository
-// is not found: a clone can have one in a directory.
+// Find returns the repository of the nearest working tree that contains a directory, or [ErrNone]. It does not find
+// bare repositories: a clone can contain one.
 func Find(dir string) (*Repo, error) {
 	for top := dir; ; top = filepath.Dir(top) {
 		r, err := At(top)
@@ -38,7 +38,7 @@ func At(top string) (*Repo, error) {
 		return r, ErrNone
 	case info.IsDir():
 		if _, err := os.Lstat(filepath.Join(at, "HEAD")); err != nil {
-			return r, ErrNone // git passes over it
+			return r, ErrNone // git ignores it
 		}
 		r.dir, err = filepath.EvalSymlinks(at)
 	default:
@@ -62,15 +62,15 @@ func (r *Repo) Main() string {
 	return filepath.Dir(r.common)
 }
 
-// LinkedTo reports whether r is a linked working tree of the same repository as other. Both have to point at each other:
-// the file .git at a directory of the repository, and the file gitdir there at that file. So a directory that only
-// claims to be a working tree is none.
+// LinkedTo reports whether r is a linked working tree of the same repository as other. Both must refer to each other:
+// the file .git to a directory of the repository, and the file gitdir in it to that file. A directory that only claims
+// to be a working tree does not count.
 func (r *Repo) LinkedTo(other *Repo) bool {
 	link, err := filepath.EvalSymlinks(filepath.Join(r.Top, ".git"))
 	return err == nil && r.common == other.common && filepath.Dir(r.dir) == filepath.Join(r.common, "worktrees") && follow(r.dir, "gitdir", "") == link
 }
 
-// AddTree makes a linked working tree, with a new branch at HEAD.
+// AddTree creates a linked working tree, with a new branch at HEAD.
 func (r *Repo) AddTree(ctx context.Context, branch, dir string) error {
 	trees := filepath.Join(r.common, "worktrees")
 	if err := os.MkdirAll(trees, 0o777); err != nil {
@@ -79,11 +79,11 @@ func (r *Repo) AddTree(ctx context.Context, branch, dir string) error {
 	if _, err := r.Run(ctx, "worktree", "add", "-b", branch, "--", dir, "HEAD"); err != nil {
 		return err
 	}
-	link := filepath.Join(dir, ".git") // git wrote how it sees the repository
+	link := filepath.Join(dir, ".git") // git wrote its own view of the repository
 	return os.WriteFile(link, []byte("gitdir: "+filepath.ToSlash(filepath.Join(trees, filepath.Base(readLink(link))))+"\n"), 0o644)
 }
 
-// follow returns the path that a file of a directory names, without links; "" if it names none.
+// follow returns the path in a file of a directory, without links, or "".
 func follow(dir, name, before string) string {
 	path, ok := strings.CutPrefix(readLink(filepath.Join(dir, name)), before)
 	path = filepath.FromSlash(path)
@@ -100,7 +100,7 @@ func follow(dir, name, before string) string {
 	return path
 }
 
-// readLink reads a small regular file of one line, "" if it is none.
+// readLink reads a small regular file of one line; it returns "" for anything else.
 func readLink(path string) string {
 	info, err := os.Lstat(path)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > maxLink {

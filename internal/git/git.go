@@ -1,10 +1,10 @@
-// Package git runs git so that it starts no program that a repository, or any configuration, names.
+// Package git runs git in a way that starts no program named by a repository or a configuration.
 //
 // git reads only a configuration that ralph writes: the values of the keys in [kept], with which git cannot start
-// anything. For that, ralph makes a common directory of its own (GIT_COMMON_DIR): a directory with that configuration and
-// with links to the objects, references and work trees of the repository. So git sees neither the repository's
-// configuration nor its hooks, and a file of a repository that ralph does not know has no effect. The home directory
-// and the configuration of the system are out of its sight in the same way.
+// anything. For that, ralph creates a common directory (GIT_COMMON_DIR) with that configuration and with links to the
+// objects, references and work trees of the repository. git then sees neither the repository's configuration nor its
+// hooks, and unknown files of a repository have no effect. The home directory and the system's configuration are hidden
+// in the same way.
 //
 // Start with [Find] or [At], then [Repo.Open].
 package git
@@ -29,22 +29,22 @@ import (
 )
 
 var (
-	// ErrInside says that the git that PATH finds is a file of the project.
+	// ErrInside reports that git in PATH is a file of the project.
 	ErrInside = errors.New("the git that PATH finds is in the project, so it is not started")
-	// ErrLong says that git printed more than is kept, which is the beginning.
+	// ErrLong reports that git printed more than is kept.
 	ErrLong = errors.New("git printed more than 1 MiB")
 )
 
 const (
-	maxOutput  = 1 << 20          // how much is kept of what git prints
-	maxMessage = 2 << 10          // how much of its messages becomes an error
-	maxTime    = 10 * time.Minute // of one command
-	maxConfig  = 10 * time.Second // of reading the configuration
+	maxOutput  = 1 << 20          // bytes of git's output to keep
+	maxMessage = 2 << 10          // bytes of its messages in an error
+	maxTime    = 10 * time.Minute // for one command
+	maxConfig  = 10 * time.Second // for reading the configuration
 	afterExit  = 200 * time.Millisecond
 )
 
-// kept are the keys of a configuration whose values git may read, "*" for a subsection. They say how files, names and
-// objects are stored, who commits, and which branch follows which. None of them names a program.
+// kept are the configuration keys that git may read, "*" for a subsection. They configure how files, names and objects
+// are stored, who commits, and which branch tracks which. None of them names a program.
 var kept = strings.Fields(`
 	core.repositoryformatversion core.filemode core.symlinks core.ignorecase core.precomposeunicode core.longpaths core.fscache
 	core.autocrlf core.eol core.trustctime core.checkstat core.sharedrepository core.logallrefupdates
@@ -54,26 +54,26 @@ var kept = strings.Fields(`
 	user.name user.email user.useconfigonly author.name author.email committer.name committer.email i18n.commitencoding
 	branch.*.remote branch.*.merge remote.*.fetch`)
 
-// left are extensions that change nothing without the rest of the repository's configuration: what a work tree has
-// of its own is among the values that git lists, and objects are not fetched.
+// left are extensions without effect once the rest of the repository's configuration is gone: git lists the values of a
+// work tree, and objects are not fetched.
 var left = []string{"extensions.worktreeconfig", "extensions.partialclone"}
 
-// linked is what the common directory of a repository has for git.
+// linked are the entries of a repository's common directory that git needs.
 var linked = []string{"objects", "refs", "packed-refs", "reftable", "logs", "info", "shallow", "worktrees"}
 
-// Repo is a repository and one of its working trees.
+// Repo is a repository with one of its working trees.
 type Repo struct {
 	Top    string // the working tree
-	Signed bool   // commits must be signed, which ralph does not do. Open sets it
-	cwd    string // where git runs, in the working tree
-	dir    string // of what belongs to the working tree alone, such as HEAD and the index
-	common string // of the rest
+	Signed bool   // commits must be signed, which ralph cannot do; set by Open
+	cwd    string // where git runs
+	dir    string // the working tree's own data, such as HEAD and the index
+	common string // the shared data
 
 	program string
-	own     string // the common directory that git sees, "" before Open
+	own     string // the common directory for git, "" before Open
 }
 
-// Open prepares to run git. The caller closes r, unless there is an error.
+// Open prepares to run git. The caller must close r unless it returns an error.
 func (r *Repo) Open(ctx context.Context) (err error) {
 	defer func() {
 		if err != nil {
@@ -83,7 +83,7 @@ func (r *Repo) Open(ctx context.Context) (err error) {
 	if r.program, err = r.find(); err != nil {
 		return err
 	}
-	short, cancel := context.WithTimeout(ctx, maxConfig) // it may include pipes
+	short, cancel := context.WithTimeout(ctx, maxConfig) // the configuration may include pipes
 	defer cancel()
 	listed, err := r.run(short, environ("GIT_CONFIG_"), "config", "--list", "--null")
 	if errors.Is(err, ErrLong) {
@@ -100,7 +100,7 @@ func (r *Repo) Open(ctx context.Context) (err error) {
 	}
 	for _, name := range linked {
 		at := filepath.Join(r.common, name)
-		if _, err := os.Stat(at); err != nil && name != "packed-refs" && name != "worktrees" { // which may be made
+		if _, err := os.Stat(at); err != nil && name != "packed-refs" && name != "worktrees" { // may be created later
 			continue
 		}
 		if err := os.Symlink(at, filepath.Join(r.own, name)); err != nil {
@@ -110,14 +110,14 @@ func (r *Repo) Open(ctx context.Context) (err error) {
 	return os.WriteFile(filepath.Join(r.own, "config"), []byte(config), 0o600)
 }
 
-// Close removes what Open made.
+// Close removes what Open created.
 func (r *Repo) Close() {
 	if r.own != "" {
 		_ = os.RemoveAll(r.own)
 	}
 }
 
-// find returns the program git. One in the working tree, or in the main one, is not started: a repository can bring it, and an
+// find returns the path of git. It rejects one in the working tree or the main one: a repository can bring it, and an
 // agent can change it.
 func (r *Repo) find() (string, error) {
 	found, err := exec.LookPath("git")
@@ -139,7 +139,7 @@ func (r *Repo) find() (string, error) {
 	return found, nil
 }
 
-// config returns the configuration that git reads, given how it listed the user's and the repository's.
+// config returns the configuration for git, given its listing of the user's and the repository's.
 func (r *Repo) config(listed string) (string, error) {
 	user := home.OfProcess()
 	settings := cmp.Or(os.Getenv("XDG_CONFIG_HOME"), filepath.Join(user, ".config"))
@@ -152,12 +152,12 @@ func (r *Repo) config(listed string) (string, error) {
 		}
 		fmt.Fprintf(&b, "[%s]\n\t%s = \"%s\"\n", section, name, quoted.Replace(value))
 	}
-	set("core.excludesfile", filepath.Join(settings, "git", "ignore")) // as git has it
+	set("core.excludesfile", filepath.Join(settings, "git", "ignore")) // git's default
 	set("core.attributesfile", filepath.Join(settings, "git", "attributes"))
 	for setting := range strings.SplitSeq(strings.TrimSuffix(listed, "\x00"), "\x00") {
 		key, value, isSet := strings.Cut(setting, "\n")
 		if !isSet {
-			value = "true" // as git takes a key without a value
+			value = "true" // git's value for a key without one
 		}
 		section, name := cutKey(key)
 		pattern := key
@@ -182,7 +182,7 @@ func (r *Repo) config(listed string) (string, error) {
 	return b.String(), nil
 }
 
-// file returns the path of a file that a configuration names, "" if it is none: git would wait for a pipe.
+// file returns the path of a file in a configuration, or "" if it is not a regular file: git would wait for a pipe.
 func (r *Repo) file(user, path string) string {
 	if below, ok := strings.CutPrefix(path, "~/"); ok {
 		path = filepath.Join(user, below)
@@ -203,8 +203,8 @@ func cutKey(key string) (section, name string) {
 	return key[:i], key[i+1:]
 }
 
-// Run runs git and returns what it prints. The error is what git reports; [context.DeadlineExceeded] and
-// [context.Canceled] if the context, or the time that a command of git has, ended it.
+// Run runs git and returns its output. The error has git's message; it is [context.DeadlineExceeded] or
+// [context.Canceled] if the context, or git's time limit, ended it.
 func (r *Repo) Run(ctx context.Context, args ...string) (string, error) {
 	if r.own == "" {
 		return "", errors.New("the repository is not open")
@@ -214,7 +214,7 @@ func (r *Repo) Run(ctx context.Context, args ...string) (string, error) {
 		"GIT_ALLOW_PROTOCOL=none", "GIT_NO_LAZY_FETCH=1", "GIT_TERMINAL_PROMPT=0"), args...)
 }
 
-// environ returns the environment for git: of the variables of git, those with a prefix alone.
+// environ returns the environment for git: of git's variables only those with a prefix.
 func environ(prefixes ...string) []string {
 	return slices.DeleteFunc(os.Environ(), func(v string) bool {
 		v = strings.ToUpper(v)
@@ -235,7 +235,7 @@ func (r *Repo) run(ctx context.Context, env []string, args ...string) (string, e
 	out, errs := child.Output{Left: maxOutput}, child.Output{Left: maxMessage}
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	cmd.WaitDelay = afterExit
-	kill := child.Group(cmd, syscall.SIGTERM) // git removes its locks then
+	kill := child.Group(cmd, syscall.SIGTERM) // lets git remove its locks
 	err := cmd.Run()
 	switch {
 	case ctx.Err() != nil:
@@ -249,12 +249,12 @@ func (r *Repo) run(ctx context.Context, env []string, args ...string) (string, e
 	return string(out.Kept), nil
 }
 
-// Pipes returns an error that names a pipe of the repository, for which git would wait.
+// Pipes returns an error if the repository has a pipe, for which git would wait.
 func (r *Repo) Pipes() error {
 	for _, root := range slices.Compact([]string{r.Top, r.dir, r.common}) {
 		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() || d.Type().IsRegular() || root == r.Top && !strings.Contains(filepath.ToSlash(path[len(root):]), "/.git") {
-				return nil // git does not open other pipes of a working tree
+				return nil // git opens no other pipes of a working tree
 			}
 			if info, err := os.Stat(path); err == nil && info.Mode()&fs.ModeNamedPipe != 0 {
 				return fmt.Errorf("%s is a pipe, for which git would wait", path)

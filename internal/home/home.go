@@ -1,4 +1,4 @@
-// Package home finds the user's home directory.
+// Package home returns the user's home directory. Start with [OfProcess].
 package home
 
 import (
@@ -7,7 +7,7 @@ import (
 	"runtime"
 )
 
-// Dir is the home directory that an environment names, "" if it names none.
+// Dir returns the home directory in an environment, or "".
 func Dir(getenv func(string) string) string {
 	if runtime.GOOS == "windows" {
 		return cmp.Or(getenv("USERPROFILE"), getenv("HOME"))
@@ -15,11 +15,10 @@ func Dir(getenv func(string) string) string {
 	return getenv("HOME")
 }
 
-// OfProcess is the home directory of the user who runs the process, "" if there is none.
+// OfProcess returns the home directory of the process, or "".
 func OfProcess() string { return Dir(os.Getenv) }
 
-// In is an environment whose home directory is dir, with nothing in it that another
-// variable leads to.
+// In returns an environment whose home directory is dir, without variables that name others.
 func In(dir string, getenv func(string) string) func(string) string {
 	return func(name string) string {
 		switch name {

@@ -4,5 +4,5 @@ package home
 
 import "io/fs"
 
-// Shared reports whether another user can write to a directory: here that is not known.
+// Shared reports whether another user can write to a directory, which is unknown on this system.
 func Shared(fs.FileInfo) bool { return false }

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// Shared reports whether another user can write to a directory, or it is another's, which root may use. That its group
-// can write is allowed where the group is the user's own, as many systems set it up.
+// Shared reports whether another user can write to a directory or owns it, except that root may use others'
+// directories. Write access of the user's own group is allowed, as many systems set it up.
 func Shared(info fs.FileInfo) bool {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {

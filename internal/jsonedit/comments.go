@@ -6,7 +6,7 @@ import (
 	"github.com/ralph-sdk/ralph/internal/jsontext"
 )
 
-// Uncommented gives src with blanks in the place of comments, as JavaScript has them. All else keeps its place.
+// Uncommented returns src with comments, as in JavaScript, replaced by blanks, so that positions stay the same.
 func Uncommented(src []byte) []byte {
 	out := bytes.Clone(src)
 	for _, c := range comments(src) {
@@ -21,7 +21,7 @@ func Uncommented(src []byte) []byte {
 
 type comment struct{ start, end int }
 
-// comments finds the comments of JSON that is valid but for them.
+// comments returns the comments of JSON that is valid without them.
 func comments(src []byte) (found []comment) {
 	jsontext.Value(src).Structure(func(start, end int) bool {
 		if end > start+1 {

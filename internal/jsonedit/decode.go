@@ -1,5 +1,5 @@
-// Package jsonedit reads one JSON object and edits it in place: no byte changes but
-// those of the edit.
+// Package jsonedit reads one JSON object and edits it in place: it changes only the edited bytes. Start with [Decode]
+// and [Put].
 package jsonedit
 
 import (
@@ -9,8 +9,8 @@ import (
 	"github.com/ralph-sdk/ralph/schema"
 )
 
-// Decode reads one JSON object. The error wraps a [*schema.SyntaxError] if src is no
-// JSON at all; it is the rest of a sentence that starts with the file.
+// Decode decodes one JSON object. The error wraps a [*schema.SyntaxError] if src is not JSON; it completes a sentence
+// that begins with the file.
 func Decode(src []byte) (schema.Document, error) {
 	doc, err := schema.ParseJSON(src)
 	if err != nil {

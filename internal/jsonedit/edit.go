@@ -14,16 +14,13 @@ import (
 	"github.com/ralph-sdk/ralph/schema"
 )
 
-// Put gives src, one JSON object that may have comments, with the value at path, which is written as
-// JSON too and keeps its order of fields. A value that is there is replaced; an
-// absent field becomes the last of its object; the number of elements of a list
-// stands for one more. What is absent on the way to it is made: an object where
-// path goes on with a name, a list where it goes on with 0.
+// Put returns src, one JSON object that may have comments, with value, which is also JSON and keeps its order of
+// fields, at path. It replaces an existing value; a missing field becomes the last of its object; the length of a list
+// as an index appends to it. It creates what is missing on the path: an object before a name, a list before 0.
 //
-// New text stands in the style of the file: its indentation and line breaks, each
-// field on its own line where the others are, a list of plain values on one line.
-// No other byte changes. The result was decoded again and compared; what cannot be
-// done so is an error.
+// New text has the style of the file: its indentation and line breaks, each field on its own line if the others are, a
+// list of plain values on one line. No other byte changes. Put decodes the result to verify it, and otherwise returns
+// an error.
 func Put(src []byte, path []any, value []byte) ([]byte, error) {
 	return change(src, path, func(doc any, s source) (want any, at splice, err error) {
 		parsed, err := schema.ParseJSON(value)
@@ -38,17 +35,16 @@ func Put(src []byte, path []any, value []byte) ([]byte, error) {
 	})
 }
 
-// Set is Put for a caller who checks more than the text: all but the last part of
-// path is there, what the result decodes to is compared, and value is written as it is.
+// Set is like Put for callers with their own checks: path must exist except for its last part, the result is compared,
+// and value is inserted unchanged.
 func Set(src []byte, path []any, value []byte) ([]byte, error) {
 	at, err := source(src).put(path, value, true)
 	return at.in(src), err
 }
 
-// Cut gives src, one JSON object, without the field or element at path, and
-// without the comma and the line that it leaves behind. No other byte changes. The
-// result was decoded again and compared; what cannot be done so, also because
-// nothing is there or a comment would go, is an error.
+// Cut returns src, one JSON object, without the field or element at path, its comma and its line. No other byte
+// changes. Cut decodes the result to verify it, and returns an error if nothing is at path or a comment would be
+// removed.
 func Cut(src []byte, path []any) ([]byte, error) {
 	return change(src, path, func(doc any, s source) (want any, at splice, err error) {
 		if want, err = model(doc, path, nil, cut); err != nil {
@@ -59,13 +55,13 @@ func Cut(src []byte, path []any) ([]byte, error) {
 	})
 }
 
-// errByHand is for spots that an edit would harm.
+// errByHand is for text that an edit would harm.
 var errByHand = errors.New("it is written in a way that cannot be edited without harming the rest; repair it by hand")
 
-// errComment is for a change that a comment is in the way of.
+// errComment is for a change that would remove a comment.
 var errComment = errors.New("the change would remove a comment; move that comment first")
 
-// A splice is text instead of the bytes from start to end.
+// A splice replaces the bytes from start to end with text.
 type splice struct {
 	start, end int
 	text       []byte
@@ -75,7 +71,7 @@ func (s splice) in(src []byte) []byte {
 	return slices.Concat(src[:s.start], s.text, src[s.end:])
 }
 
-// change believes an edit only if the result decodes to what was asked for.
+// change makes an edit, and verifies that the result decodes to what was intended.
 func change(src []byte, path []any, edit func(doc any, s source) (want any, at splice, err error)) ([]byte, error) {
 	plain := Uncommented(src)
 	before, err := Decode(plain)
@@ -105,20 +101,20 @@ func change(src []byte, path []any, edit func(doc any, s source) (want any, at s
 	return edited, nil
 }
 
-// Assign returns a copy of a decoded document with value at path, all but the last part of which must exist. What path
-// does not touch is shared. Errors say why the path leads nowhere.
+// Assign returns a copy of a decoded document with value at path, all but the last part of which must exist. Other
+// parts are shared. Errors say why the path does not exist.
 func Assign(v any, path []any, value any) (any, error) { return model(v, path, value, set) }
 
-// How a change finds its place.
+// What a change does at its path.
 type how uint8
 
 const (
-	set how = iota // the place may be a missing field
-	put            // what is missing on the way is made, and the next element of a list
-	cut            // what is there goes
+	set how = iota // the last part may be a missing field
+	put            // creates what is missing, and appends to a list
+	cut            // removes the value
 )
 
-// model is the decoded document after a change.
+// model returns the decoded document after a change.
 func model(v any, path []any, value any, h how) (any, error) {
 	if len(path) == 0 {
 		return value, nil
@@ -164,13 +160,13 @@ func model(v any, path []any, value any, h how) (any, error) {
 	return nil, fmt.Errorf("a path consists of text and whole numbers, not of %T", path[0])
 }
 
-// put writes a value at path, in the style of the file or as it is.
+// put inserts a value at path, in the style of the file or unchanged.
 func (s source) put(path []any, value []byte, asIs bool) (splice, error) {
 	at := s.outermost()
 	st := s.fileStyle(asIs)
 	for i, part := range path {
 		if string(s[at:s.skip(at)]) == "null" {
-			// Nothing was said yet; what is made takes its place.
+			// Null counts as missing; it is replaced.
 			return splice{at, at + len("null"), s.inStyle(st, at, wrap(path[i:], value))}, nil
 		}
 		members, end := s.members(at)
@@ -184,7 +180,7 @@ func (s source) put(path []any, value []byte, asIs bool) (splice, error) {
 	return splice{at, s.skip(at), s.inStyle(st, at, value)}, nil
 }
 
-// cut removes what is at path, as Cut does.
+// cut removes the value at path, as Cut does.
 func (s source) cut(path []any) (splice, error) {
 	at := s.outermost()
 	for i, part := range path {
@@ -204,7 +200,7 @@ func (s source) cut(path []any) (splice, error) {
 	return splice{}, errByHand
 }
 
-// find returns the index of the member that part names, the last of several, or -1.
+// find returns the index of the last member that part names, or -1.
 func (s source) find(members []jsontext.Member, part any) int {
 	for i, m := range slices.Backward(members) {
 		if part == i || m.KeyEnd > m.KeyStart && jsontext.Value(s[m.KeyStart:m.KeyEnd]).Text() == part {
@@ -214,7 +210,7 @@ func (s source) find(members []jsontext.Member, part any) int {
 	return -1
 }
 
-// wrap makes the objects and lists that lead to value.
+// wrap returns value within the objects and lists of a path.
 func wrap(path []any, value []byte) []byte {
 	for i := len(path) - 1; i >= 0; i-- {
 		if key, ok := path[i].(string); ok {
@@ -226,8 +222,8 @@ func wrap(path []any, value []byte) []byte {
 	return value
 }
 
-// addMember puts a field, or an element if key is empty and it is a list, behind
-// the last one, in the style of its neighbours, or of the file if there are none.
+// addMember appends a field, or an element if key is empty and it is a list, in the style of its neighbours, or of the
+// file if there are none.
 func (s source) addMember(st style, open, end int, members []jsontext.Member, key string, value []byte) splice {
 	var name []byte
 	if s[open] == '{' {
@@ -250,7 +246,7 @@ func (s source) addMember(st style, open, end int, members []jsontext.Member, ke
 	if nl < 0 { // on one line with its neighbours
 		st.newline = ""
 		if len(members) == 1 {
-			before = nil // the blank behind the bracket says nothing of commas
+			before = nil // the blank after the bracket is not one after a comma
 			if strings.HasSuffix(st.colon, " ") {
 				before = []byte(" ")
 			}
@@ -262,14 +258,14 @@ func (s source) addMember(st style, open, end int, members []jsontext.Member, ke
 
 // A style is how a file is laid out.
 type style struct {
-	newline string // "" if the file stands on one line
+	newline string // "" if the file is a single line
 	unit    string // of indentation
 	colon   string // between key and value
-	asIs    bool   // values are written as they are
+	asIs    bool   // write values unchanged
 }
 
-// fileStyle looks at the outermost fields. A file without any is laid out as most
-// are, unless it stays on one line with a value that is written as it is.
+// fileStyle returns the style of the outermost fields. An empty file gets the usual style, unless an unchanged value
+// keeps it on one line.
 func (s source) fileStyle(asIs bool) style {
 	members, _ := s.members(s.outermost())
 	st := style{asIs: asIs, colon: ": "}
@@ -286,7 +282,7 @@ func (s source) fileStyle(asIs bool) style {
 	return st
 }
 
-// inStyle writes a value that begins at i.
+// inStyle returns a value that begins at i.
 func (s source) inStyle(st style, i int, value []byte) []byte {
 	lineStart := bytes.LastIndexByte(s[:i], '\n') + 1
 	if bytes.ContainsAny(s[lineStart:i], "{[") {
@@ -295,14 +291,14 @@ func (s source) inStyle(st style, i int, value []byte) []byte {
 	return st.value(nil, value, s.indentAt(i))
 }
 
-// indentAt is the indentation of the line that i is on.
+// indentAt returns the indentation of the line of i.
 func (s source) indentAt(i int) string {
 	lineStart := bytes.LastIndexByte(s[:i], '\n') + 1
 	line := s[lineStart:i]
 	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])
 }
 
-// member writes a field, or an element if key is nil.
+// member returns a field, or an element if key is nil.
 func (st style) member(key, value []byte, indent string) []byte {
 	var out []byte
 	if key != nil {
@@ -311,7 +307,7 @@ func (st style) member(key, value []byte, indent string) []byte {
 	return st.value(out, value, indent)
 }
 
-// value writes JSON in this style; indent is that of the line that it begins on.
+// value appends JSON in this style; indent is that of its first line.
 func (st style) value(out, value []byte, indent string) []byte {
 	if st.asIs {
 		return append(out, value...)

@@ -6,8 +6,8 @@ import (
 	"github.com/ralph-sdk/ralph/internal/jsontext"
 )
 
-// Repeated finds the first key that an object repeats, and where, from 1. It looks at
-// the key name of the outermost object and at all that its values contain. src is a JSON object.
+// Repeated returns the first key that an object repeats, with its position, from 1. It checks the key name of the
+// outermost object and everything within its values. src must be a JSON object.
 func Repeated(src []byte, name string) (key string, line, col int, ok bool) {
 	v := jsontext.Value(bytes.TrimPrefix(src, bom))
 	seen := false
@@ -27,8 +27,7 @@ func Repeated(src []byte, name string) (key string, line, col int, ok bool) {
 	return "", 0, 0, false
 }
 
-// repeated is the offset of the first key in the value at i that is in its object
-// already, or -1.
+// repeated returns the offset of the first duplicate key in the value at i, or -1.
 func repeated(v jsontext.Value, i int) int {
 	seen := map[string]bool{}
 	for c := v.At(i); c.Next(); {

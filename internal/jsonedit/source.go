@@ -6,11 +6,11 @@ import (
 	"github.com/ralph-sdk/ralph/internal/jsontext"
 )
 
-// A source is JSON that is known to be valid.
+// A source is valid JSON.
 type source []byte
 
-// members lists what the object or list at i holds, and where its closing
-// bracket is. Other values hold nothing.
+// members returns the members of the object or list at i, and the offset of its closing bracket. Other values have
+// none.
 func (s source) members(i int) (list []jsontext.Member, end int) {
 	c := jsontext.Value(s).At(i)
 	for c.Next() {
@@ -19,10 +19,10 @@ func (s source) members(i int) (list []jsontext.Member, end int) {
 	return list, max(c.Close, i)
 }
 
-// skip is the offset behind the value at i.
+// skip returns the offset after the value at i.
 func (s source) skip(i int) int { return jsontext.Value(s).EndOfValue(i) }
 
-// before returns the white space in front of i, without blank lines.
+// before returns the white space before i, without blank lines.
 func (s source) before(i int) []byte {
 	start := i
 	for start > 0 && bytes.IndexByte([]byte(" \t\r\n"), s[start-1]) >= 0 {
@@ -38,7 +38,7 @@ func (s source) before(i int) []byte {
 	return white
 }
 
-// outermost is the offset of the outermost value.
+// outermost returns the offset of the outermost value.
 func (s source) outermost() int {
 	return jsontext.Value(s).SkipSpace(len(s) - len(bytes.TrimPrefix(s, bom)))
 }

@@ -1,5 +1,5 @@
-// Package jsontext finds values in the bytes of JSON without decoding the document, also in the beginning of one that
-// breaks off.
+// Package jsontext finds values in the bytes of JSON without decoding the document, also in an incomplete one. Start
+// with [Value].
 package jsontext
 
 import (
@@ -8,15 +8,14 @@ import (
 	"unicode/utf8"
 )
 
-// Value is the bytes of one JSON value that is not parsed yet.
+// Value is the bytes of one JSON value.
 //
-// Records are megabytes of which a few fields matter, so they are scanned for those instead of decoded: brackets are
-// counted and strings are jumped over. What the scan finds in a valid document is what a decoder finds. In an invalid one
-// it may find something too, where the brackets match; it never fails in any other way than to find nothing, and it
-// needs no stack for nesting.
+// Records may be megabytes of which a few fields matter, so they are scanned instead of decoded: brackets are counted
+// and strings are skipped. In a valid document the scan finds what a decoder finds. In an invalid one it may find
+// values where the brackets match, or nothing; it never fails otherwise, and nesting needs no stack.
 type Value []byte
 
-// Cursor goes through the members of an object or the elements of a list, in order; it visits all of several equal keys:
+// Cursor iterates over the members of an object or the elements of a list, in order, including duplicate keys:
 //
 //	c := v.Members()
 //	for c.Next() {
@@ -26,27 +25,28 @@ type Value []byte
 type Cursor struct {
 	Key   []byte // without quotes and escapes; nil in a list
 	Value Value
-	Whole bool  // the end was reached, and nothing follows it
-	Torn  Value // the beginning of a value whose end is missing
+	Whole bool  // the end was reached, and nothing follows
+	Torn  Value // the beginning of an incomplete value
 
-	Member     // where the current one is
-	Close  int // where the closing bracket is, once all members were visited; -1 if there is none
+	Member     // the position of the current one
+	Close  int // the offset of the closing bracket after the last member; -1 if there is none
 
 	of   Value
 	at   int
 	last byte
 }
 
-// A Member is the place of a field of an object, or of an element of a list, whose key is empty. The key has its quotes.
+// A Member is the position of a field of an object, or of an element of a list, whose key is empty. The key includes
+// its quotes.
 type Member struct{ KeyStart, KeyEnd, Start, End int }
 
-// Members is a cursor over an object; over any other value it finds nothing and is not whole.
+// Members returns a cursor over an object; for any other value it is empty and not Whole.
 func (v Value) Members() Cursor { return v.enter(0, '{', '}') }
 
-// Elements is a cursor over a list; over any other value it finds nothing and is not whole.
+// Elements returns a cursor over a list; for any other value it is empty and not Whole.
 func (v Value) Elements() Cursor { return v.enter(0, '[', ']') }
 
-// At is a cursor over the object or the list that begins at i.
+// At returns a cursor over the object or list at i.
 func (v Value) At(i int) Cursor {
 	if i < len(v) && v[i] == '[' {
 		return v.enter(i, '[', ']')
@@ -73,10 +73,10 @@ func (c *Cursor) end(i int) {
 	c.Close, c.Whole = i, c.of.SkipSpace(i+1) == len(c.of)
 }
 
-// Next moves to the next member, if there is one.
+// Next moves to the next member, and reports whether there is one.
 func (c *Cursor) Next() bool {
 	i, v := c.at, c.of
-	c.at = len(v) // wherever this ends, there is no more, unless it says so
+	c.at = len(v) // by default there is no more
 	if i >= len(v) {
 		return false
 	}
@@ -105,7 +105,7 @@ func (c *Cursor) Next() bool {
 	i = v.SkipSpace(end)
 	switch {
 	case i >= len(v):
-		// torn behind a value that is whole, as far as one can see
+		// torn after a value that looks complete
 	case v[i] == ',':
 		c.at = v.SkipSpace(i + 1)
 	case v[i] == c.last:
@@ -114,7 +114,7 @@ func (c *Cursor) Next() bool {
 	return true
 }
 
-// Decode is the value of a string; false for any other value.
+// Decode returns the value of a string; ok is false for any other value.
 func (v Value) Decode() (string, bool) {
 	if len(v) < 2 || v[0] != '"' {
 		return "", false
@@ -125,12 +125,12 @@ func (v Value) Decode() (string, bool) {
 		var s string
 		return s, json.Unmarshal(v, &s) == nil
 	case !utf8.Valid(inner):
-		return string([]rune(string(inner))), true // U+FFFD for every odd byte, as decoders have it
+		return string([]rune(string(inner))), true // U+FFFD for every invalid byte, as in decoders
 	}
 	return string(inner), true
 }
 
-// Text is the value of a string, "" for any other value.
+// Text returns the value of a string, "" for any other value.
 func (v Value) Text() string {
 	s, _ := v.Decode()
 	return s
@@ -142,7 +142,7 @@ func (v Value) IsTrue() bool { return string(v) == "true" }
 // There reports whether the value exists and is not null.
 func (v Value) There() bool { return len(v) > 0 && string(v) != "null" }
 
-// Int is the value of a whole number from 0 up, 0 for any other value.
+// Int returns the value of a whole number from 0 up, 0 for any other value.
 func (v Value) Int() int {
 	n := 0
 	for _, c := range v {
@@ -154,7 +154,7 @@ func (v Value) Int() int {
 	return n
 }
 
-// Field is the last of an object's members with that name, as decoders have it; nil if there is none.
+// Field returns the last of an object's members with that name, as decoders do; nil if there is none.
 func (v Value) Field(name string) Value {
 	var found Value
 	for c := v.Members(); c.Next(); {
@@ -165,8 +165,8 @@ func (v Value) Field(name string) Value {
 	return found
 }
 
-// HasToken reports whether the value has the string somewhere as a whole, as a key or as a value: a quote
-// that is no escaped one begins a string there, since nothing but punctuation follows the end of one.
+// HasToken reports whether the value contains the string as a key or a value: an unescaped quote begins a string there,
+// since only punctuation follows the end of one.
 func (v Value) HasToken(quoted string) bool {
 	for from := 0; ; {
 		i := bytes.Index(v[from:], []byte(quoted))
@@ -180,7 +180,7 @@ func (v Value) HasToken(quoted string) bool {
 	}
 }
 
-// SkipSpace is the index of the first byte from i on that is no white space.
+// SkipSpace returns the index of the first byte from i on that is not white space.
 func (v Value) SkipSpace(i int) int {
 	for i < len(v) && (v[i] == ' ' || v[i] == '\t' || v[i] == '\n' || v[i] == '\r') {
 		i++
@@ -188,7 +188,7 @@ func (v Value) SkipSpace(i int) int {
 	return i
 }
 
-// EndOfString is the index behind the string that begins at i, or -1.
+// EndOfString returns the index after the string that begins at i, or -1.
 func (v Value) EndOfString(i int) int {
 	if i >= len(v) || v[i] != '"' {
 		return -1
@@ -209,7 +209,7 @@ func (v Value) EndOfString(i int) int {
 	}
 }
 
-// EndOfValue is the index behind the value that begins at i, or -1.
+// EndOfValue returns the index after the value that begins at i, or -1.
 func (v Value) EndOfValue(i int) int {
 	if i >= len(v) {
 		return -1
@@ -255,9 +255,8 @@ func punctuation(c byte) bool {
 	return false
 }
 
-// Structure calls visit for each byte of the document that is outside of strings and comments, as JavaScript has them,
-// and for each comment as a whole, until visit returns false. It reads what is not valid too, and then may take more of
-// it for structure than a decoder.
+// Structure calls visit for each byte outside of strings and comments, as in JavaScript, and for each comment as a
+// whole, until visit returns false. In invalid documents it may treat more of them as structure than a decoder.
 func (v Value) Structure(visit func(start, end int) bool) {
 	for i := 0; i < len(v); {
 		end := i + 1
@@ -286,7 +285,7 @@ func (v Value) Structure(visit func(start, end int) bool) {
 	}
 }
 
-// LineCol turns an offset into line and column, both from 1; columns count characters.
+// LineCol converts an offset to line and column, both from 1, columns in characters.
 func (v Value) LineCol(at int) (line, col int) {
 	at = min(at, len(v))
 	line = 1 + bytes.Count(v[:at], []byte("\n"))

@@ -6,8 +6,7 @@ import (
 	"fmt"
 )
 
-// Encode returns a value as JSON in one line, without the escapes that are meant for web pages: people read it. It returns
-// nil for what JSON cannot hold.
+// Encode returns a value as JSON on one line, without escapes for web pages, or nil for what JSON cannot represent.
 func Encode(v any) []byte {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -18,7 +17,7 @@ func Encode(v any) []byte {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
-// Kind returns the kind of a decoded value, with its article.
+// Kind returns the kind of a decoded value with an article.
 func Kind(v any) string {
 	switch v.(type) {
 	case nil:

@@ -1,4 +1,4 @@
-// Package markdown takes lines of Markdown apart: their ends, indentation, list signs and fences.
+// Package markdown parses lines of Markdown: their ends, indentation, list signs and fences. Start with [LineAt].
 package markdown
 
 import (
@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-// LineAt is the end of the line that begins at start, and the beginning of the next.
+// LineAt returns the end of the line that begins at start, and the beginning of the next.
 func LineAt(text string, start int) (end, next int) {
 	n := strings.IndexAny(text[start:], "\r\n")
 	if n < 0 {
@@ -19,8 +19,8 @@ func LineAt(text string, start int) (end, next int) {
 	return end, end + 1
 }
 
-// Indentation counts the columns of white space before a line, with tab stops every four columns, and returns what
-// follows them, without white space at its end.
+// Indentation returns the columns of white space before a line, with tab stops every four columns, and the rest,
+// without trailing white space.
 func Indentation(line string) (columns int, rest string) {
 	for i, r := range line {
 		switch {
@@ -35,7 +35,7 @@ func Indentation(line string) (columns int, rest string) {
 	return columns, ""
 }
 
-// CutMark splits the sign of a list item (-, *, + or a number) from the rest. The sign is "" if there is none.
+// CutMark splits the sign of a list item (-, *, + or a number) from the rest. The sign may be "".
 func CutMark(rest string) (mark, text string) {
 	n := NumberSize(rest)
 	if rest != "" && strings.IndexByte("-*+", rest[0]) >= 0 {
@@ -47,8 +47,8 @@ func CutMark(rest string) (mark, text string) {
 	return rest[:n], strings.TrimLeft(rest[n:], " \t")
 }
 
-// NumberSize is the length of a number with its point or bracket, 0 if there is none. A list has few digits' worth of
-// items, so this stays cheap on a line of digits.
+// NumberSize returns the length of a number with its point or bracket, or 0. It accepts only few digits, so it is fast
+// on a line of digits.
 func NumberSize(s string) int {
 	i := 0
 	for i < len(s) && i < 9 && '0' <= s[i] && s[i] <= '9' {
@@ -60,7 +60,7 @@ func NumberSize(s string) int {
 	return 0
 }
 
-// OpensFence returns the characters with which a line opens a block of code, "" if it opens none.
+// OpensFence returns the characters with which a line opens a code block, or "".
 func OpensFence(rest string) string {
 	for _, sign := range []string{"`", "~"} {
 		n := len(rest) - len(strings.TrimLeft(rest, sign))
@@ -71,7 +71,7 @@ func OpensFence(rest string) string {
 	return ""
 }
 
-// ClosesFence reports whether a line ends the block of code that fence opened.
+// ClosesFence reports whether a line ends the code block that fence opened.
 func ClosesFence(rest, fence string) bool {
 	return len(rest) >= len(fence) && strings.Trim(rest, fence[:1]) == ""
 }

@@ -1,4 +1,4 @@
-// Package nearest guesses which name a user meant.
+// Package nearest guesses which name a user meant. Start with [DidYouMean].
 package nearest
 
 import (
@@ -7,16 +7,14 @@ import (
 	"strings"
 )
 
-// maxWord is how many bytes a word may have that is taken for a typo.
+// maxWord bounds a word that may be a typo, in bytes.
 const maxWord = 64
 
-// maxCandidates is among how many names somebody looks for a typo: the search takes
-// time with each of them.
+// maxCandidates bounds the names to compare, since each takes time.
 const maxCandidates = 1000
 
-// DidYouMean asks whether the candidate nearest to word was meant, as in `did you
-// mean "phase"?`. It is "" if none is near: a wrong guess costs the reader more than
-// none. Of equally near candidates the first counts; word itself is not offered.
+// DidYouMean returns a question for the candidate nearest to word, as in `did you mean "phase"?`, or "" if none is
+// near: a wrong guess is worse than none. Of equally near candidates the first counts; word itself does not.
 func DidYouMean(word string, candidates []string) string {
 	if len(word) > maxWord || len(candidates) > maxCandidates {
 		return ""
@@ -40,8 +38,8 @@ func DidYouMean(word string, candidates []string) string {
 	return "did you mean " + strconv.Quote(best) + "?"
 }
 
-// OrBeginning is DidYouMean for names that have long and short forms: if none is near, it asks
-// for a candidate that begins with word, or with which word begins.
+// OrBeginning is like DidYouMean for names with long and short forms: if none is near, it suggests a candidate that
+// begins with word, or with which word begins.
 func OrBeginning(word string, candidates []string) string {
 	meant := DidYouMean(word, candidates)
 	for _, c := range candidates {
@@ -52,8 +50,7 @@ func OrBeginning(word string, candidates []string) string {
 	return meant
 }
 
-// distance counts the letters to insert, drop, replace or swap with their neighbour
-// to turn a into b; more than atMost if there are more.
+// distance returns the number of letters to insert, delete, replace or swap to turn a into b, or more than atMost.
 func distance(a, b []rune, atMost int) int {
 	if max(len(a)-len(b), len(b)-len(a)) > atMost {
 		return atMost + 1

@@ -1,13 +1,13 @@
-// Package process runs a program and ends it with all that it started.
+// Package process runs a program and ends it with everything that it started.
 //
-// Killing a process group is not enough for coding agents: most start their shell tools in groups or sessions of their
-// own, which outlive them. So the program gets a session of its own, what it leaves behind is found by its parents, its
-// sessions, a mark in its environment and, on Linux, a brand that it cannot take off, and is ended too. It also ends if this
-// process dies.
+// Killing a process group is not enough for coding agents: most start their shell tools in their own groups or
+// sessions, which outlive them. The program therefore runs in its own session, and leftover processes are found and
+// ended by their parents, sessions, a mark in the environment and, on Linux, a brand that they cannot remove. The
+// program also ends if this process dies.
 //
-// What is left out: on systems other than Linux and Windows, a process that left its parent, its group and its session
-// before the program ended is not found; if this process is killed, only the program itself ends with it, and only on Linux.
-// [Leftovers] finds those later. On Linux, root can take the brand off.
+// Limits: on systems other than Linux and Windows, a process that left its parent, its group and its session before the
+// program ended is not found; if this process is killed, only the program itself ends with it, and only on Linux.
+// [Leftovers] finds those later. On Linux, root can remove the brand.
 //
 // Start with [Command.Run].
 package process
@@ -27,40 +27,40 @@ import (
 // Command is a program to run.
 type Command struct {
 	Args   []string // the program and its arguments; a name without a slash is looked up in PATH
-	Dir    string   // "" is that of this process
-	Env    []string // of the program, beside the mark; of a name that is there twice, the last value counts
-	Mark   string   // NAME=VALUE that is set in its environment and names the run; required
-	Stdin  string   // what it can read there, before the end; "" closes it
+	Dir    string   // "" is the working directory of this process
+	Env    []string // of the program, without the mark; the last of duplicate names counts
+	Mark   string   // NAME=VALUE, set in its environment to identify the run; required
+	Stdin  string   // its input; "" closes it
 	Stdout io.Writer
 	Stderr io.Writer
 
-	// Grace is how long the program has to end by itself after it was asked to, before it is killed. 0 kills at once.
+	// Grace is how long the program may take to end after a request, before it is killed. 0 kills it immediately.
 	Grace time.Duration
 
-	// Started is called with the id of the process once it runs, nil for nothing.
+	// Started is called with the process ID once the program runs. It may be nil.
 	Started func(ID)
 }
 
-// ID names a process beyond its end: process ids are used again.
+// ID identifies a process beyond its end, although systems reuse process IDs.
 type ID struct {
 	Pid   int    `json:"pid"`
-	Start string `json:"start,omitempty"` // when it started, as the system counts; "" if it does not say
-	Brand uint64 `json:"brand,omitempty"` // that it and all that it starts have; 0 if there is none
+	Start string `json:"start,omitempty"` // its start in the system's unit; "" if unknown
+	Brand uint64 `json:"brand,omitempty"` // of it and its descendants; 0 if none
 }
 
 // Exit is how a program ended.
 type Exit struct {
-	Code   int    // exit status, -1 if it was ended by a signal
-	Signal string // that ended it, "" if none
-	Left   int    // processes that it left behind, and that were ended
+	Code   int    // exit status, -1 if a signal ended it
+	Signal string // the signal, "" if none
+	Left   int    // how many processes it left, which were ended
 }
 
-// Run runs the program until it ends or ctx is done; then it asks it to end, kills it after the grace, and ends all that
-// it left behind. When Run returns, nothing of it runs any more, and Stdout and Stderr are written no more. The error is that
-// the program could not be started; what it did is no error.
+// Run runs the program until it ends or ctx is done; then it requests its end, kills it after the grace period, and
+// ends all processes that it left. When Run returns, none of them runs, and nothing more is written to Stdout and
+// Stderr. The error is only that the program could not be started.
 //
-// Run is safe for concurrent use by commands with different marks. On Linux, it makes this process the one that adopts
-// orphans of its descendants.
+// Run is safe for concurrent use by commands with different marks. On Linux, it makes this process adopt orphans of its
+// descendants.
 func (c Command) Run(ctx context.Context) (exit Exit, err error) {
 	if len(c.Args) == 0 {
 		return exit, errors.New("there is no program to run")
@@ -70,8 +70,7 @@ func (c Command) Run(ctx context.Context) (exit Exit, err error) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		// On Linux the program dies with the thread that started it, so that thread lives as long. It is not unlocked
-		// before the program has ended.
+		// On Linux the program dies with the thread that started it, so keep the thread until the program has ended.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		exit, err = c.run(ctx)
@@ -89,7 +88,7 @@ func (c Command) run(ctx context.Context) (Exit, error) {
 	}
 	cmd := exec.Command(c.Args[0], c.Args[1:]...)
 	cmd.Dir = c.Dir
-	cmd.Env = append(slices.Clip(c.Env), c.Mark) // of a name that is there twice, the last value counts
+	cmd.Env = append(slices.Clip(c.Env), c.Mark) // the last of duplicate names counts
 	tree, err := newTree(cmd, c.Mark)
 	if err != nil {
 		return Exit{}, err
@@ -110,7 +109,7 @@ func (c Command) run(ctx context.Context) (Exit, error) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		// Wait of exec.Cmd would also wait for all who hold the pipes, such as orphans.
+		// Wait of exec.Cmd would also wait for processes that hold the pipes, such as orphans.
 		if state, err := cmd.Process.Wait(); err == nil {
 			exit = exitOf(state)
 		}
@@ -129,14 +128,15 @@ func (c Command) run(ctx context.Context) (Exit, error) {
 		<-ended
 	}
 	exit.Left = tree.sweep(c.Grace)
-	_ = cmd.Wait() // for the pipes: the program has ended
+	_ = cmd.Wait() // closes the pipes: the program has ended
 	return exit, nil
 }
 
-// afterEnd is how long the pipes are read after all processes have ended. Only one that was not found can hold them open.
+// afterEnd is how long to read the pipes after all known processes have ended, in case another one holds them open.
 const afterEnd = time.Second
 
-// lasting returns a writer that takes all that w does not: the program would end, or stand still, at a pipe that is not read.
+// lasting returns a writer that discards what w does not accept: the program would end, or block, at a pipe that is not
+// read.
 func lasting(w io.Writer) io.Writer {
 	if w == nil {
 		return nil

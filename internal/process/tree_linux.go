@@ -21,7 +21,7 @@ func attributes() *syscall.SysProcAttr {
 // adopt makes this process the parent of orphans of its descendants.
 func adopt() error { return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
 
-// table reads /proc. What ends meanwhile is left out.
+// table reads /proc. It omits processes that end meanwhile.
 func table() []entry {
 	dirs, _ := filepath.Glob("/proc/[0-9]*")
 	all := make([]entry, 0, len(dirs))
@@ -40,7 +40,7 @@ func table() []entry {
 // read reads /proc/PID/stat, see proc_pid_stat(5).
 func read(pid int) (entry, bool) {
 	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	end := bytes.LastIndexByte(b, ')') // the name of the program may hold anything
+	end := bytes.LastIndexByte(b, ')') // the program's name may contain anything
 	if err != nil || end < 0 {
 		return entry{}, false
 	}
@@ -68,15 +68,15 @@ func identify(pid int) ID {
 	return ID{Pid: pid, Start: e.start}
 }
 
-// What a process starts inherits its limits, and only root can raise a hard limit: neither another session nor another
-// environment nor another parent takes one off. The limit of file locks has had no effect since Linux 2.4, so it can be a brand.
+// What a process starts inherits its limits, and only root can raise a hard limit: changing session, environment or
+// parent does not. The limit on file locks has had no effect since Linux 2.4, so it can serve as a brand.
 
 // branding is held while this process has the brand of a program that it starts.
 var branding sync.Mutex
 
-// startBranded starts a program with a brand that no other command has: below the limit of this process by chance. A process
-// inherits the soft limit, which this process can raise again, so a program is branded before it can start another. 0 is that
-// there is none.
+// startBranded starts a program with a brand that no other command has: a random limit below that of this process. A
+// process inherits the soft limit, which this process can raise again, so a program is branded before it can start
+// another. 0 means no brand.
 func startBranded(cmd *exec.Cmd) (brand uint64, err error) {
 	branding.Lock()
 	defer branding.Unlock()
@@ -94,17 +94,18 @@ func startBranded(cmd *exec.Cmd) (brand uint64, err error) {
 	return brand, err
 }
 
-// limitOf is the limit of a process, zero if it cannot be known.
+// limitOf returns the limit of a process, zero if unknown.
 func limitOf(pid int) (l unix.Rlimit) {
 	_ = unix.Prlimit(pid, unix.RLIMIT_LOCKS, nil, &l)
 	return l
 }
 
-// branded reports whether a process has a brand, and whether it has another one than this process, which it inherited or gave itself.
+// branded reports whether a process has a brand, and whether it has another one than this process, inherited or its
+// own.
 func branded(pid int, brand uint64) (has, other bool) {
 	l := limitOf(pid)
 	return brand != 0 && (l.Cur == brand || l.Max == brand), l.Max != 0 && l.Max < limitOf(0).Max
 }
 
-// older reports whether a process that started at a is older than one that started at b. Both are clock ticks.
+// older reports whether a, a start in clock ticks, is before b.
 func older(a, b string) bool { return len(a) < len(b) || len(a) == len(b) && a < b }

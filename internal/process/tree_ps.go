@@ -14,7 +14,7 @@ func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: tru
 // adopt does nothing: orphans go to the first process of the system.
 func adopt() error { return nil }
 
-// table asks ps, which every Unix has. Sessions are shown in too many forms to be used.
+// table runs ps, which every Unix has. Its sessions have too many forms to be used.
 func table() []entry {
 	out, err := exec.Command("ps", "-axo", "pid=,ppid=,pgid=,stat=,lstart=").Output()
 	if err != nil {
@@ -40,7 +40,7 @@ func table() []entry {
 	return all
 }
 
-// marked is false: the environment of another process cannot be read everywhere.
+// marked returns false: not every system shows the environment of other processes.
 func marked(int, string) bool { return false }
 
 // There are no brands.
@@ -56,5 +56,5 @@ func identify(pid int) ID {
 	return ID{Pid: pid}
 }
 
-// older is false: ps has seconds only, in the words of a language.
+// older returns false: ps prints only seconds, in a local format.
 func older(string, string) bool { return false }

@@ -10,13 +10,13 @@ import (
 	"time"
 )
 
-// tree is a program with all that it started.
+// tree is a program with everything that it started.
 type tree struct {
 	mark     string
-	since    string // when the program started: what is older does not belong to it, "" if that is not known
+	since    string // when the program started: older processes do not belong to it, "" if unknown
 	brand    uint64 // 0 if there is none
-	root     int    // the program itself, which is waited for; 0 for none
-	sessions []int  // that belong to it
+	root     int    // the program itself, until it has ended; 0 for none
+	sessions []int  // its sessions
 	groups   []int
 }
 
@@ -45,24 +45,24 @@ func (t *tree) id(pid int) ID {
 
 func (t *tree) close() {}
 
-// ask asks the program to end, and its group.
+// ask sends the program and its group a request to end.
 func (t *tree) ask() {
 	t.look()
 	_ = syscall.Kill(-t.root, syscall.SIGTERM)
 }
 
-// kill ends the program and its group. What else it started is then an orphan.
+// kill kills the program and its group. Its other descendants become orphans.
 func (t *tree) kill() {
 	t.look()
 	_ = syscall.Kill(-t.root, syscall.SIGKILL)
 }
 
-// pause is how long a look at the process table waits for the next one.
+// pause is the interval for reading the process table.
 const pause = 5 * time.Millisecond
 
-// sweep ends what is left when the program has ended, and counts it: first by a request, then by force.
+// sweep ends the remaining processes once the program has ended, by a request, then by force, and counts them.
 func (t *tree) sweep(grace time.Duration) int {
-	t.root = 0 // it has ended, and its number may be used again
+	t.root = 0 // it has ended, and its ID may be reused
 	ended := map[int]bool{}
 	deadline := time.Now().Add(grace)
 	for sent := syscall.SIGTERM; ; {
@@ -84,32 +84,31 @@ func (t *tree) sweep(grace time.Duration) int {
 			ended[p.pid] = true
 		}
 		if time.Now().After(deadline.Add(stubborn)) {
-			return len(ended) // it cannot be killed, such as one that waits for a disk that is gone
+			return len(ended) // it cannot be killed, for example while waiting for a lost disk
 		}
 		time.Sleep(pause)
 	}
 }
 
-// stubborn is how long a killed process is waited for.
+// stubborn is how long to wait for a killed process.
 const stubborn = 3 * time.Second
 
 // entry is a process of the system's table.
 type entry struct {
 	pid, parent, group, session int
-	dead                        bool // it has ended, and its parent has not asked how
+	dead                        bool // a zombie
 	start                       string
 }
 
-// look gives what belongs to the tree now, and remembers its sessions and groups, to know by them what is started later
-// or what hides its parents.
+// look returns the current processes of the tree, and remembers their sessions and groups to recognize later ones.
 func (t *tree) look() []entry {
 	all := table()
 	i := slices.IndexFunc(all, func(p entry) bool { return p.pid == os.Getpid() })
 	if i < 0 {
-		return nil // without the process table there is nothing to go on
+		return nil // nothing is possible without the process table
 	}
 	self := all[i]
-	// Neither this process nor one that it descends from is ever meant, whatever the marks say.
+	// Never this process or its ancestors, whatever the marks.
 	never := map[int]bool{}
 	for p := self; !never[p.pid]; {
 		never[p.pid] = true
@@ -122,7 +121,7 @@ func (t *tree) look() []entry {
 	if t.root > 1 {
 		in[t.root] = true
 	}
-	for more := true; more; { // a child may stand before its parent
+	for more := true; more; { // a child may be listed before its parent
 		more = false
 		for _, p := range all {
 			if p.pid > 1 && !in[p.pid] && !never[p.pid] && t.has(p, self, in) {
@@ -144,7 +143,7 @@ func (t *tree) look() []entry {
 func (t *tree) has(p, self entry, in map[int]bool) bool {
 	switch {
 	case p.session == self.session && p.group == self.group:
-		return false // the user's own, such as the shell that started this process
+		return false // an ancestor, such as the user's shell
 	case older(p.start, t.since):
 		return false
 	case t.knows(p, in):
@@ -153,19 +152,18 @@ func (t *tree) has(p, self entry, in map[int]bool) bool {
 	switch has, other := branded(p.pid, t.brand); {
 	case has:
 		return p.session != self.session
-	case other && p.parent == self.pid: // an orphan with the brand of a run within the run, or with one that it gave itself
+	case other && p.parent == self.pid: // an orphan with the brand of a nested run, or its own
 		return t.brand != 0 && active.Load() == 1
 	}
 	return !p.dead && marked(p.pid, t.mark)
 }
 
-// knows reports whether a process belongs to the tree by its parent, its session or its group.
+// knows reports whether a process belongs to the tree by its parent, session or group.
 func (t *tree) knows(p entry, in map[int]bool) bool {
 	return in[p.parent] || slices.Contains(t.sessions, p.session) || slices.Contains(t.groups, p.group)
 }
 
-// reap asks how an orphan ended that this process has adopted. Only of such ones: a wait for any child would take the
-// result of another command away.
+// reap waits for an adopted orphan. Waiting for any child would take another command's result.
 func (t *tree) reap(p entry) {
 	if p.parent == os.Getpid() {
 		var status syscall.WaitStatus
@@ -181,8 +179,8 @@ func exitOf(s *os.ProcessState) Exit {
 	return e
 }
 
-// Leftovers ends what processes with this mark an earlier process of this program left behind, which was killed, together with the
-// program that it had started as id. It gives how many there were.
+// Leftovers ends processes with this mark that an earlier, killed process of this program left, including the program
+// that it had started as id. It returns their number.
 func Leftovers(id ID, mark string, grace time.Duration) int {
 	t := &tree{mark: mark, brand: id.Brand}
 	if id.Pid > 1 && t.id(id.Pid) == id && id.Start != "" {

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// tree is a job object: what the program starts belongs to it, and ends with it. It ends too when this process does.
+// tree is a job object: the program's processes belong to it, and end with it or with this process.
 type tree struct{ job windows.Handle }
 
 func newTree(*exec.Cmd, string) (*tree, error) {
@@ -28,7 +28,8 @@ func newTree(*exec.Cmd, string) (*tree, error) {
 	return &tree{job}, nil
 }
 
-// start starts the program and puts it into the job. What it starts before that is outside: it runs for some microseconds then.
+// start starts the program and adds it to the job. Processes that it starts in the microseconds before that are not
+// included.
 func (t *tree) start(cmd *exec.Cmd) error {
 	if err := cmd.Start(); err != nil {
 		return err
@@ -39,17 +40,17 @@ func (t *tree) start(cmd *exec.Cmd) error {
 		err = windows.AssignProcessToJobObject(t.job, h)
 	}
 	if err != nil {
-		_ = cmd.Process.Kill() // it could not be bounded, so it must not run
+		_ = cmd.Process.Kill() // without a job it must not run
 	}
 	return nil
 }
 
-// ask does nothing: a program without a console of its own cannot be asked to end.
+// ask does nothing: a program without its own console accepts no request.
 func (t *tree) ask() {}
 
 func (t *tree) kill() { _ = windows.TerminateJobObject(t.job, 1) }
 
-// sweep ends the rest of the job. How many there were is not known.
+// sweep ends the rest of the job. The number is unknown.
 func (t *tree) sweep(time.Duration) int {
 	t.kill()
 	return 0
@@ -75,5 +76,5 @@ func identify(pid int) ID {
 	return id
 }
 
-// Leftovers finds nothing: the job ends with the process that made it.
+// Leftovers returns 0: the job ends with the process that made it.
 func Leftovers(ID, string, time.Duration) int { return 0 }

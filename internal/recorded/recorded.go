@@ -1,5 +1,5 @@
-// Package recorded reads what a decision was made on from its record, for those who
-// decide again and for tests that are made of decisions.
+// Package recorded reads the values that a recorded decision used, for replays and for tests made from decisions. Start
+// with [Known].
 package recorded
 
 import (
@@ -14,8 +14,8 @@ import (
 	"github.com/ralph-sdk/ralph/schema"
 )
 
-// Known gives the value that an input had, see [rules.Input]. A field of an object
-// that was kept whole is known too. ok is false if the record does not hold it.
+// Known returns the value of an input, see [rules.Input], or of a field of a recorded object. ok is false if the record
+// lacks it.
 func Known(r *loop.Record, name string) (value any, ok bool) {
 	fact, pointer, isFact := strings.Cut(name, "#")
 	if !throughList(pointer) {
@@ -46,9 +46,8 @@ func Known(r *loop.Record, name string) (value any, ok bool) {
 	return nil, false
 }
 
-// throughList reports whether a pointer seems to lead through a list. A record
-// that holds one element of a list does not hold the list, and there is no
-// document with only the second element.
+// throughList reports whether a pointer may lead through a list. A record with one element of a list does not have the
+// list, and no document has only the second element.
 func throughList(pointer string) bool {
 	return slices.ContainsFunc(schema.SplitPointer(pointer), func(step string) bool {
 		_, err := strconv.Atoi(step)
@@ -56,8 +55,8 @@ func throughList(pointer string) bool {
 	})
 }
 
-// Document gives as much of a fact as the record holds: a whole value, or an
-// object with the fields that were read. It is nil if nothing was read of it.
+// Document returns as much of a fact as the record has: a whole value, or an object with the fields that were read; nil
+// if nothing was.
 func Document(r *loop.Record, fact string) any {
 	var doc any
 	for _, in := range r.Trace.Inputs {
@@ -70,7 +69,7 @@ func Document(r *loop.Record, fact string) any {
 	return doc
 }
 
-// Placed puts a value at a path of objects, which are made as needed.
+// Placed sets a value at a path of objects, which it creates as needed.
 func Placed(doc any, path []string, v any) any {
 	if len(path) == 0 {
 		if fields, ok := doc.(map[string]any); ok {
@@ -91,8 +90,8 @@ func Placed(doc any, path []string, v any) any {
 	return doc
 }
 
-// plainNumbers makes an int of every whole number: JSON does not tell them from
-// others, rules do. The value may come from a log or straight from a decision.
+// plainNumbers converts whole numbers to int: rules distinguish them, JSON does not. The value may come from a log or
+// directly from a decision.
 func plainNumbers(v any) any {
 	switch v := v.(type) {
 	case float64:
@@ -120,7 +119,7 @@ func plainNumbers(v any) any {
 	return v
 }
 
-// Gathered gives how a fact stood; ok is false if it was not gathered.
+// Gathered returns the status of a fact; ok is false if it was not gathered.
 func Gathered(r *loop.Record, fact string) (read rules.FactRead, ok bool) {
 	for _, f := range r.Trace.Facts {
 		if f.Name == fact {
@@ -130,8 +129,7 @@ func Gathered(r *loop.Record, fact string) (read rules.FactRead, ok bool) {
 	return rules.FactRead{}, false
 }
 
-// Memories returns the memories of the session and of the project in which rules have been in as many verdicts, and
-// that have these values.
+// Memories returns memories of session and project with these numbers of verdicts and these values.
 func Memories(p *rules.Program, verdict rules.Said, repeated map[string]int, values map[string]any) (session, project rules.Memory) {
 	both := map[bool]*rules.Memory{false: &session, true: &project}
 	for _, m := range both {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Number writes a number, 0 or more, with commas: 10,000.
+// Number returns a nonnegative number with commas: 10,000.
 func Number[N int | int64](n N) string {
 	s := fmt.Sprint(n)
 	for i := len(s) - 3; i > 0; i -= 3 {
@@ -15,7 +15,7 @@ func Number[N int | int64](n N) string {
 	return s
 }
 
-// Size writes a number of bytes: 8 MiB.
+// Size returns a number of bytes: 8 MiB.
 func Size[N int | int64](n N) string {
 	for shift, unit := range map[int]string{30: "GiB", 20: "MiB", 10: "KiB"} {
 		if whole := n >> shift; whole > 0 && whole < 1<<10 && whole<<shift == n {
@@ -25,7 +25,7 @@ func Size[N int | int64](n N) string {
 	return Number(n) + " bytes"
 }
 
-// Duration writes a time as people do: 24h.
+// Duration returns a duration in common form: 24h.
 func Duration(d time.Duration) string {
 	s := d.String()
 	if day := 24 * time.Hour; d >= 2*day && d%day == 0 {

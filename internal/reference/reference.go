@@ -1,5 +1,5 @@
-// Package reference writes the pages of docs/reference. A test of the package that owns a table makes the page of that
-// table, so that a page cannot say anything else than the code.
+// Package reference writes the pages of docs/reference. A test of the package that owns a table generates its page, so
+// that page and code agree.
 //
 // It is for tests only. Start with [New].
 package reference
@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// A Page is one Markdown file that is being made.
+// A Page is a Markdown file under construction.
 type Page struct {
 	t    testing.TB
 	name string
@@ -58,8 +58,8 @@ func (p *Page) Block(language, text string) {
 	fmt.Fprintf(&p.text, "\n```%s\n%s\n```\n", language, strings.TrimRight(text, "\n"))
 }
 
-// Table adds a table. The first row is its head. An empty cell fails the test, for something has no documentation; write
-// "-" for one that is meant to be empty.
+// Table adds a table. The first row is its head. An empty cell fails the test, because something is not documented;
+// write "-" for one that should be empty.
 func (p *Page) Table(rows ...[]string) {
 	p.t.Helper()
 	for _, row := range rows {
@@ -91,7 +91,7 @@ func Table(rows [][]string) string {
 	return strings.TrimSuffix(out.String(), "\n")
 }
 
-// plain keeps what is no code from being read as HTML.
+// plain escapes text that is not code, so that it is not HTML.
 func plain(text string) string {
 	parts := strings.Split(text, "`")
 	for i := 0; i < len(parts); i += 2 {
@@ -100,7 +100,7 @@ func plain(text string) string {
 	return strings.Join(parts, "`")
 }
 
-// Check compares the page with the file, or writes the file with the flag -update of the test.
+// Check compares the page to the file, or writes the file if the test has the flag -update.
 func (p *Page) Check() {
 	p.t.Helper()
 	file := filepath.Join(root(p.t), "docs", "reference", p.name+".md")
@@ -127,7 +127,7 @@ func Code(words ...string) string {
 	return strings.Join(marked, ", ")
 }
 
-// root is the root of the repository, above the directory of the test.
+// root returns the root of the repository, above the directory of the test.
 func root(t testing.TB) string {
 	dir := workingDir(t)
 	for _, err := os.Stat(filepath.Join(dir, "go.mod")); err != nil; _, err = os.Stat(filepath.Join(dir, "go.mod")) {

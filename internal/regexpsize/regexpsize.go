@@ -1,4 +1,4 @@
-// Package regexpsize says how much work a regular expression is before any is done.
+// Package regexpsize computes the cost of a regular expression before compiling it. Start with [Instructions].
 package regexpsize
 
 import (
@@ -7,9 +7,8 @@ import (
 	"strings"
 )
 
-// Instructions is how large a pattern gets when it is compiled. A counted repetition
-// is that many copies, which nest: some thirty bytes can stand for a thousand
-// instructions, which [regexp.Compile] would make before anybody could count them.
+// Instructions returns the size of a compiled pattern. A counted repetition is that many copies, and they nest: thirty
+// bytes can mean a thousand instructions, which [regexp.Compile] would make first.
 func Instructions(src string) (int, error) {
 	tree, err := syntax.Parse(src, syntax.Perl)
 	if err != nil {
@@ -18,7 +17,7 @@ func Instructions(src string) (int, error) {
 	return Of(tree), nil
 }
 
-// Of is Instructions of a pattern that is already parsed.
+// Of is Instructions for a parsed pattern.
 func Of(tree *syntax.Regexp) int { return int(min(2+copies(tree), math.MaxInt32)) }
 
 func copies(re *syntax.Regexp) (n float64) {
@@ -29,7 +28,7 @@ func copies(re *syntax.Regexp) (n float64) {
 	case syntax.OpLiteral:
 		return float64(len(re.Rune))
 	case syntax.OpCharClass:
-		return float64(1 + len(re.Rune)/16) // its table is looked through
+		return float64(1 + len(re.Rune)/16) // matching searches its table
 	case syntax.OpCapture:
 		return n + 2
 	case syntax.OpStar, syntax.OpPlus, syntax.OpQuest:
@@ -44,8 +43,8 @@ func copies(re *syntax.Regexp) (n float64) {
 	return 1
 }
 
-// Parsing is what it costs to parse a pattern, in instructions: named classes are
-// long tables, and ranges that go beyond ASCII are folded character by character.
+// Parsing returns the cost of parsing a pattern, in instructions: named classes are large tables, and ranges beyond
+// ASCII are folded character by character.
 func Parsing(src string) int {
 	const table, folded = 300, 2_000
 	n := len(src) + table*(strings.Count(src, `\p`)+strings.Count(src, `\P`))

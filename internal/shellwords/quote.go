@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// Line writes words so that a shell reads them again: that of POSIX systems,
-// or cmd.exe on Windows.
+// Line returns words quoted for a shell: that of POSIX systems, or cmd.exe on Windows.
 func Line(words []string) string {
 	quoted := make([]string, len(words))
 	for i, word := range words {
@@ -15,7 +14,7 @@ func Line(words []string) string {
 	return strings.Join(quoted, " ")
 }
 
-// Quote writes a word so that a shell of a system reads it again.
+// Quote returns a word quoted for a shell of a system.
 func Quote(goos, word string) string {
 	switch {
 	case Plain(word, goos == "windows"):
@@ -26,8 +25,7 @@ func Quote(goos, word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// Plain reports whether a word needs no quotes in any shell; cmd.exe takes a
-// backslash too.
+// Plain reports whether a word needs no quotes in any shell; with cmd, a backslash needs none.
 func Plain(word string, cmd bool) bool {
 	for i := 0; i < len(word); i++ {
 		if !IsPlain(word[i]) && (!cmd || word[i] != '\\') {

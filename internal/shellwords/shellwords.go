@@ -1,5 +1,5 @@
-// Package shellwords takes lines of a shell apart, and writes them. It is no parser of a shell: of what it does not know,
-// such as a loop, it returns the words.
+// Package shellwords splits and quotes shell command lines. It is not a shell parser: it returns unsupported syntax,
+// such as a loop, as words. Start with [Split].
 package shellwords
 
 import "strings"
@@ -7,13 +7,13 @@ import "strings"
 // A Word is a word of a line, or an operator between two commands.
 type Word struct {
 	Text     string
-	Raw      string // as the line has it, with its quotes
+	Raw      string // as in the line, with quotes
 	Operator bool   // && || | |& ; & or the end of a line
 }
 
-// Split takes a line with one command apart, as a shell of POSIX systems would; a backslash before a character that no
-// shell quotes is one of a path on Windows. Of a quote that is not closed the rest of the line is one word. The one
-// operator is the end of a line.
+// Split splits a line with one command, as a POSIX shell would, except that a backslash before a character that no
+// shell quotes is part of a Windows path. After an unclosed quote the rest of the line is one word. The only operator
+// is the end of a line.
 func Split(line string) []Word {
 	return split(line, func(line string, i int) int {
 		if line[i] == '\n' {
@@ -23,7 +23,7 @@ func Split(line string) []Word {
 	})
 }
 
-// SplitCommands takes a line with several commands apart.
+// SplitCommands splits a line with several commands.
 func SplitCommands(line string) []Word { return split(line, operator) }
 
 func split(line string, operator func(line string, i int) int) []Word {
@@ -73,7 +73,7 @@ func split(line string, operator func(line string, i int) int) []Word {
 	return words
 }
 
-// operator is the length of the operator at i, or 0.
+// operator returns the length of the operator at i, or 0.
 func operator(line string, i int) int {
 	rest := line[i:]
 	switch line[i] {
@@ -96,7 +96,7 @@ func operator(line string, i int) int {
 	return 0
 }
 
-// IsPlain reports whether c means nothing special to any shell.
+// IsPlain reports whether c has no special meaning in any shell.
 func IsPlain(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("_-./:=,+@%", c) >= 0
 }

@@ -2,9 +2,9 @@ package source
 
 import "strings"
 
-// walk goes through an expression, without its quotes, up to the index at which stop holds; depth is that of the brackets
-// around it. It returns where it ended, and the place of the quote that is open there, else of the last such bracket, or
-// -1. An apostrophe within or behind a word is no quote.
+// walk scans an expression, skipping quotes, until stop reports true; depth is the number of open brackets. It returns
+// where it ended, and the offset of the quote that is open there, otherwise of the last open bracket, or -1. An
+// apostrophe within or after a word is not a quote.
 func walk(text string, stop func(i, depth int) bool) (at, unclosed int) {
 	var brackets []int
 	quote := -1
@@ -33,13 +33,13 @@ func walk(text string, stop func(i, depth int) bool) (at, unclosed int) {
 	return at, quote
 }
 
-// Unclosed is the offset of the quote that an expression leaves open, else of the last bracket, or -1.
+// Unclosed returns the offset of the quote that an expression leaves open, otherwise of the last open bracket, or -1.
 func Unclosed(text string) int {
 	_, at := walk(text, func(int, int) bool { return false })
 	return at
 }
 
-// open is the quote or bracket that text leaves open, or 0.
+// open returns the quote or bracket that text leaves open, or 0.
 func open(text string) byte {
 	if at := Unclosed(text); at >= 0 {
 		return text[at]
@@ -47,8 +47,8 @@ func open(text string) byte {
 	return 0
 }
 
-// torn reports whether a ` #` between text and comment was within an expression:
-// a bracket is open before it, or a quote that is closed behind it.
+// torn reports whether a ` #` between text and comment is within an expression: a bracket is open before it, or a quote
+// that is closed after it.
 func torn(text, comment string) bool {
 	switch c := open(text); c {
 	case 0:
@@ -60,7 +60,7 @@ func torn(text, comment string) bool {
 	}
 }
 
-// closing is the index of the quote that ends a text of an expression, or -1.
+// closing returns the index of the quote that ends a string literal, or -1.
 func closing(text string, quote byte) int {
 	for i := 0; i < len(text); i++ {
 		switch text[i] {
@@ -89,7 +89,7 @@ func isWord(c byte) bool {
 	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
 }
 
-// quotedEnd is the offset behind the quoted scalar that text begins with, or -1 if it is not closed.
+// quotedEnd returns the offset after the quoted scalar at the beginning of text, or -1 if it is not closed.
 func quotedEnd(text string) int {
 	for i := 1; i < len(text); i++ {
 		switch c := text[i]; {

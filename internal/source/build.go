@@ -10,31 +10,29 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// slab is how many nodes of a text are allocated at a time: most policies have one
-// for every twenty bytes, and what is not used costs a hook the touching of it.
+// slab returns how many nodes of a text to allocate at a time: most policies have one for every twenty bytes, and
+// touching unused memory costs a hook time.
 func slab(text string) int { return max(len(text)/20, 16) }
 
-// smallMap is the number of keys up to which comparing each with each is
-// cheaper than a table.
+// smallMap is the number of keys up to which pairwise comparison is cheaper than a map.
 const smallMap = 12
 
-// A builder turns the library's nodes into ours, in one pass, and looks for what
-// YAML read differently from what the author meant.
+// A builder converts the library's nodes to ours, in one pass, and looks for what YAML reads differently from what the
+// author meant.
 type builder struct {
 	file     *file
 	problems []Problem
 	free     []Node
 	count    int
-	full     bool  // MaxNodes was hit and has been reported
-	deep     bool  // MaxDepth, too
-	misread  error // the first place where the tree holds what was not meant
+	full     bool  // MaxNodes was exceeded and reported
+	deep     bool  // so was MaxDepth
+	misread  error // the first position that was misread
 
-	// The library's positions come in the order of the file: the last one that
-	// was looked up is a good place to start from.
+	// The library's positions are in the order of the file, so searches start from the last one.
 	line, col, offset int
 }
 
-// document builds the root. It is nil if there is none.
+// document builds the root, or returns nil.
 func (b *builder) document(doc *yaml.Node) *Node {
 	if doc.Kind != yaml.DocumentNode || len(doc.Content) == 0 {
 		b.report(0, 0, CheckDocument, "the file holds no YAML document", "write the policy here; it begins with `ralph: 1`")
@@ -43,8 +41,8 @@ func (b *builder) document(doc *yaml.Node) *Node {
 	return b.node(doc.Content[0], 0, -1, false)
 }
 
-// node builds one node and what is below it. Parent is the column, from 0, of the block key or dash that it belongs to;
-// flow says that it stands between brackets.
+// node builds one node and its descendants. parent is the column, from 0, of its block key or dash; flow says that it
+// is within brackets.
 func (b *builder) node(y *yaml.Node, depth, parent int, flow bool) *Node {
 	n := b.alloc()
 	n.file = b.file
@@ -118,8 +116,7 @@ func (b *builder) alloc() *Node {
 	return n
 }
 
-// seek is the byte offset of a line and column as the library counts them. It
-// counts a line behind the last one; such a place is the end of the text.
+// seek returns the byte offset of a line and column of the library. A line after the last one is the end of the text.
 func (b *builder) seek(line, col int) (int, Pos) {
 	f := b.file
 	if line < 1 || line > len(f.lines) || int(f.lines[line-1])+col-1 > len(f.text) {
@@ -154,14 +151,14 @@ func (f *file) problem(start, end int, check, message, help string) Problem {
 	return Problem{Start: f.pos(start), End: f.pos(max(start, end)), Check: check, Message: message, Help: help}
 }
 
-// wrong notes that the library read something else than was meant: a diagnosis finds out what.
+// wrong records that the library misread something; a diagnosis determines what.
 func (b *builder) wrong(n *Node, what string) {
 	if b.misread == nil {
 		b.misread = fmt.Errorf("line %d: %s", n.Start.Line, what)
 	}
 }
 
-// properties moves a node behind its tags, which may only say what YAML means anyway.
+// properties moves the start of a node after its tags, which must be those that YAML implies.
 func (b *builder) properties(n *Node, y *yaml.Node) {
 	text, start := b.file.text, n.offset
 	end := start
@@ -182,7 +179,7 @@ func (b *builder) properties(n *Node, y *yaml.Node) {
 	}
 }
 
-// property is the tag, anchor or alias that text begins with, or "".
+// property returns the tag, anchor or alias at the beginning of text, or "".
 func property(text string) string {
 	ends := unicode.IsSpace
 	switch {
@@ -197,8 +194,7 @@ func property(text string) string {
 	return text
 }
 
-// tagKind is the kind of node that a tag is for, if it is one of those that say
-// what YAML means anyway, or 0.
+// tagKind returns the kind of node for an implied tag, or 0.
 func tagKind(tag string) yaml.Kind {
 	switch tag {
 	case "!!str", "!!int", "!!float", "!!bool", "!!null":
@@ -211,8 +207,7 @@ func tagKind(tag string) yaml.Kind {
 	return 0
 }
 
-// typed checks that an explicit tag agrees with the value: the library finds out
-// only when it decodes.
+// typed checks an explicit tag against the value: the library does so only when decoding.
 func (b *builder) typed(n *Node, start, end int) {
 	bare := yaml.Node{Kind: yaml.ScalarNode, Value: n.Value}
 	if got := bare.ShortTag(); got == n.Tag || got == "!!int" && n.Tag == "!!float" {
@@ -222,7 +217,7 @@ func (b *builder) typed(n *Node, start, end int) {
 	n.Tag = "!!str"
 }
 
-// scalar looks for the traps of scalars, and settles the tags of YAML 1.2.
+// scalar looks for common mistakes in scalars, and sets the tags of YAML 1.2.
 func (b *builder) scalar(n *Node, parent int, flow bool) {
 	switch n.Tag {
 	case "!!timestamp", "!!merge": // of YAML 1.1
@@ -236,8 +231,7 @@ func (b *builder) scalar(n *Node, parent int, flow bool) {
 	}
 }
 
-// cut looks for a plain expression that ends too early: with brackets open,
-// before a ` #` or, between brackets, a comma.
+// cut reports a plain expression that ends too early: with brackets open, before a ` #` or, between brackets, a comma.
 func (b *builder) cut(n *Node, flow bool) {
 	if n.Comment == "" && !flow || !strings.ContainsAny(n.Value, "([{\"'") {
 		return
@@ -253,20 +247,19 @@ func (b *builder) cut(n *Node, flow bool) {
 	}
 }
 
-// split looks for an expression that a `: ` made into a map.
+// split reports an expression that a `: ` made a map.
 func (b *builder) split(n *Node) {
 	if key := n.Fields[0].Key; n.Style == Block && key.Style == Plain && unfinished(key.Value) {
 		b.wrong(n, "an expression that is a key")
 	}
 }
 
-// unfinished reports whether what became a key is the beginning of an expression: it ends with a bracket or quote open,
-// or in the middle of a `? :`.
+// unfinished reports whether a key is the beginning of an expression: it ends with a bracket or quote open, or within a
+// `? :`.
 func unfinished(key string) bool { return open(key) != 0 || strings.Contains(key, " ? ") }
 
-// swallowed looks for a quoted scalar that runs into the lines below because its
-// closing quote is missing: the library goes on to the next quote, wherever that
-// stands.
+// swallowed reports a quoted scalar that continues on the lines below because its closing quote is missing: the library
+// reads up to the next quote anywhere.
 func (b *builder) swallowed(n *Node, parent int) {
 	text := b.file.text
 	if quotedEnd(text[n.offset:b.file.lineEnd(n.offset)]) > 0 {
@@ -301,7 +294,7 @@ func (b *builder) key(key *Node, y *yaml.Node) {
 	b.report(key.offset, key.end(), check, message, help)
 }
 
-// tagName is the name of a scalar's type for people.
+// tagName returns the name of a scalar's type for users.
 func tagName(tag string) string {
 	switch tag {
 	case "!!int", "!!float":
@@ -343,7 +336,7 @@ func (b *builder) duplicate(key, earlier *Node) {
 		fmt.Sprintf("it is given first at %s; keep one of the two", earlier.Start))
 }
 
-// style is the style of one of the library's nodes: a bit for each, in our order, above the bit of a tag.
+// style returns the style of a node of the library: a bit for each, in our order, above the bit of a tag.
 func style(y *yaml.Node) Style {
 	if s := Style(bits.Len32(uint32(y.Style / yaml.DoubleQuotedStyle))); s != Plain || y.Kind == yaml.ScalarNode {
 		return s

@@ -6,17 +6,16 @@ import (
 	"strings"
 )
 
-// A diagnosis finds out where a text that the library refuses, or reads as something else than was meant, breaks the rules
-// of YAML: the library's errors have no column and often the wrong line. It reads no more of YAML than which keys and
-// dashes there are and where their values end, up to the first value that the library, which reads each alone, refuses.
-// So nothing is said about a text that is right.
+// A diagnosis finds where a text that the library rejects or misreads violates YAML: the library's errors have no
+// column and often the wrong line. It parses only keys, dashes and the ends of values, up to the first value that the
+// library, which parses each alone, rejects. So it reports nothing about a correct text.
 type diagnosis struct {
 	*file
-	first  []Problem // the first one, once there is one: what follows may be wrong because of it
+	first  []Problem // only the first: what follows may be wrong because of it
 	levels []level   // the open block maps and lists, outermost first
-	wants  bool      // the entry before has no value yet: one may follow, deeper
+	wants  bool      // the previous entry has no value yet: a deeper one may follow
 	seen   bool      // something was read
-	ended  bool      // the document is
+	ended  bool      // the document has ended
 }
 
 // A level is an open block map or list.
@@ -25,7 +24,7 @@ type level struct {
 	list bool // dashes
 }
 
-// explain reports why the library could not use the text.
+// explain returns why the library cannot use the text.
 func (f *file) explain(cause error) []Problem {
 	d := &diagnosis{file: f}
 	if d.read(); d.first == nil {
@@ -45,7 +44,7 @@ func (d *diagnosis) read() {
 			continue
 		case before < at:
 			d.tab(before, at)
-			return // no column below can be trusted
+			return // no column below is reliable
 		case col == 0 && marker(text, "..."):
 			d.ended = true
 			n++
@@ -63,14 +62,15 @@ func (d *diagnosis) read() {
 			d.report(at, end, "a `%` directive", "remove this line")
 			return
 		case text == "?" || strings.HasPrefix(text, "? "):
-			return // a key in its long form: that is not written by accident
+			return // a key in its long form, which is never accidental
 		}
 		n = d.entry(n, at, end)
 		d.seen = true
 	}
 }
 
-// content is line n (from 0) without its indentation, and the column where its spaces end. Start is end if it is empty.
+// content returns line n (from 0) without its indentation, and the column where its spaces end. start is end if it is
+// empty.
 func (f *file) content(n int) (start, end, col int) {
 	start, end = f.line(n)
 	line := f.text[start:end]
@@ -78,7 +78,7 @@ func (f *file) content(n int) (start, end, col int) {
 	return end - len(strings.TrimLeft(line, " \t")), end, col
 }
 
-// behind is the number of the first line behind line n that does not belong to a key or dash in the column parent.
+// behind returns the number of the first line after line n that does not belong to a key or dash in the column parent.
 func (f *file) behind(n, parent int) int {
 	for n++; n < len(f.lines); n++ {
 		if start, end, col := f.content(n); start < end && col <= parent {
@@ -102,8 +102,7 @@ func (d *diagnosis) tab(start, end int) {
 	d.report(start, end, "a tab in the indentation", "indent with spaces")
 }
 
-// entry reads a line that begins a list item, a map entry or a scalar, and
-// returns the number of the line behind what it read.
+// entry reads a line that begins a list item, a map entry or a scalar, and returns the number of the next line to read.
 func (d *diagnosis) entry(n, at, end int) int {
 	lineStart := int(d.lines[n])
 	parent := -1 // column of the key or dash that a value here belongs to
@@ -146,7 +145,7 @@ func (d *diagnosis) entry(n, at, end int) int {
 	return n + 1
 }
 
-// alone reports whether the line does not belong to what has the parent.
+// alone reports whether the line does not belong to the entry with this parent.
 func (d *diagnosis) alone(line, parent int) bool {
 	if line == len(d.lines) {
 		return true
@@ -166,8 +165,8 @@ func (d *diagnosis) stray(at, end int) {
 		"write `key: value`; if it belongs to the text above, indent it deeper than the key of that text")
 }
 
-// place puts an entry at its level. It reports an indentation that fits none.
-// Inline says that the entry stands behind a dash on the same line.
+// place assigns an entry to its level, or reports its indentation. inline says that the entry follows a dash on the
+// same line.
 func (d *diagnosis) place(at, col int, list, inline bool) {
 	wants, deeper := d.wants || inline, -1 // deeper is the column of the outermost level that ends here
 	d.wants = false
@@ -190,7 +189,7 @@ func (d *diagnosis) place(at, col int, list, inline bool) {
 	d.levels = append(d.levels, level{col, list})
 }
 
-// misplaced reports an entry whose column fits nothing above.
+// misplaced reports an entry whose column matches nothing above.
 func (d *diagnosis) misplaced(at, col, deeper int, beside bool) {
 	var columns []string
 	add := func(col int) { columns = append(columns, strconv.Itoa(col+1)) }
@@ -213,8 +212,7 @@ func (d *diagnosis) misplaced(at, col, deeper int, beside bool) {
 	d.report(at, end, "the indentation fits no line above", help)
 }
 
-// unexplained is what the library says, at the line that it names, or what comes
-// to mind: an error on a line that looks empty.
+// unexplained returns the library's error at its line, or a guess for an error on an empty line.
 func (f *file) unexplained(err error) Problem {
 	for n := range f.lines {
 		first, _ := f.line(n)

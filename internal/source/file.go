@@ -10,15 +10,14 @@ import (
 
 const bom = "\xef\xbb\xbf"
 
-// A file is the text of one document with the table of its lines.
+// A file is the text of one document with its line table.
 type file struct {
 	text  string  // without byte order mark
 	lines []int32 // byte offset at which each line starts
 	ascii bool    // columns are bytes
 }
 
-// newFile checks that the bytes are text that editors and the YAML parser see
-// in the same way. It returns nil if they are not.
+// newFile checks that editors and the YAML parser see the same text. It returns nil otherwise.
 func newFile(src []byte) (*file, []Problem) {
 	if len(src) > MaxSize {
 		return nil, []Problem{{
@@ -41,8 +40,7 @@ func newFile(src []byte) (*file, []Problem) {
 	return f, nil
 }
 
-// scan fills the line table and looks for characters that break lines for YAML
-// and not for editors, or that cannot be seen.
+// scan fills the line table and reports invisible characters and those that break lines only for YAML.
 func (f *file) scan() (problems []Problem) {
 	text := f.text
 	for i := 0; i < len(text); {
@@ -77,7 +75,7 @@ func (f *file) scan() (problems []Problem) {
 	return problems
 }
 
-// unreadable says what is wrong with a rune that must not stand in a file.
+// unreadable describes the problem of a character that is not allowed.
 func unreadable(r rune, size int) (message, help string) {
 	switch {
 	case r == utf8.RuneError && size == 1:
@@ -98,7 +96,7 @@ func unreadable(r rune, size int) (message, help string) {
 	return "", ""
 }
 
-// pos is the position of the byte at offset.
+// pos returns the position of the byte at offset.
 func (f *file) pos(offset int) Pos {
 	n := sort.Search(len(f.lines), func(i int) bool { return int(f.lines[i]) > offset })
 	start := int(f.lines[n-1])
@@ -108,7 +106,7 @@ func (f *file) pos(offset int) Pos {
 	return Pos{n, utf8.RuneCountInString(f.text[start:offset]) + 1}
 }
 
-// line is the byte range of line n (from 0) without its line end.
+// line returns the byte range of line n (from 0) without its line end.
 func (f *file) line(n int) (start, end int) {
 	start, end = int(f.lines[n]), len(f.text)
 	if n+1 < len(f.lines) {
@@ -121,12 +119,12 @@ func (f *file) line(n int) (start, end int) {
 	return start, end
 }
 
-// lineAt is the number (from 0) of the line that holds the byte at offset.
+// lineAt returns the number (from 0) of the line with the byte at offset.
 func (f *file) lineAt(offset int) int {
 	return sort.Search(len(f.lines), func(i int) bool { return int(f.lines[i]) > offset }) - 1
 }
 
-// lineEnd is the offset at which the line of the byte at offset ends.
+// lineEnd returns the end of the line with the byte at offset.
 func (f *file) lineEnd(offset int) int {
 	_, end := f.line(f.lineAt(offset))
 	return max(offset, end)
@@ -140,9 +138,8 @@ func marker(text, m string) bool {
 	return len(text) == len(m) || strings.IndexByte(" \t\r\n", text[len(m)]) >= 0
 }
 
-// Line is the line n (from 1) of src without its line end and, for the first
-// line, without byte order mark: what a snippet shows. It is "" if there is no
-// such line. Bytes that are not UTF-8 stay as they are.
+// Line returns line n (from 1) of src without its line end and, for the first line, without byte order mark, for a
+// snippet; "" if there is no such line. Invalid UTF-8 stays unchanged.
 func Line(src []byte, n int) string {
 	if n < 1 {
 		return ""

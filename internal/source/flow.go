@@ -5,18 +5,18 @@ import (
 	"strings"
 )
 
-// What was read of an entry between brackets.
+// The state of an entry between brackets.
 const (
 	nothing = iota
-	words   = iota // without quotes, which the next line may go on with
-	sealed  = iota // all of it: only a comma, a bracket or, behind a key, a colon may follow
+	words   = iota // unquoted, which the next line may continue
+	sealed  = iota // complete: only a comma, a bracket or, after a key, a colon may follow
 )
 
-// flow is the offset behind the bracket that closes the one at at. It is -1 if something is wrong between them, or there
-// is none before an entry of the block with the parent begins; it reports the first problem.
+// flow returns the offset after the bracket that closes the one at at. It returns -1 and reports the first problem if
+// there is one between them, or if an entry of the block with this parent begins first.
 func (d *diagnosis) flow(at, parent int) int {
 	var open []int          // brackets
-	var keys []bool         // whether the entries that hold them have a key
+	var keys []bool         // whether their entries have a key
 	read, keyed := 0, false // of the current entry
 	for i, ok := at, true; ok; i, ok = d.gap(i, parent) {
 		end := d.lineEnd(i)
@@ -92,8 +92,8 @@ func (d *diagnosis) flow(at, parent int) int {
 	return -1
 }
 
-// gap moves behind white space and comments. It reports false at the end of the text and where an entry of the block
-// around begins.
+// gap skips white space and comments. ok is false at the end of the text and where an entry of the surrounding block
+// begins.
 func (d *diagnosis) gap(i, parent int) (int, bool) {
 	for ; i < len(d.text); i++ {
 		switch c := d.text[i]; {
@@ -121,8 +121,8 @@ func (d *diagnosis) pair(at int) bool {
 	return start == at && colon >= 0 && isName(d.text[at:at+length])
 }
 
-// size is the length of a value as it was meant: up to the comma or bracket outside of its own quotes and brackets, or to
-// the end of the line.
+// size returns the length of a value as intended: up to the comma or bracket outside of its own quotes and brackets, or
+// to the end of the line.
 func (d *diagnosis) size(at int) int {
 	text := d.text[at:d.lineEnd(at)]
 	n, _ := walk(text, func(i, depth int) bool {

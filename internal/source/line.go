@@ -6,8 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// key finds the key that a line of a block map begins with: its length and the
-// index of its colon, or -1 if there is none.
+// key returns the length of the key that begins a line of a block map, and the index of its colon, or -1.
 func key(line string) (length, at int) {
 	switch line[0] {
 	case '"', '\'':
@@ -34,7 +33,7 @@ func key(line string) (length, at int) {
 	return len(strings.TrimRight(line[:at], " \t")), at
 }
 
-// colon is the index of the first `:` in the text that ends a key for YAML, or -1.
+// colon returns the index of the first `:` that ends a key in YAML, or -1.
 func colon(text string) int {
 	for i := 0; i < len(text); i++ {
 		if text[i] == ':' && (i+1 == len(text) || isSpace(text[i+1])) {
@@ -44,7 +43,7 @@ func colon(text string) int {
 	return -1
 }
 
-// comment is the index of the first `#` in the text that begins a comment, or -1.
+// comment returns the index of the first `#` that begins a comment, or -1.
 func comment(text string) int {
 	for i := 1; i < len(text); i++ {
 		if text[i] == '#' && (text[i-1] == ' ' || text[i-1] == '\t') {
@@ -80,7 +79,7 @@ func clip(text string) string {
 	return text
 }
 
-// quoteByte is a character in the quotes of a message.
+// quoteByte returns a character in quotes for a message.
 func quoteByte(c byte) string {
 	if c == '`' {
 		return "a backtick"

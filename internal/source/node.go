@@ -6,17 +6,17 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Kind says what a node is. The zero Kind is Scalar.
+// Kind is the kind of a node. The zero Kind is Scalar.
 type Kind uint8
 
 // The kinds of nodes.
 const (
-	Scalar Kind = iota // Value holds its text
-	Map                // Fields holds its entries
-	List               // Items holds its elements
+	Scalar Kind = iota // Value has its text
+	Map                // Fields has its entries
+	List               // Items has its elements
 )
 
-// String is "scalar", "map" or "list".
+// String returns "scalar", "map" or "list".
 func (k Kind) String() string {
 	switch k {
 	case Map:
@@ -27,7 +27,7 @@ func (k Kind) String() string {
 	return "scalar"
 }
 
-// Style says how a node is written.
+// Style is how a node is written.
 type Style uint8
 
 // The styles of scalars, then those of maps and lists.
@@ -41,8 +41,8 @@ const (
 	Block                     // one entry a line
 )
 
-// A Node is a map, a list or a scalar. Nodes are not changed after Parse and may
-// be used by many goroutines at once. They must not be copied.
+// A Node is a map, a list or a scalar. Nodes do not change after Parse and are safe for concurrent use. They must not
+// be copied.
 type Node struct {
 	Kind    Kind
 	Style   Style
@@ -51,18 +51,17 @@ type Node struct {
 	Value   string  // a scalar's decoded text
 	Fields  []Field // a map's entries in the order of the file
 	Items   []*Node // a list's elements
-	Comment string  // the comment behind it on its line, with its #
+	Comment string  // the comment after it on its line, with its #
 
 	file   *file
 	offset int // of Start in file.text
 	places atomic.Pointer[places]
 }
 
-// A Field is one entry of a map. Key is a scalar unless a problem says otherwise;
-// neither is nil.
+// A Field is one entry of a map. Key is a scalar unless a problem reports otherwise; neither is nil.
 type Field struct{ Key, Value *Node }
 
-// KindName is what to call the node in messages.
+// KindName returns the node's kind for messages.
 func (n *Node) KindName() string {
 	switch {
 	case n.Kind == Map:
@@ -75,8 +74,7 @@ func (n *Node) KindName() string {
 	return "a text"
 }
 
-// Get is the value under the key, the first if it is there twice. It is nil if
-// there is none, or if n is nil or no map.
+// Get returns the value of the first field called key. It returns nil if there is none, or if n is nil or not a map.
 func (n *Node) Get(key string) *Node {
 	if n == nil {
 		return nil
@@ -89,12 +87,10 @@ func (n *Node) Get(key string) *Node {
 	return nil
 }
 
-// At is the position in the file of the rune at this offset of Value, counted in
-// runes. A rune that an escape stands for is where the escape starts; a space or
-// line feed that comes from the end of a line is there. The offset just behind
-// the last rune is allowed; line feeds that end a block text are not counted as
-// text, so it is on their line, not below. An offset out of range is taken for
-// the nearest one. For maps, lists and nodes without source it is Start.
+// At returns the position in the file of the rune at this offset of Value, counted in runes. An escaped rune is at its
+// escape; a space or line feed from the end of a line is there. The offset after the last rune is allowed; line feeds
+// that end a block scalar do not count as text, so it is on their line, not below. An offset out of range means the
+// nearest one. For maps, lists and nodes without source At returns Start.
 //
 // The table is built at the first call and kept.
 func (n *Node) At(offset int) Pos {
@@ -104,8 +100,8 @@ func (n *Node) At(offset int) Pos {
 	return n.file.pos(n.table().at(n.Value, offset))
 }
 
-// End is the position just behind the node: behind the closing quote or bracket, behind the last character of another
-// scalar, and where the last child of another map or list ends.
+// End returns the position after the node: after the closing quote or bracket, after the last character of another
+// scalar, and the end of the last child of another map or list.
 func (n *Node) End() Pos {
 	if n.file == nil {
 		return n.Start
@@ -113,7 +109,7 @@ func (n *Node) End() Pos {
 	return n.file.pos(n.end())
 }
 
-// end is the offset of End.
+// end returns the offset of End.
 func (n *Node) end() int {
 	text, at := n.file.text, n.offset
 	switch {
@@ -135,8 +131,7 @@ func (n *Node) end() int {
 	return min(at+1, len(text))
 }
 
-// table is the map from Value to the file. Two goroutines may build it at the
-// same time; they build the same.
+// table returns the map from Value to the file. Concurrent calls may build it twice, with the same result.
 func (n *Node) table() *places {
 	if t := n.places.Load(); t != nil {
 		return t
@@ -146,9 +141,8 @@ func (n *Node) table() *places {
 	return t
 }
 
-// Decode is the node as a plain value: map[string]any, []any, string, int,
-// float64, bool or nil. An integer that does not fit an int is a float64. Of a key
-// given twice, which is a problem already, the last one counts.
+// Decode returns the node as a plain value: map[string]any, []any, string, int, float64, bool or nil. An integer that
+// does not fit an int is a float64. The last of duplicate keys, which are reported, counts.
 func (n *Node) Decode() any {
 	if n == nil {
 		return nil
@@ -170,8 +164,8 @@ func (n *Node) Decode() any {
 	if n.Tag == "!!str" || n.Tag == "" {
 		return n.Value
 	}
-	// The library resolved the tag from the text, so it reads the text too:
-	// 0x1F, 1_000, .inf and the like stay what they were there.
+	// The library resolved the tag from the text, so it must also parse it: 0x1F, 1_000, .inf and so on keep their
+	// meaning.
 	scalar := yaml.Node{Kind: yaml.ScalarNode, Tag: n.Tag, Value: n.Value}
 	var v any
 	if err := scalar.Decode(&v); err != nil {
@@ -188,7 +182,7 @@ func (n *Node) Decode() any {
 	return n.Value
 }
 
-// Count is how many maps, lists and scalars there are in n, keys included.
+// Count returns the number of maps, lists and scalars in n, including keys.
 func (n *Node) Count() int {
 	count := 1
 	for _, f := range n.Fields {

@@ -10,12 +10,12 @@ import (
 type places struct {
 	runs  []run // ordered by value; the first starts at 0 unless the value is empty
 	ascii bool  // runes of the value are bytes
-	last  int   // where the offset behind the last rune is
-	end   int   // just behind the scalar, closing quote included
+	last  int   // the offset after the last rune
+	end   int   // just after the scalar, including a closing quote
 }
 
-// A run is a stretch of the value. Its runes stand one after another in the file,
-// or, if point is set, all at one place: they come from an escape or a line end.
+// A run is a part of the value whose runes are consecutive in the file, or with point all at one position, from an
+// escape or a line end.
 type run struct {
 	rune  int // offset of its first rune in the value, in runes
 	value int // the same in bytes
@@ -23,7 +23,7 @@ type run struct {
 	point bool
 }
 
-// at is the offset in the file of a rune of the value.
+// at returns the offset in the file of a rune of the value.
 func (p *places) at(value string, offset int) int {
 	i := sort.Search(len(p.runs), func(i int) bool { return p.runs[i].rune > offset }) - 1
 	if i < 0 {
@@ -50,19 +50,19 @@ func (p *places) at(value string, offset int) int {
 	return r.src + at - r.value
 }
 
-// A locator walks the text of a scalar and its value in step.
+// A locator walks through the text of a scalar and its value in parallel.
 type locator struct {
 	places
 	file  *file
 	value string
 	block bool // | or >
-	cut   int  // the spaces that are cut from each line of a block text
-	rune  int  // how much of the value has been found: runes
+	cut   int  // spaces removed from each line of a block scalar
+	rune  int  // how much of the value was found: runes
 	done  int  // and bytes
-	lost  bool // the walk and the parser disagree
+	lost  bool // walk and parser disagree
 }
 
-// locate finds the runes of a scalar's value in the file.
+// locate returns the positions of a scalar's value.
 func locate(n *Node) *places {
 	text, at := n.file.text, n.offset
 	l := &locator{file: n.file, value: n.Value, block: n.Style == Literal || n.Style == Folded}
@@ -101,7 +101,7 @@ func locate(n *Node) *places {
 		}
 	}
 	l.lost = l.done < len(l.value)
-	l.point(l.last, len(l.value)-l.done) // all that remains is a place within the scalar
+	l.point(l.last, len(l.value)-l.done) // the rest has one position within the scalar
 	if n.Style == SingleQuoted || n.Style == DoubleQuoted {
 		if l.end = n.offset + quotedEnd(text[n.offset:]); l.end > l.last && !l.lost {
 			l.last = l.end - 1
@@ -112,8 +112,7 @@ func locate(n *Node) *places {
 	return &l.places
 }
 
-// exact says that the next n bytes of the value stand at src. The walk is lost if
-// they do not.
+// exact maps the next n bytes of the value to src. The walk is lost if they differ.
 func (l *locator) exact(src, n int) {
 	if l.value[l.done:l.done+n] != l.file.text[src:src+n] {
 		l.lost = true
@@ -125,7 +124,7 @@ func (l *locator) exact(src, n int) {
 	l.found(n, src+n)
 }
 
-// point says that the next n bytes of the value come from the place src.
+// point maps the next n bytes of the value to one position src.
 func (l *locator) point(src, n int) {
 	if n = min(n, len(l.value)-l.done); n > 0 {
 		l.runs = append(l.runs, run{rune: l.rune, value: l.done, src: src, point: true})
@@ -139,7 +138,7 @@ func (l *locator) found(n, last int) {
 	l.last = last
 }
 
-// feed says that the next byte of the value is want and comes from the place src.
+// feed maps the next byte of the value, which must be want, to src.
 func (l *locator) feed(want byte, src int) {
 	if l.lost = l.lost || l.done >= len(l.value) || l.value[l.done] != want; !l.lost {
 		l.point(src, 1)
@@ -152,7 +151,7 @@ func (l *locator) blank(at int) bool {
 	return rest == "" || !l.block && strings.TrimLeft(rest, " \t") == ""
 }
 
-// begin is where the text of a line begins that starts at start.
+// begin returns where the text of the line at start begins.
 func (l *locator) begin(start int) int {
 	end := l.file.lineEnd(start)
 	if !l.block {
@@ -162,7 +161,7 @@ func (l *locator) begin(start int) int {
 	return end - len(strings.TrimLeft(l.file.text[start:end], " "))
 }
 
-// lineEnds are the ends of lines from at on, and where the text behind them begins.
+// lineEnds returns the line ends from at on, and where the text after them begins.
 func (l *locator) lineEnds(at int) (ends []int, behind int) {
 	text := l.file.text
 	for at < len(text) && isSpace(text[at]) && l.blank(at) {
@@ -175,8 +174,8 @@ func (l *locator) lineEnds(at int) (ends []int, behind int) {
 	return ends, at
 }
 
-// breaks walks the line ends from at on. A single one is a space, each further one a line feed, but in a block text
-// where the value has line feeds for the first ones of them.
+// breaks walks through the line ends from at on. A single one is a space, each further one a line feed, except in a
+// block scalar whose value has line feeds for the first ones.
 func (l *locator) breaks(at int) int {
 	ends, behind := l.lineEnds(at)
 	rest := l.value[l.done:]
@@ -193,8 +192,8 @@ func (l *locator) breaks(at int) int {
 	return behind
 }
 
-// escape walks one escape of a double-quoted scalar. An escaped line end stands
-// for nothing, but empty lines behind it are line feeds.
+// escape walks through one escape of a double-quoted scalar. An escaped line end is nothing, but empty lines after it
+// are line feeds.
 func (l *locator) escape(at int) int {
 	text, size := l.file.text, 2
 	switch text[at+1 : min(at+2, len(text))] {
@@ -216,8 +215,8 @@ func (l *locator) escape(at int) int {
 	return min(at+size, len(text))
 }
 
-// indent is how many spaces are cut from each line of a block text: what the
-// first line with anything but spaces has more in the file than in the value.
+// indent returns how many spaces are removed from each line of a block scalar: the difference between file and value on
+// the first nonblank line.
 func (l *locator) indent(line int) int {
 	trimmed := strings.TrimLeft(l.value, " \n")
 	if trimmed == "" {
@@ -235,8 +234,7 @@ func (l *locator) indent(line int) int {
 	return 0
 }
 
-// blankIndent is the indent of a text that holds nothing but spaces and line
-// feeds: its lines are those of the file.
+// blankIndent returns the indent of a block scalar with only spaces and line feeds.
 func (l *locator) blankIndent(line int) int {
 	for _, kept := range strings.Split(l.value, "\n") {
 		if line >= len(l.file.lines) {
@@ -248,14 +246,13 @@ func (l *locator) blankIndent(line int) int {
 		}
 		line++
 	}
-	return MaxSize // nothing is kept of any line
+	return MaxSize // no line keeps anything
 }
 
 // isSpace reports whether c is white space of YAML.
 func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 
-// skipSpace is the offset of the first byte from i on that is not white space or
-// part of a comment.
+// skipSpace returns the offset of the first byte from i on that is not white space or part of a comment.
 func skipSpace(text string, i int) int {
 	for i < len(text) {
 		switch {

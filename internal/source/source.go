@@ -1,16 +1,11 @@
-// Package source reads the YAML text of a policy into nodes that know where
-// every character of theirs stands in the file.
+// Package source parses the YAML text of a policy into nodes with the positions of all their characters.
 //
-// It promises three things. Positions are exact: [Node.At] answers for any rune
-// of any scalar, whatever its style, so that an error inside an expression can
-// be shown under the very characters that a person typed. YAML's own traps are
-// named: a `!` that became a tag, a ` #` that became a comment, a `: ` or
-// a bracket that broke a plain value, each with what to write instead. And no
-// input makes it panic, run away or expand: size, depth and node count are
-// capped, and aliases are refused rather than followed.
+// Positions are exact: [Node.At] works for any rune of any scalar style, so that an error inside an expression is shown
+// at the characters that the user typed. Common YAML mistakes are reported: a `!` that became a tag, a ` #` that became
+// a comment, a `: ` or a bracket that broke a plain value, each with what to write instead. No input makes it panic,
+// run away or expand: size, depth and node count are limited, and aliases are rejected.
 //
-// It knows YAML and nothing of policies: which keys there are, and what their
-// values mean, is for the caller.
+// It leaves out policies: the caller knows the keys and the meaning of their values.
 //
 // Start with [Parse].
 package source
@@ -26,46 +21,44 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Bounds of what Parse reads. They are far above what people write and far
-// below what could make the parser slow.
+// Limits on what Parse reads. They are far above what people write and far below what could make the parser slow.
 const (
 	MaxSize  = 1 << 20 // bytes of one file
-	MaxDepth = 64      // maps and lists inside one another
-	MaxNodes = 100_000 // maps, lists and scalars, keys included
+	MaxDepth = 64      // nested maps and lists
+	MaxNodes = 100_000 // maps, lists and scalars, including keys
 )
 
-// maxProblems bounds how many problems one file may report; more would not be read.
+// maxProblems bounds the problems of one file.
 const maxProblems = 50
 
-// The checks that a Problem can name.
+// The checks of Problems.
 const (
 	CheckSyntax    = "yaml-syntax"   // the text is not YAML
-	CheckTag       = "yaml-tag"      // a `!` was read as a tag
-	CheckComment   = "yaml-comment"  // a ` #` cut an expression
-	CheckFlow      = "yaml-flow"     // a `,` cut an expression inside { } or [ ]
+	CheckTag       = "yaml-tag"      // a `!` read as a tag
+	CheckComment   = "yaml-comment"  // a ` #` that cut an expression
+	CheckFlow      = "yaml-flow"     // a `,` that cut an expression inside { } or [ ]
 	CheckAlias     = "yaml-alias"    // anchors, aliases and merge keys
 	CheckKey       = "yaml-key"      // a key that is not text
 	CheckDocument  = "yaml-document" // no document, or more than one
 	CheckDepth     = "yaml-depth"    // deeper than MaxDepth
 	CheckSize      = "too-big"       // larger than MaxSize or MaxNodes
-	CheckEncoding  = "encoding"      // not UTF-8, or characters that cannot be seen
-	CheckDuplicate = "duplicate-key" // a key given twice in one map
+	CheckEncoding  = "encoding"      // not UTF-8, or invisible characters
+	CheckDuplicate = "duplicate-key" // a duplicate key in a map
 )
 
-// Pos is a place in a file. Line and Col count from 1, Col in runes (a tab is
-// one). A byte order mark at the start of the file counts for nothing. The zero
-// Pos means unknown.
+// Pos is a position in a file. Line and Col count from 1, Col in runes (a tab is one). A byte order mark does not
+// count. The zero Pos means unknown.
 type Pos struct{ Line, Col int }
 
 // IsValid reports whether the position is known.
 func (p Pos) IsValid() bool { return p.Line > 0 }
 
-// Before reports whether p stands before q.
+// Before reports whether p is before q.
 func (p Pos) Before(q Pos) bool {
 	return p.Line < q.Line || p.Line == q.Line && p.Col < q.Col
 }
 
-// String is "line:col", or "-" for an unknown position.
+// String returns "line:col", or "-" for an unknown position.
 func (p Pos) String() string {
 	if !p.IsValid() {
 		return "-"
@@ -73,23 +66,21 @@ func (p Pos) String() string {
 	return fmt.Sprintf("%d:%d", p.Line, p.Col)
 }
 
-// A Problem is one thing that is wrong with the YAML text.
+// A Problem is one problem of the YAML text.
 type Problem struct {
-	Start, End Pos    // the offending text; End is just behind it
+	Start, End Pos    // the range of the invalid text
 	Check      string // one of the Check constants
-	Message    string // what happened: lower case, no full stop
+	Message    string // what happened: lower case, no period
 	Help       string // what to write instead; may be empty
 }
 
-// Parse reads one YAML document and reports the problems it finds, up to fifty,
-// ordered by position. The root is nil only if nothing usable could be
-// read, and then there is at least one problem.
+// Parse reads one YAML document and reports its problems, up to fifty, ordered by position. The root is nil only if
+// nothing usable could be read, and then there is at least one problem.
 //
-// Of a text that is not YAML, or that YAML reads as something else than what was plainly meant (`when: !done`), the first
-// place is reported, and the root is nil.
+// If a text is not YAML, or YAML reads it other than was plainly meant (`when: !done`), Parse reports the first
+// position, and the root is nil.
 //
-// Neither the nodes nor the problems hold on to src. They may be used by many
-// goroutines at once.
+// Neither nodes nor problems keep src. They are safe for concurrent use.
 func Parse(src []byte) (root *Node, problems []Problem) {
 	f, problems := newFile(src)
 	if f == nil {
@@ -109,8 +100,8 @@ func Parse(src []byte) (root *Node, problems []Problem) {
 	return root, b.problems
 }
 
-// decode lets the YAML library read the text. Its parser reports some errors by
-// panicking; one that it does not catch itself must not reach the caller.
+// decode parses the text with the YAML library. Its parser panics for some errors; a panic that it does not recover
+// must not reach the caller.
 func decode(text string) (doc *yaml.Node, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -122,8 +113,8 @@ func decode(text string) (doc *yaml.Node, err error) {
 	if err := d.Decode(doc); err != nil && err != io.EOF {
 		return nil, err
 	}
-	// The library stops where the first value is complete, even if that is in the
-	// middle of a line: a key that is indented less than the first would be lost.
+	// The library stops where the first value is complete, even within a line: a key that is indented less than the
+	// first would be lost.
 	switch err := d.Decode(new(yaml.Node)); err {
 	case io.EOF:
 		return doc, nil

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Help that fits wherever a value holds what YAML takes for its own.
+// Help for values with a meaning in YAML.
 const (
 	helpQuote = "quote the whole value, or put it into a |- block"
 	helpFlow  = "quote the value"
@@ -15,7 +15,7 @@ const (
 	messageNoKey = "a key is missing before the `:`"
 )
 
-// reads reports whether the library reads a text, and none of it as something else than was meant.
+// reads reports whether the library reads a text as it was meant.
 func reads(text string) bool {
 	f, _ := newFile([]byte(text))
 	if f == nil {
@@ -29,8 +29,8 @@ func reads(text string) bool {
 	return b.document(doc) != nil && b.misread == nil
 }
 
-// value reads the value that begins in line n behind at and belongs to a key or
-// dash in the column parent. It returns the number of the line behind it.
+// value reads the value that begins in line n after at and belongs to a key or dash in the column parent. It returns
+// the number of the next line.
 func (d *diagnosis) value(n, at, end, parent int) int {
 	at = d.tags(at, end)
 	if at == end || d.text[at] == '#' && isSpace(d.text[at-1]) {
@@ -47,8 +47,8 @@ func (d *diagnosis) value(n, at, end, parent int) int {
 		if n, _ := walk(text, func(i, depth int) bool { return i > 0 && depth == 0 }); !d.blank(at + n) {
 			return d.rest(at+n, fmt.Sprintf("`%c`", text[n-1]))
 		}
-		// The lines between the brackets need no indentation, unless a bracket is not closed: then an entry of the map around
-		// ends the value.
+		// The lines between the brackets need no indentation, unless a bracket is not closed: then an entry of the
+		// surrounding map ends the value.
 		stop := d.flow(at, -1)
 		if stop < 0 {
 			d.first = nil
@@ -89,7 +89,7 @@ func (d *diagnosis) value(n, at, end, parent int) int {
 	return d.plain(n, next, at, parent)
 }
 
-// tags is where a value begins behind blanks and tags that say what YAML means anyway.
+// tags returns where a value begins after blanks and implied tags.
 func (d *diagnosis) tags(at, end int) int {
 	for {
 		at = end - len(strings.TrimLeft(d.text[at:end], " \t"))
@@ -101,14 +101,13 @@ func (d *diagnosis) tags(at, end int) int {
 	}
 }
 
-// blank reports whether nothing but a comment follows on a line.
+// blank reports whether only a comment follows on a line.
 func (d *diagnosis) blank(at int) bool {
 	rest := strings.TrimLeft(d.text[at:d.lineEnd(at)], " \t")
 	return rest == "" || rest[0] == '#'
 }
 
-// rest reports what follows on the line on which a value ends, with its last sign. It returns the number of the line
-// behind that.
+// rest reports text after the end of a value, which ends with sign. It returns the number of the next line.
 func (d *diagnosis) rest(stop int, sign string) int {
 	if end := d.lineEnd(stop); !d.blank(stop) {
 		start := end - len(strings.TrimLeft(d.text[stop:end], " \t"))
@@ -121,7 +120,7 @@ func (d *diagnosis) follows(start, end int, sign, help string) {
 	d.report(start, end, fmt.Sprintf("the value ends with its %s, but `%s` follows", sign, clip(d.text[start:end])), help)
 }
 
-// uncommented is where the text from start to end stops before its comment.
+// uncommented returns the end of the text from start to end without its comment.
 func (d *diagnosis) uncommented(start, end int) int {
 	text := d.text[start:end]
 	if i := comment(text); i >= 0 && !torn(text[:i], text[i:]) {
@@ -130,8 +129,8 @@ func (d *diagnosis) uncommented(start, end int) int {
 	return start + len(strings.TrimRight(text, " \t"))
 }
 
-// unquote is the offset behind the quoted text that begins at at. It is -1 if that has an escape that the library does not
-// read, or is not closed before an entry of the parent or one above begins, which it reports.
+// unquote returns the offset after the quoted text that begins at at. It returns -1 and reports a problem if that has
+// an invalid escape, or is not closed before an entry of the parent or an outer one begins.
 func (d *diagnosis) unquote(at, parent int) (stop int) {
 	most := len(d.text)
 	if n := d.behind(d.lineAt(at), parent); n < len(d.lines) {
@@ -159,9 +158,9 @@ func (d *diagnosis) unquote(at, parent int) (stop int) {
 	return stop
 }
 
-// block reports what is wrong with the lines of a | or > text, between those of its head and of what follows.
+// block reports problems of the lines of a | or > scalar, after its head and before next.
 func (d *diagnosis) block(head, next int) {
-	indent := 0 // of the text; 0 is not known
+	indent := 0 // of the text; 0 if unknown
 	for n := head + 1; n < next; n++ {
 		start, end, col := d.content(n)
 		switch first := int(d.lines[n]) + col; {
@@ -178,7 +177,7 @@ func (d *diagnosis) block(head, next int) {
 	}
 }
 
-// plain finds out why a value without quotes that begins at at in line first is none. It returns the line behind it.
+// plain determines why an unquoted value that begins at at in line first is invalid. It returns the next line.
 func (d *diagnosis) plain(first, next, at, parent int) int {
 	ended := false
 	for n := first; n < next; n++ {
@@ -199,7 +198,7 @@ func (d *diagnosis) plain(first, next, at, parent int) int {
 				"put the comment above the key, or the value into a |- block")
 			return next
 		case colon >= 0 && isName(d.text[start:start+name]):
-			if parent >= 0 { // else there is no key: the entry itself is wrong
+			if parent >= 0 { // otherwise there is no key: the entry itself is wrong
 				d.report(start, start+name+1, fmt.Sprintf("`%s:` is indented deeper than the key above, which has a value already", d.text[start:start+name]),
 					fmt.Sprintf("begin it at column %d", parent+1))
 			}
@@ -213,11 +212,11 @@ func (d *diagnosis) plain(first, next, at, parent int) int {
 	return next
 }
 
-// A start is what makes the beginning of a value something else than a text without quotes.
+// A start is a beginning of a value that makes it something other than unquoted text.
 type start struct {
 	pattern              string
-	check, message, help string // <word> is what fits, <rest> the first word without the signs
-	flow                 bool   // between brackets too
+	check, message, help string // <word> is the match, <rest> the first word without the signs
+	flow                 bool   // also between brackets
 }
 
 func starts() []start {
@@ -232,8 +231,8 @@ func starts() []start {
 	}
 }
 
-// trap reports the first sign in a part of a value, from at to end, that makes YAML read something else than a text
-// without quotes. Flow says that the value stands between brackets.
+// trap reports the first sign in a part of a value, from at to end, that makes it something other than unquoted text.
+// flow says that the value is between brackets.
 func (d *diagnosis) trap(value, at, end int, flow bool) bool {
 	text := d.text[:end]
 	help := helpQuote

@@ -1,4 +1,4 @@
-// Package syserr words errors of the file system for people.
+// Package syserr words file system errors for users. Start with [Reason].
 package syserr
 
 import (
@@ -8,9 +8,8 @@ import (
 	"syscall"
 )
 
-// Reason says in a few words why the system refused something. It leaves out the
-// paths that the errors of package os carry: they are absolute, and may name what
-// lies outside the project.
+// Reason returns in a few words why the system reported an error. It omits the paths in errors of package os: they are
+// absolute, and may be outside of the project.
 func Reason(err error) string {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -40,7 +39,7 @@ func Reason(err error) string {
 	}
 }
 
-// Path is path, or its two ends if it is so long that it makes a message unreadable.
+// Path returns path, or its two ends if it is too long for a message.
 func Path(path string) string {
 	const head, tail = 40, 30
 	runes := []rune(path)

@@ -1,5 +1,5 @@
-// Package vocab has the words that policies, tests and hosts share, each in one table: events,
-// kinds of failures and names.
+// Package vocab has the words that policies, tests and hosts share, each in one table: events, kinds of failures and
+// names. Start with [Names].
 package vocab
 
 import (
@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// The hook events that a policy can list, under Claude Code's names.
+// The hook events that a policy can list, with Claude Code's names.
 const (
 	Stop             = "Stop"
 	SubagentStop     = "SubagentStop"
@@ -17,12 +17,12 @@ const (
 	SessionEnd       = "SessionEnd"
 )
 
-// Events lists the hook events.
+// Events returns the hook events.
 func Events() []string {
 	return []string{Stop, SubagentStop, UserPromptSubmit, PreCompact, StopFailure, SessionEnd}
 }
 
-// Watched reports whether hosts read no answer to an event: it takes notices, logs and effects.
+// Watched reports whether hosts ignore the answer to an event, which only has notices, logs and effects.
 func Watched(event string) bool { return event == StopFailure || event == SessionEnd }
 
 // The kinds of failures of a turn.
@@ -38,18 +38,18 @@ const (
 	Interrupted     = "interrupted"
 )
 
-// Failures lists the kinds of failures.
+// Failures returns the kinds of failures.
 func Failures() Enum {
 	return Enum{RateLimited, Auth, Billing, TurnLimit, ContextOverflow, OverBudget, Timeout, Crashed, Interrupted}
 }
 
-// How an iteration of a run ends that did not fail.
+// How an iteration ends that did not fail.
 const (
 	OK   = "ok"
 	Lost = "lost"
 )
 
-// The names that every policy has and that code asks for.
+// The names that code uses.
 const (
 	SessionID            = "session_id"
 	TurnID               = "turn_id"
@@ -115,28 +115,28 @@ const (
 	Which   = "which"
 )
 
-// Entry is one of the names that every policy has.
+// Entry is a name that every policy has.
 type Entry struct {
-	Name    string // the whole path, such as transcript.last
-	Zero    any    // of its type: a value of Go, [Enum], [Items], [Object], or nil for anything
+	Name    string // the full name, such as transcript.last
+	Zero    any    // of its type: a Go value, [Enum], [Items], [Object], or nil for anything
 	Doc     string
-	Event   string   // the only event that has it; "" for all
-	Private bool     // traces and logs show only how large its value is, and what is made of it
-	Shown   []string // the fields that are not private, where the others are
+	Event   string   // the only event with the name; "" for all
+	Private bool     // traces and logs show only its size, also of everything derived from it
+	Shown   []string // the fields that are not private, if the others are
 	Memory  bool     // comes from the loop memory
-	Yields  bool     // a policy may declare the name, or its group, itself
+	Yields  bool     // a policy may declare the name, or its group
 }
 
-// The types that Go has no value for.
+// Types without a Go value.
 type (
-	Enum   []string       // a string that is one of these
+	Enum   []string       // one of these strings
 	Items  map[string]any // a list of objects with these fields
 	Object map[string]any // an object with these fields, or nil
 )
 
 func no(string) bool { return false }
 
-// Names are the names that every policy has, without env.NAME, which is open. Those of the hook input come first.
+// Names returns the names that every policy has, without env.NAME, which is open. Those of the hook input come first.
 func Names() []Entry {
 	return []Entry{
 		{Name: SessionID, Zero: "", Doc: "Session of the agent."},
@@ -222,7 +222,7 @@ func Names() []Entry {
 	}
 }
 
-// Inputs are the names of the hook input.
+// Inputs returns the names of the hook input.
 func Inputs() []Entry {
 	all := Names()
 	return all[:slices.IndexFunc(all, func(e Entry) bool { return e.Name == Host })]

@@ -7,8 +7,7 @@ import (
 	"path/filepath"
 )
 
-// private reports whether a folder lies in the home directory: what others can write is not
-// known here.
+// private reports whether a directory is in the home directory: who can write is unknown on this system.
 func private(dir, home string, _ fs.FileInfo) bool {
 	home, err := filepath.EvalSymlinks(home)
 	if err != nil {

@@ -10,15 +10,15 @@ import (
 	"github.com/ralph-sdk/ralph/internal/home"
 )
 
-// ralphDir is the folder that makes a folder a project.
+// ralphDir is the directory that makes its parent a project.
 const ralphDir = ".ralph"
 
-// Above returns the project that a directory without links belongs to: the nearest directory, from itself upwards, that
-// has a directory .ralph or one of files, else the nearest with .git, else itself. The files are relative to a project;
-// a link counts, a directory does not. A git worktree whose main tree has a directory .ralph is a project too, see
+// Above returns the project of a directory without links: the nearest directory, from itself upwards, with a directory
+// .ralph or one of files, otherwise the nearest with .git, otherwise itself. The files are relative to a project; a
+// link counts, a directory does not. A git worktree whose main tree has a directory .ralph is also a project, see
 // [MainTree].
 //
-// The search ends at a directory that another user could have put a policy into: see [usable].
+// The search ends at a directory in which another user could have put a policy: see [usable].
 func Above(dir string, files []string, getenv func(string) string) string {
 	end := home.Dir(getenv)
 	git := ""
@@ -50,8 +50,8 @@ func holds(dir string, files []string) bool {
 	})
 }
 
-// PolicyName returns a policy as commands take it: one of the project's directory of policies without that directory and
-// without the ending of its file.
+// PolicyName returns a policy's name for commands: without the project's directory of policies and the file's
+// extension.
 func PolicyName(full string) string {
 	if name, ok := strings.CutPrefix(full, ralphDir+"/"); ok && !strings.Contains(name, "/") {
 		return strings.TrimSuffix(name, ".yaml")
@@ -59,10 +59,9 @@ func PolicyName(full string) string {
 	return full
 }
 
-// usable reports whether a project may be found at a folder: it is neither the root of the
-// file system nor the home directory, only this user can write to it, and it is this user's.
-// For root it may be another's. Where the system does not say who can write, only folders
-// within the home directory are usable.
+// usable reports whether a directory may be a project: it is neither the root of the file system nor the home
+// directory, belongs to this user, and only this user can write to it. For root it may be another's. If the system does
+// not report who can write, only directories in the home directory are usable.
 func usable(dir, home string) bool {
 	if dir == filepath.Dir(dir) {
 		return false
@@ -82,7 +81,7 @@ func isDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// MainTree returns the main working tree of the git worktree at dir, "" if dir is none, see [git.Repo.Main].
+// MainTree returns the main working tree of the git worktree at dir, "" if dir is not one, see [git.Repo.Main].
 func MainTree(dir string, getenv func(string) string) string {
 	r, err := git.At(dir)
 	if err != nil {

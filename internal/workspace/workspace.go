@@ -1,8 +1,7 @@
-// Package workspace finds the project that an event belongs to, and whether loops are
-// switched off there. It looks at names of files, at whose they are, and at the files that lead
-// from a git worktree to its main tree. It knows neither hosts nor policies.
+// Package workspace finds the project of an event, and whether loops are switched off in it. It reads names and owners
+// of files, and the files that link a git worktree to its main tree. It leaves out hosts and policies.
 //
-// Start with [Find], which answers for an event, or [Above], which answers for a folder.
+// Start with [Find] for an event, or [Above] for a directory.
 package workspace
 
 import (
@@ -12,13 +11,13 @@ import (
 	"strings"
 )
 
-// Error says why there is no project root for an event.
+// Error is why an event has no project root.
 type Error struct {
-	Dir    string // what was tried, "" if the event names no directory
+	Dir    string // the directory tried, "" if the event has none
 	Reason string
 }
 
-// Error says it in a sentence.
+// Error returns the message.
 func (e *Error) Error() string {
 	if e.Dir == "" {
 		return "no project directory: " + e.Reason
@@ -26,13 +25,12 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("the project directory %s cannot be used: %s", e.Dir, e.Reason)
 }
 
-// Quiet says that the error is no failure of a hook, see package host.
+// Quiet reports that the error is no failure of a hook, see package host.
 func (e *Error) Quiet() bool { return true }
 
-// Find returns the project root of an event in the directory cwd: flag if it is given, else
-// CLAUDE_PROJECT_DIR where that is a directory other than the root of the file system, else
-// the project that cwd belongs to, see [Above] also for files. The host sets the variable to the project that
-// the session was started in; cwd follows the agent, also out of the project.
+// Find returns the project root of an event in the directory cwd: flag if set, otherwise CLAUDE_PROJECT_DIR if that is
+// a directory other than the root of the file system, otherwise the project of cwd, see [Above] also for files. The
+// host sets the variable to the project in which the session started; cwd follows the agent, also out of the project.
 func Find(cwd, flag string, files []string, getenv func(string) string) (string, error) {
 	if flag != "" {
 		return directory(flag)
@@ -50,8 +48,7 @@ func Find(cwd, flag string, files []string, getenv func(string) string) (string,
 	return Above(dir, files, getenv), nil
 }
 
-// Named gives the project root that is known without an event, "" if there is none: flag
-// if it is given, else CLAUDE_PROJECT_DIR.
+// Named returns the project root that is known without an event: flag if set, otherwise CLAUDE_PROJECT_DIR, or "".
 func Named(flag string, getenv func(string) string) string {
 	if flag == "" {
 		return ofSession(getenv)
@@ -60,8 +57,8 @@ func Named(flag string, getenv func(string) string) string {
 	return dir
 }
 
-// ofSession gives the directory that CLAUDE_PROJECT_DIR names, "" if there is none. The root
-// of the file system is no project: every path of a policy would be one of the machine.
+// ofSession returns the directory in CLAUDE_PROJECT_DIR, or "". The root of the file system is not a project: every
+// path of a policy would be one of the machine.
 func ofSession(getenv func(string) string) string {
 	name := getenv("CLAUDE_PROJECT_DIR")
 	if name == "" {
@@ -89,19 +86,17 @@ func directory(dir string) (string, error) {
 	return resolved, nil
 }
 
-// OffEarly reports whether loops are switched off, as far as that is known without an
-// event: what cannot be understood is not reported then.
+// OffEarly reports whether loops are switched off, as far as that is known without an event. It reports no errors.
 func OffEarly(flag string, getenv func(string) string) bool {
 	_, off := Off(Named(flag, getenv), getenv)
 	return off
 }
 
-// OffFile switches all loops of a project off by its presence.
+// OffFile switches off all loops of a project if it exists.
 const OffFile = ".ralph/off"
 
-// Off reports whether loops are switched off, and by what: the variable RALPH_OFF
-// (not empty, 0 or false) or the file .ralph/off of the project. With an empty root
-// only the variable is asked.
+// Off reports whether loops are switched off, and by what: the variable RALPH_OFF (not empty, 0 or false) or the
+// project's file .ralph/off. With an empty root only the variable counts.
 func Off(root string, getenv func(string) string) (string, bool) {
 	switch v := strings.ToLower(strings.TrimSpace(getenv("RALPH_OFF"))); v {
 	case "", "0", "false":
@@ -117,7 +112,7 @@ func Off(root string, getenv func(string) string) (string, bool) {
 	return "", false
 }
 
-// Beneath reports whether a directory, whose links are resolved, is another one or in it.
+// Beneath reports whether a directory without links is top or below it.
 func Beneath(top, dir string) bool {
 	if resolved, err := filepath.EvalSymlinks(top); err == nil {
 		top = resolved
@@ -133,10 +128,10 @@ func SameFile(a, b string) bool {
 	return errX == nil && errY == nil && os.SameFile(x, y)
 }
 
-// DefaultPolicy is the policy of those who name none.
+// DefaultPolicy is the policy if none is named.
 const DefaultPolicy = ".ralph/policy.yaml"
 
-// OrDefault returns the names of policies, or that of the default one if there are none.
+// OrDefault returns policies, or the default one if there are none.
 func OrDefault(policies []string) []string {
 	if len(policies) == 0 {
 		return []string{DefaultPolicy}

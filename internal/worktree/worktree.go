@@ -1,7 +1,5 @@
-// Package worktree gives a run its own git worktree and branch, and merges the branch.
-//
-// It promises that nothing is lost: a branch that cannot be merged stays, with its worktree. For how it runs git see
-// [git].
+// Package worktree gives a run its own git worktree and branch, and merges the branch. Nothing is lost: a branch that
+// cannot be merged stays, with its worktree. Package [git] runs git.
 //
 // Start with [Add].
 package worktree
@@ -17,21 +15,21 @@ import (
 	"github.com/ralph-sdk/ralph/internal/git"
 )
 
-// Tree is a git worktree that Add made.
+// Tree is a git worktree of a run.
 type Tree struct {
 	Main   string // the main working tree
 	Dir    string // the worktree
-	Branch string // that is checked out in it
-	Base   string // branch of the main working tree when the worktree was made, "" if none was checked out
+	Branch string // the branch checked out in it
+	Base   string // the main working tree's branch when the worktree was made, or ""
 }
 
-// heads is what the full name of a branch begins with. git could take a short one for an option.
+// heads is the prefix of a branch's full name. git could take a short name for an option.
 const heads = "refs/heads/"
 
 // repo is a repository that git can run in.
 type repo struct{ *git.Repo }
 
-// open prepares to run git in a working tree. The caller closes the repository.
+// open prepares to run git in a working tree. The caller must close the repository.
 func open(ctx context.Context, dir string) (repo, error) {
 	r, err := git.Find(dir)
 	switch {
@@ -46,26 +44,26 @@ func open(ctx context.Context, dir string) (repo, error) {
 	return repo{r}, err
 }
 
-// git runs git and returns what it prints without the end of the line.
+// git runs git and returns its output without the final line end.
 func (r repo) git(ctx context.Context, args ...string) (string, error) {
 	out, err := r.Run(ctx, args...)
 	return strings.TrimSpace(out), err
 }
 
-// branch returns the branch that is checked out, "" if there is none.
+// branch returns the branch that is checked out, or "".
 func (r repo) branch(ctx context.Context) string {
 	head, _ := r.git(ctx, "symbolic-ref", "--quiet", "HEAD")
 	branch, _ := strings.CutPrefix(head, heads)
 	return branch
 }
 
-// has reports whether a commit has all that another has.
+// has reports whether a commit contains another.
 func (r repo) has(ctx context.Context, commit, other string) bool {
 	_, err := r.git(ctx, "merge-base", "--is-ancestor", other, commit)
 	return err == nil
 }
 
-// Add makes a worktree of the repository at main in dir, with a new branch at HEAD. The error says what to do.
+// Add creates a worktree of the repository at main in dir, with a new branch at HEAD. The error says what to do.
 func Add(ctx context.Context, main, dir, branch string) (Tree, error) {
 	t := Tree{Main: main, Dir: dir, Branch: branch}
 	r, err := suitable(ctx, main)
@@ -83,7 +81,7 @@ func Add(ctx context.Context, main, dir, branch string) (Tree, error) {
 	return t, nil
 }
 
-// suitable opens a repository of which a worktree can be made. The error says why it cannot.
+// suitable opens a repository that can have a worktree. The error says why it cannot.
 func suitable(ctx context.Context, main string) (repo, error) {
 	r, err := open(ctx, main)
 	if errors.Is(err, git.ErrNone) {
@@ -98,8 +96,8 @@ func suitable(ctx context.Context, main string) (repo, error) {
 	return r, err
 }
 
-// Missing returns those of some files that exist in a working tree and that its HEAD does not have, so that a new worktree lacks
-// them. The error says why there can be no worktree.
+// Missing returns those of files that exist in a working tree but not in its HEAD, so that a new worktree lacks them.
+// The error is why there can be no worktree.
 func Missing(ctx context.Context, main string, files []string) ([]string, error) {
 	r, err := suitable(ctx, main)
 	if err != nil {
@@ -118,8 +116,9 @@ func Missing(ctx context.Context, main string, files []string) ([]string, error)
 	return missing, nil
 }
 
-// Merge brings the branch into the branch that it came from, by a fast-forward, and rebases it before if that branch has new commits. Then it removes the
-// worktree and the branch. The error says why not, and what is left.
+// Merge merges the branch into the branch from which it was created, by a fast-forward, after rebasing it if that
+// branch has new commits. It then removes the worktree and the branch. The error says why it could not, and what is
+// left.
 func (t Tree) Merge(ctx context.Context) error {
 	if err := t.merge(ctx); err != nil {
 		return fmt.Errorf("%w; the work is on the branch %s in %s", err, t.Branch, t.Dir)
@@ -139,7 +138,7 @@ func (t Tree) merge(ctx context.Context) error {
 	}
 	defer tree.Close()
 	switch {
-	case !tree.LinkedTo(main.Repo): // an agent can write what leads git from there to a repository
+	case !tree.LinkedTo(main.Repo): // an agent can change what leads git from there to a repository
 		return fmt.Errorf("%s is no longer a worktree of %s", t.Dir, t.Main)
 	case t.Base == "":
 		return fmt.Errorf("no branch was checked out in %s", t.Main)
@@ -183,7 +182,8 @@ func (t Tree) rebase(ctx context.Context, tree repo) error {
 	return fmt.Errorf("it cannot be rebased on %s: %w", t.Base, err)
 }
 
-// Remove removes the worktree, and its branch if that has nothing that the main working tree lacks. A worktree with changes stays, and the error says so.
+// Remove removes the worktree, and its branch if the main working tree contains it. A worktree with changes stays, and
+// the error says so.
 func (t Tree) Remove(ctx context.Context) error {
 	r, err := open(ctx, t.Main)
 	if err == nil {
