@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -147,6 +148,52 @@ func TestRun(t *testing.T) {
 	}
 	if _, err := view.New(view.Config{Project: w.project, Run: "r-1"}); err == nil || !strings.Contains(err.Error(), "ralph run --list") {
 		t.Errorf("a page that begins with it: %v", err)
+	}
+}
+
+// The end of what an agent printed is shown with its run. A file has it only if it is asked for.
+func TestRunOutput(t *testing.T) {
+	shell, err := exec.LookPath("sh")
+	if err != nil {
+		t.Skip("there is no shell: ", err)
+	}
+	w := newWorld(t)
+	r, err := w.project.Run(t.Context(), project.RunRequest{
+		Policy: "policy", Client: "generic", Agent: []string{shell, "-c", "printf '<script>%s-canary' output; echo '- [x] one' >TODO.md"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range r.Events(t.Context()) {
+	}
+	b := w.serve(view.Config{})
+	id := b.all()[0].Run
+	var got struct {
+		Info   struct{ ID, Policy string }
+		Output struct {
+			Iteration int
+			Text      string
+		}
+	}
+	if b.ask("/api/run"+query("id", id), &got); id == "" || got.Info.ID != id || got.Output.Iteration != 1 || got.Output.Text != "<script>output-canary" {
+		t.Errorf("run %q is %+v", id, got)
+	}
+	for output, n := range map[bool]int{false: 0, true: 1} {
+		for _, c := range []view.Config{{}, {Run: id}} {
+			file := w.file(c, output)
+			if data := opened(t, file); strings.Count(data, "output-canary") != n || !strings.Contains(data, `"client":"generic"`) || strings.Contains(data, `"labels"`) {
+				t.Errorf("with output %t and %+v the data are %.2000s", output, c.Run, data)
+			}
+			if line := "No output of agents."; strings.Contains(file, line) == output {
+				t.Errorf("with output %t the file says %q", output, line)
+			}
+		}
+	}
+	if err := os.RemoveAll(filepath.Join(w.dir, ".ralph", "runs")); err != nil {
+		t.Fatal(err)
+	}
+	if r, body := b.get("/api/run" + query("id", id)); r.StatusCode != http.StatusOK || strings.Contains(body, "output-canary") {
+		t.Errorf("without its output: %s %s", r.Status, body)
 	}
 }
 

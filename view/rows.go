@@ -113,9 +113,11 @@ func (x *rows) row(d project.Decision) row {
 
 // read follows the log until ctx is done. A log that cannot be read is tried again.
 func (x *rows) read(ctx context.Context, p *project.Project) {
+	var older sync.WaitGroup
+	defer older.Wait()
 	if x.reading {
 		oldest := x.recent[0]
-		go x.readOlder(ctx, p, oldest)
+		older.Go(func() { x.readOlder(ctx, p, oldest) })
 	}
 	for ctx.Err() == nil {
 		_ = p.Follow(ctx, project.Query{Last: atFirst}, func(e project.Entry) {
@@ -134,10 +136,10 @@ func (x *rows) read(ctx context.Context, p *project.Project) {
 func (x *rows) readOlder(ctx context.Context, p *project.Project, than key) {
 	older := false
 	_, _ = p.History(project.Query{Last: 1, Match: func(d project.Decision) bool { // the latest first, until one matches
-		if older {
-			return ctx.Err() != nil || !x.addOlder(d)
+		if older && !x.addOlder(d) || ctx.Err() != nil {
+			return true
 		}
-		older = keyOf(d) == than
+		older = older || keyOf(d) == than
 		return false
 	}})
 	x.mu.Lock()

@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -68,16 +69,20 @@ func (s *Server) Serve(ctx context.Context) error {
 		BaseContext: func(net.Listener) context.Context { return ctx }, // streams end with it
 	}
 	s.latest.Store(time.Now().UnixNano())
-	go s.data.rows.read(ctx, s.data.Project)
-	go func() {
+	var all sync.WaitGroup
+	defer all.Wait()
+	all.Go(func() { s.data.rows.read(ctx, s.data.Project) })
+	all.Go(func() {
+		defer cancel()
 		s.wait(ctx)
-		cancel()
 		_ = server.Close() // what is under way only reads
-	}()
-	if err := server.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
-		return err
+	})
+	err := server.Serve(s.listener)
+	cancel()
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
 	}
-	return nil
+	return err
 }
 
 // wait returns when ctx is done or the page was not used for long enough.

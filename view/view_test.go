@@ -54,7 +54,7 @@ func newWorld(t *testing.T) *world {
 	}
 	w.write("TODO.md", "- [ ] one\n")
 	w.write(".ralph/policy.yaml", policy)
-	if w.project, err = project.Open(project.Config{Dir: w.dir, State: w.state, Env: func(string) string { return "" }}); err != nil {
+	if w.project, err = project.Open(project.Config{Dir: w.dir, State: w.state, Env: func(name string) string { return map[string]string{"RALPH_STATE_DIR": w.state}[name] }}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { w.project.Close() })
@@ -140,6 +140,12 @@ func (w *world) serve(c view.Config) *browser {
 			w.t.Error(err)
 		}
 	})
+	return w.open(s)
+}
+
+// open opens the page of a server.
+func (w *world) open(s *view.Server) *browser {
+	w.t.Helper()
 	jar, _ := cookiejar.New(nil) // it cannot fail
 	base, _, _ := strings.Cut(s.URL(), "/?")
 	b := &browser{t: w.t, url: base, http: &http.Client{Jar: jar, Timeout: time.Minute}}
@@ -210,3 +216,28 @@ func (b *browser) all() []row {
 }
 
 func query(name, value string) string { return "?" + url.Values{name: {value}}.Encode() }
+
+// A server ends when the page was not open for long enough, and not while it is.
+func TestIdle(t *testing.T) {
+	w := newWorld(t)
+	s, err := view.New(view.Config{Project: w.project, Idle: 300 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error)
+	go func() { done <- s.Serve(t.Context()) }()
+	b := w.open(s)
+	ctx, cancel := context.WithCancel(t.Context())
+	page := b.stream(ctx, 0, "")
+	for i := range 4 { // each is seen by the next look at the log, 200 ms later
+		w.decide("s1")
+		page.until(i + 1)
+	}
+	if r, _ := b.get("/api/page"); r.StatusCode != http.StatusOK {
+		t.Errorf("with an open page it answers %s", r.Status)
+	}
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
