@@ -15,31 +15,30 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// Record is what is kept of a decision: one line of the decision log. What is private,
-// such as prompts and environment values and all that is made of them, and the texts
-// for the agent are in it only by their sizes, unless the loop was made with
-// [WithPrivate]. Times are RFC 3339 in UTC, durations nanoseconds
-// under names that end with _ns; it reads back. Another V than 1 is another form.
+// Record is the record of a decision: one line of the decision log. Private values (prompts, environment values, and
+// everything derived from them) and texts for the agent appear only as sizes, unless the loop has [WithPrivate]. Times
+// are RFC 3339 in UTC, durations nanoseconds with names that end with _ns; it can be unmarshaled. A V other than 1 is
+// another form.
 type Record struct {
-	V       int             `json:"v"`  // 1
-	ID      string          `json:"id"` // of this decision: that of the event, else one that sorts after earlier ones
+	V       int             `json:"v"`  // the version, 1
+	ID      string          `json:"id"` // of this decision: the event's, otherwise one that sorts after earlier ones
 	Time    time.Time       `json:"time"`
 	Policy  string          `json:"policy"`
-	Shadows string          `json:"shadows,omitempty"` // the shipped policy in whose place the project's file of that name stands
-	Digest  string          `json:"digest,omitempty"`  // of the policy, all that it includes, and its schemas
+	Shadows string          `json:"shadows,omitempty"` // the shipped policy that the project's file of that name replaces
+	Digest  string          `json:"digest,omitempty"`  // of the policy, its includes and its schemas
 	Root    string          `json:"root,omitempty"`
 	Host    string          `json:"host,omitempty"`
 	Event   string          `json:"event"`
 	Session string          `json:"session,omitempty"`
 	Agent   string          `json:"agent,omitempty"`
-	Run     string          `json:"run,omitempty"` // ID of the run of ralph run, where it is one that asked
+	Run     string          `json:"run,omitempty"` // ID of the run of ralph run, if it comes from one
 	Turn    string          `json:"turn,omitempty"`
 	Action  rules.Action    `json:"action"`
-	Command string          `json:"command,omitempty"` // that ended the loop, such as ralph stop; then there is no event, and nothing was decided
+	Command string          `json:"command,omitempty"` // that ended the loop, such as ralph stop; then there is no event and no decision
 	Rule    string          `json:"rule,omitempty"`
 	At      string          `json:"at,omitempty"` // file:line:col of the rule
 	Reason  string          `json:"reason,omitempty"`
-	Success bool            `json:"success,omitempty"` // the rule that let the agent stop says that the work is done
+	Success bool            `json:"success,omitempty"` // the rule that let the agent stop has success
 	Bound   string          `json:"bound,omitempty"`
 	Fault   rules.Fault     `json:"fault,omitempty"`
 	Skipped string          `json:"skipped,omitempty"` // why no rule was tried
@@ -47,55 +46,52 @@ type Record struct {
 	Error   string          `json:"error,omitempty"`
 	Applied bool            `json:"applied"`
 
-	// Streak is the loop memory that the decision was made on.
+	// Streak is the loop memory before the decision.
 	Streak struct {
 		Continuations int    `json:"continuations"`
 		Total         int    `json:"total"`
-		Progress      string `json:"progress,omitempty"` // by this decision, only known after a continue
+		Progress      string `json:"progress,omitempty"` // by this decision, known only after a continue
 
 		Before  string        `json:"before,omitempty"`   // progress at the latest continuation
 		Same    int           `json:"same,omitempty"`     // how many latest continuations had it
-		Failed  int           `json:"failures,omitempty"` // how many latest continuations followed a turn that failed
+		Failed  int           `json:"failures,omitempty"` // how many of the latest continuations followed a failed turn
 		Elapsed time.Duration `json:"elapsed_ns,omitempty"`
 		Step    time.Duration `json:"step_ns,omitempty"`
 	} `json:"streak"`
 	Limits []rules.Limit `json:"limits,omitempty"`
-	// Measure is how far the work is, where the policy says how to measure it.
+	// Measure is the progress, if the policy measures it.
 	Measure *struct {
 		Done  float64 `json:"done"`
 		Total float64 `json:"total"`
 	} `json:"measure,omitempty"`
 	Notices []string `json:"notices,omitempty"`
 	Notes   []string `json:"notes,omitempty"`
-	Noted   []string `json:"noted,omitempty"` // the rules that a note is from
+	Noted   []string `json:"noted,omitempty"` // the rules with notes
 	Log     []string `json:"log,omitempty"`
-	Hint    string   `json:"hint,omitempty"` // of the user, that the agent was shown with the reason
-	// Effects are those of the verdict, Finally what follows it. Old and new values are
-	// cut to what a line can hold. An archive effect that was made says where the file is.
+	Hint    string   `json:"hint,omitempty"` // the user's, shown to the agent with the reason
+	// Effects are those of the verdict, Finally those after it. Old and new values are shortened to fit on a line. An
+	// archive effect that was made has the new path.
 	Effects []rules.Effect `json:"effects,omitempty"`
 	Finally []rules.Effect `json:"finally,omitempty"`
-	Tokens  int            `json:"tokens,omitempty"` // context size of the agent's last reply, where it was read
-	USD     float64        `json:"usd,omitempty"`    // what the run has cost so far, in US dollars, where the client reports it
+	Tokens  int            `json:"tokens,omitempty"` // context size of the agent's last reply, if read
+	USD     float64        `json:"usd,omitempty"`    // cost of the run so far in US dollars, if the client reports it
 	Cost    rules.Budget   `json:"cost"`             // of the evaluation
 	Trace   rules.Trace    `json:"trace"`
 
-	// Calls holds what functions answered, by name and quoted argument, as in
-	// said("DONE"): true or false, or a path.
+	// Calls has the results of functions, by name and quoted argument, as in said("DONE"): a boolean, or a path.
 	Calls map[string]any `json:"calls,omitempty"`
-	// Repeated is in how many verdicts the rules with unless_repeated that were
-	// tried had been.
+	// Repeated has the previous numbers of verdicts of tried rules with unless_repeated.
 	Repeated map[string]int `json:"repeated,omitempty"`
 
-	Retries int           `json:"retries,omitempty"` // how often it was made again, since something changed meanwhile
-	Took    time.Duration `json:"took_ns"`           // of deciding
+	Retries int           `json:"retries,omitempty"` // how often it was made again because something had changed
+	Took    time.Duration `json:"took_ns"`           // the time to decide
 }
 
-// Record returns the decision as the log keeps it. Unless private, what is private and
-// texts for the agent stand there by their sizes. The trace is that of the loop: only
-// one that was made with [WithPrivate] has private values.
+// Record returns the decision as the log has it. Unless private, private values and texts for the agent appear as
+// sizes. The trace is that of the loop: it has private values only with [WithPrivate].
 func (d *Decision) Record(private bool) Record {
 	if d == nil || d.Verdict == nil {
-		d = (*Loop)(nil).decision(host.Event{}) // it says that there is no loop
+		d = (*Loop)(nil).decision(host.Event{}) // reports that there is no loop
 	}
 	v := d.Verdict
 	if d.id == "" {
@@ -150,7 +146,7 @@ func (d *Decision) Record(private bool) Record {
 	return r
 }
 
-// recordMemory notes the memory that the decision was made on.
+// recordMemory records the memory before the decision.
 func (d *Decision) recordMemory(r *Record) {
 	m, now := d.gatherer.mem.entries[0].Memory, d.Time
 	r.Streak.Total, r.Streak.Progress = m.Total, shownProgress(d.Verdict.Progress)
@@ -160,7 +156,7 @@ func (d *Decision) recordMemory(r *Record) {
 			r.Streak.Continuations = l.At
 		}
 	}
-	if r.Streak.Continuations > 0 { // else the event begins a turn
+	if r.Streak.Continuations > 0 { // otherwise the event begins a turn
 		r.Streak.Before, r.Streak.Same, r.Streak.Failed = shownProgress(m.Progress), m.Same, m.Failures
 		r.Streak.Elapsed, r.Streak.Step = max(0, now.Sub(m.Since)), max(0, now.Sub(m.Latest))
 	}
@@ -180,8 +176,8 @@ func (d *Decision) recordMemory(r *Record) {
 	}
 }
 
-// shownProgress is a fingerprint as the log keeps it. That of private progress stays in
-// the memory: with it a guess can be tested.
+// shownProgress returns a fingerprint for the log. That of private progress stays in memory, because it could be used
+// to test guesses.
 func shownProgress(fingerprint string) string {
 	if strings.HasPrefix(fingerprint, "private:") {
 		return "(private)"
@@ -189,10 +185,10 @@ func shownProgress(fingerprint string) string {
 	return fingerprint
 }
 
-// shownEffect is an effect as the log keeps it, with what is private if it keeps that.
+// shownEffect returns an effect for the log, with or without private values.
 func shownEffect(e rules.Effect, private bool) rules.Effect {
 	if e.Kind == rules.LogEffect {
-		e.Text = "" // it is among the lines of the log
+		e.Text = "" // it is in the log lines
 	}
 	if !e.Private || private {
 		e.Old, e.Value = short(e.Old), short(e.Value)
@@ -207,7 +203,7 @@ func shownEffect(e rules.Effect, private bool) rules.Effect {
 			*text = hidden(*text)
 		}
 	}
-	if len(e.Args) > 0 { // the program stands in the policy
+	if len(e.Args) > 0 { // the program is in the policy
 		e.Args = []string{e.Args[0], hidden(strings.Join(e.Args[1:], " "))}
 	}
 	if len(e.Path) > 0 {
@@ -216,7 +212,7 @@ func shownEffect(e rules.Effect, private bool) rules.Effect {
 	return e
 }
 
-// sized says how much there is of a value, without showing it.
+// sized returns the size of a value.
 func sized(v any) any {
 	if v == nil {
 		return nil
@@ -224,10 +220,10 @@ func sized(v any) any {
 	return hidden(fmt.Sprint(v))
 }
 
-// maxShown is how many bytes of JSON of a value a record keeps.
+// maxShown bounds a value in a record, in bytes of JSON.
 const maxShown = 400
 
-// short is a value, or the beginning of its JSON where that is long.
+// short returns a value, or the beginning of its JSON if that is long.
 func short(v any) any {
 	b, err := json.Marshal(v)
 	switch {
@@ -239,7 +235,7 @@ func short(v any) any {
 	return cutBytes(string(b), maxShown)
 }
 
-// discreet are texts as the log keeps them.
+// discreet returns texts for the log.
 func (d *Decision) discreet(texts []string) []string {
 	texts = slices.Clone(texts)
 	for i, t := range texts {
@@ -250,15 +246,14 @@ func (d *Decision) discreet(texts []string) []string {
 	return texts
 }
 
-// hidden says how much there is of a text, without showing it.
+// hidden returns the size of a text.
 func hidden(text string) string { return fmt.Sprintf("(%d bytes)", len(text)) }
 
-// recordTime is how long a record may take beside the decision.
+// recordTime is how long a record may take in addition to the decision.
 const recordTime = time.Second
 
-// keep appends the decision to the log. Skipped decisions, where loops are off or the
-// event is not the policy's, are not kept, unless a loop exists or something could not be used. A log that cannot be
-// written is reported, and does no harm.
+// keep appends the decision to the log. Skipped decisions, where loops are off or the event is not the policy's, are
+// left out, unless a loop exists or something could not be used. A log error is reported, and has no other effect.
 func (d *Decision) keep(ctx context.Context) {
 	l := d.loop
 	if l.recorder == nil || d.Skipped != "" && !d.noteworthy() {
@@ -274,13 +269,12 @@ func (d *Decision) keep(ctx context.Context) {
 	}
 }
 
-// maxTraced is of how many rules that did not hold the log keeps the operands, the
-// latest ones. A policy of a thousand rules would else write more than it decides.
+// maxTraced is how many rules that did not hold keep their operands in the log, the latest ones. A policy of a thousand
+// rules would otherwise write more than it decides.
 const maxTraced = 200
 
-// logLine makes a line that the log takes. A policy of very many rules loses operands of
-// its trace. A record that is too long has its texts cut and only the end of its trace, and
-// if that is too long too, none, so that there is a line for every decision.
+// logLine returns a record as a line that the log accepts. Very many rules lose operands of their trace. A record that
+// is too long keeps shortened texts and the end of its trace, or no trace, so that every decision has a line.
 func logLine(r Record) ([]byte, error) {
 	steps := slices.Clone(r.Trace.Steps)
 	for i, s := range steps {
@@ -310,7 +304,7 @@ const (
 	shortened = "the record is shortened: it was too long for the log"
 )
 
-// cut cuts what has no bound of its own: what rules say, and what a host names. Of the latest rules it leaves what became of them.
+// cut shortens what has no limit: texts of rules, and names from a host. It keeps the outcomes of the latest rules.
 func (r *Record) cut() {
 	for _, s := range []*string{
 		&r.Policy, &r.Root, &r.Host, &r.Event, &r.Session, &r.Agent, &r.Turn, &r.Rule, &r.At, &r.Reason, &r.Skipped, &r.Error,
@@ -331,13 +325,13 @@ func (r *Record) cut() {
 	}
 }
 
-// keepOutcome leaves who decided what, and why.
+// keepOutcome keeps only who decided what, and why.
 func (r *Record) keepOutcome() {
 	r.Trace = rules.Trace{Warnings: []string{shortened}}
 	r.Effects, r.Finally, r.Calls, r.Repeated = nil, nil, nil, nil
 }
 
-// cutBytes is a text, or its first n bytes where it is longer.
+// cutBytes returns a text, or its first n bytes if it is longer.
 func cutBytes(s string, n int) string {
 	if len(s) <= n {
 		return s

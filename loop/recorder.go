@@ -10,16 +10,14 @@ import (
 	"github.com/ralph-sdk/ralph/internal/store"
 )
 
-// Recorder takes the record of every decision but those that are Skipped. It must be safe for
-// concurrent use and must not change the record. An error is reported to the user and
-// changes no verdict. Its context ends after a second, also if that of the decision is
-// done; a Recorder that ignores it delays the answer.
+// Recorder receives the record of every decision except those that are Skipped. It must be safe for concurrent use and
+// must not modify the record. An error is reported to the user and does not change the verdict. Its context ends after
+// a second, but not with that of the decision; a Recorder that ignores it delays the answer.
 type Recorder interface {
 	Record(ctx context.Context, r *Record) error
 }
 
-// Recorders returns a recorder that hands each decision to all of these, in this order. One that
-// fails or panics does not keep it from the others.
+// Recorders returns a recorder that calls rs in order for each decision, even if one fails or panics.
 func Recorders(rs ...Recorder) Recorder {
 	return recorders(slices.DeleteFunc(slices.Clone(rs), func(r Recorder) bool { return r == nil }))
 }
@@ -34,9 +32,8 @@ func (rs recorders) Record(ctx context.Context, r *Record) error {
 	return errors.Join(all...)
 }
 
-// SlogRecorder gives each decision to a logger: one message "decision" at the level
-// Info, or Error if the policy could not be followed, with the fields of [Record]
-// that say who decided what, and why.
+// SlogRecorder returns a recorder that logs each decision: one message "decision" at level Info, or Error if the policy
+// could not be followed, with the fields of [Record] for who decided what, and why.
 func SlogRecorder(logger *slog.Logger) Recorder { return slogRecorder{logger} }
 
 type slogRecorder struct{ logger *slog.Logger }

@@ -17,7 +17,7 @@ import (
 	"github.com/ralph-sdk/ralph/run"
 )
 
-// data is what both the server and a file show.
+// data is what both a server and a file show.
 type data struct {
 	Config
 	rows *rows
@@ -33,7 +33,7 @@ func newData(c Config) (*data, error) {
 	return &data{Config: c, rows: rows}, err
 }
 
-// about is what the page is about.
+// about describes the page.
 type about struct {
 	V       int       `json:"v"` // 1
 	Version string    `json:"version"`
@@ -43,14 +43,14 @@ type about struct {
 	Now     time.Time `json:"now"`
 	Session string    `json:"session,omitempty"`
 	Run     string    `json:"run,omitempty"`
-	File    *contents `json:"file,omitempty"` // what a file has, nil of a server
+	File    *contents `json:"file,omitempty"` // what a file contains, nil for a server
 }
 
 func (s *data) about() about {
 	return about{V: 1, Version: s.Version, Project: s.Project.Dir(), All: s.Project.Dir() == "", Home: s.Home, Now: time.Now().UTC(), Session: s.Session, Run: s.Run}
 }
 
-// unknownError says that there is no such thing.
+// unknownError reports that something does not exist.
 type unknownError string
 
 func (e unknownError) Error() string { return string(e) }
@@ -144,7 +144,7 @@ type shownRun struct {
 	Output *run.Printed `json:"output,omitempty"`
 }
 
-// maxPrinted is how much of the end of what an agent printed is shown.
+// maxPrinted bounds the agent's output that is shown, from its end.
 const maxPrinted = 64 << 10
 
 // findRun returns a run of the project by its ID.

@@ -69,7 +69,7 @@ func write(out *strings.Builder, class byte, line []rune) {
 	out.WriteString(shown)
 }
 
-// hidden reports whether a character cannot be seen, or changes the order of others.
+// hidden reports whether a character is invisible, or changes the order of others.
 func hidden(r rune) bool {
 	return r != '\t' && unicode.IsControl(r) || unicode.Is(unicode.Cf, r)
 }
@@ -80,7 +80,7 @@ type colours struct {
 	class [][]byte
 }
 
-// node gives its class to each scalar in a node.
+// node returns its class to each scalar in a node.
 func (c colours) node(n *source.Node, class byte) {
 	switch {
 	case n == nil:
@@ -101,7 +101,7 @@ func (c colours) node(n *source.Node, class byte) {
 	}
 }
 
-// fill gives a class to a scalar, and to the placeholders in a text that of expressions.
+// fill returns a class to a scalar, and to the placeholders in a text that of expressions.
 func (c colours) fill(n *source.Node, class byte) {
 	from, to := n.Start, n.End()
 	for i := from.Line - 1; i >= 0 && i < min(to.Line, len(c.lines)); i++ {
@@ -124,7 +124,7 @@ func (c colours) fill(n *source.Node, class byte) {
 	}
 }
 
-// comments gives its class to what follows a # outside of keys and values.
+// comments returns its class to what follows a # outside of keys and values.
 func (c colours) comments(i int) {
 	for k, r := range c.lines[i] {
 		if r == '#' && c.class[i][k] == plain && (k == 0 || unicode.IsSpace(c.lines[i][k-1])) {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// beat is how often an idle stream says that it is alive.
+// beat is the interval for keeping an idle stream alive.
 const beat = 15 * time.Second
 
 // events streams the rows after a number, and each further one as it comes.

@@ -17,7 +17,7 @@ import (
 	"github.com/ralph-sdk/ralph/project"
 )
 
-// inFile is how many decisions a file has at most, the latest.
+// inFile bounds the decisions in a file; the latest are kept.
 const inFile = 1000
 
 // contents says what a file has.
@@ -40,9 +40,9 @@ type saved struct {
 	Runs     map[string]shownRun          `json:"runs"`
 }
 
-// Write writes the page as one file that loads nothing and sends nothing: the latest 1,000 decisions of a session, a run or the
-// project, the texts of their policies, and with output the end of what the agents of their runs printed. Its first lines say so.
-// Decisions are as the log has them, and paths below the home directory begin with ~.
+// Write writes the page as one file that loads nothing and sends nothing: the latest 1,000 decisions of a session, a
+// run or the project, the texts of their policies, and with output the end of the agents' output in their runs. Its
+// first lines say so. Decisions are as in the log, and paths below the home directory begin with ~.
 func Write(ctx context.Context, w io.Writer, c Config, output bool) error {
 	d, err := newSaved(ctx, c, output)
 	if err != nil {

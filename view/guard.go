@@ -9,12 +9,12 @@ import (
 	"sync/atomic"
 )
 
-// contentPolicy is what the page may do: load its own scripts and styles, and ask its own server.
+// contentPolicy restricts the page to its own scripts, styles and server.
 const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types ralph"
 
-// guard lets only the browser pass that opened the address with the token. Cookies and what browsers call a site ignore ports,
-// so that a page on another port is refused by its headers.
+// guard admits only the browser that opened the address with the token. Cookies and what browsers call a site ignore
+// ports, so it rejects a page on another port by its headers.
 type guard struct {
 	address string   // on which the server listens
 	hosts   []string // other names of it

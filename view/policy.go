@@ -92,7 +92,7 @@ func (s shippedFiles) Open(name string) (fs.File, error) {
 	return s.now.Open(name)
 }
 
-// keptFile is an open file. It describes itself, too.
+// keptFile is an open file, and its own FileInfo.
 type keptFile struct {
 	*bytes.Reader
 	name string

@@ -69,7 +69,7 @@ func newRow(d project.Decision) row {
 	return r
 }
 
-// kind is what a row is, in one word: its colour and its shape.
+// kind returns what a row is, in one word: its colour and its shape.
 func kind(d project.Decision) string {
 	switch {
 	case d.V != 1:

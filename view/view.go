@@ -1,8 +1,8 @@
-// Package view, which may change in any version, shows what a project has done as a page in a browser: live from a server on
-// this machine, or as one file.
+// Package view shows what a project has done as a page in a browser: live from a server on this machine, or as one
+// file. It may change in any version.
 //
-// Start with [New], and [Server.Serve] what it returns. [Write] makes the file. Both only read: what they show comes from
-// package project, and nothing that a request, a decision or a policy says is used as a path.
+// Start with [New], and call [Server.Serve] on its result. [Write] writes the file. Both only read: their data comes
+// from package project, and nothing in a request, decision or policy is used as a path.
 package view
 
 import (
@@ -19,13 +19,13 @@ import (
 	"github.com/ralph-sdk/ralph/project"
 )
 
-// Config says what is shown.
+// Config configures the page.
 type Config struct {
-	Project *project.Project // one without a directory shows the decisions of all projects, and nothing else of them
+	Project *project.Project // one without a directory shows only the decisions of all projects
 	Version string           // of ralph
 	Home    string           // the user's home directory
-	Session string           // ID of the session that the page begins with, "" for all
-	Run     string           // ID of the run that the page begins with, "" for none
+	Session string           // ID of the session to show first, "" for all
+	Run     string           // ID of the run to show first, "" for none
 
 	// For a server.
 	Port       int           // on 127.0.0.1; 0 is any free port
@@ -43,7 +43,7 @@ type Server struct {
 	latest   atomic.Int64 // when the latest request ended, in Unix nanoseconds
 }
 
-// New listens on 127.0.0.1 and reads the latest decisions. Serve the server, or it stays open.
+// New returns a server that listens on 127.0.0.1, after reading the latest decisions. Call Serve, which closes it.
 func New(c Config) (*Server, error) {
 	data, err := newData(c)
 	if err != nil {
@@ -56,7 +56,7 @@ func New(c Config) (*Server, error) {
 	return &Server{data: data, guard: newGuard(ln.Addr().String(), c.AllowHosts), listener: ln, idle: c.Idle}, nil
 }
 
-// URL returns the address that opens the page, once: its token is good for one browser.
+// URL returns the address that opens the page, once: its token is valid for one browser.
 func (s *Server) URL() string { return "http://" + s.guard.address + "/?t=" + s.guard.token }
 
 // Serve answers requests until ctx is done, or until the page was not used for Config.Idle.

@@ -16,9 +16,8 @@ const (
 	maxTrustSize = 64 << 10
 )
 
-// An Approval says that a user let one policy of one project run programs and ask
-// models, and all that this covers. A policy of a project has at most one. One without
-// a policy says that the user trusts the project.
+// An Approval allows one policy of one project to run programs and call models, and records everything that it covers.
+// A policy of a project has at most one. One without a policy means that the user trusts the project.
 type Approval struct {
 	Root     string            `json:"root"`               // of the project, absolute and without links
 	Policy   string            `json:"policy"`             // its name: relative to the root, or absolute
@@ -34,8 +33,7 @@ type Covered struct {
 	Digest string `json:"digest"`
 }
 
-// Approve keeps an approval in the place of an earlier one of the same policy and
-// project. The error is an [*Error].
+// Approve stores an approval, which replaces an earlier one of the same policy and project. The error is an [*Error].
 func (s *Store) Approve(a Approval) error {
 	const op = "approve"
 	if err := s.Refused(a.Root); err != nil {
@@ -44,8 +42,8 @@ func (s *Store) Approve(a Approval) error {
 	return s.save(op, a, maxTrustSize, trustDir, approvalName(a.Root, a.Policy))
 }
 
-// Approval gives the approval of a policy in a project. One that cannot be read,
-// that has the name of another, or that is in a directory which is [Store.Refused], does not count.
+// Approval returns the approval of a policy in a project. One that cannot be read, has another name, or is in a
+// [Store.Refused] directory does not count.
 func (s *Store) Approval(root, policy string) (a Approval, ok bool) {
 	if s.dir == "" || s.Refused(root) != nil {
 		return a, false
@@ -54,7 +52,7 @@ func (s *Store) Approval(root, policy string) (a Approval, ok bool) {
 	return a, err == nil && a.Root == root && a.Policy == policy
 }
 
-// Trust keeps that the user trusts a project, and reports whether that is new. The error is an [*Error].
+// Trust records that the user trusts a project, and reports whether that is new. The error is an [*Error].
 func (s *Store) Trust(root string, at time.Time) (bool, error) {
 	if s.Trusts(root) {
 		return false, nil
@@ -69,8 +67,7 @@ func (s *Store) Trusts(root string) bool {
 	return ok
 }
 
-// Approvals lists what was approved, the latest first. Files of the directory
-// that are no approvals are passed over. The error is an [*Error].
+// Approvals returns all approvals, latest first. It ignores other files. The error is an [*Error].
 func (s *Store) Approvals() ([]Approval, error) {
 	files, err := s.list(trustSuffix, trustDir)
 	if err != nil {
@@ -86,8 +83,7 @@ func (s *Store) Approvals() ([]Approval, error) {
 	return all, nil
 }
 
-// Revoke takes the approval of a policy in a project back and reports whether there
-// was one. The error is an [*Error].
+// Revoke withdraws the approval of a policy in a project and reports whether there was one. The error is an [*Error].
 func (s *Store) Revoke(root, policy string) (bool, error) {
 	const op = "revoke"
 	if s.dir == "" {

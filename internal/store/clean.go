@@ -17,11 +17,9 @@ const (
 	maxTempAge = time.Hour
 )
 
-// Clean forgets loops that are long over: it removes memories, and locks that
-// no process holds, if they were not touched for older before now. It does so at
-// most once a day, never waits, and may run in several processes at once. What
-// it cannot remove stays for another time; the error wraps an [*Error] with
-// the first reason.
+// Clean removes memories, and locks that no process holds, that were not used for older before now. It does so at most
+// once a day, never waits, and several processes may call it. What it cannot remove stays; the error wraps an [*Error]
+// with the first reason.
 func (s *Store) Clean(now time.Time, older time.Duration) error {
 	if s.dir == "" {
 		return nil
@@ -87,10 +85,9 @@ func (s *Store) removeGuarded(path string, before time.Time) error {
 
 func removeTemp(path string, _ time.Time) error { return os.Remove(path) }
 
-// removeLock removes a lock file that no process holds, so that none can come to
-// hold it meanwhile: where open files can be removed it is held, and whoever
-// opened it before and locks it after sees that it is gone; elsewhere the
-// removal fails if anybody has it open.
+// removeLock removes a lock file that no process holds, in a way that none can acquire it meanwhile: where open files
+// can be removed it holds the lock, and a process that opened it before sees that it is gone; elsewhere the removal
+// fails if the file is open.
 func removeLock(path string, _ time.Time) error {
 	l, err := tryLockFile(path)
 	if err != nil || l == nil {

@@ -7,14 +7,13 @@ import (
 	"github.com/ralph-sdk/ralph/internal/syserr"
 )
 
-// ErrChanged says that a memory is no longer as it was loaded. Match it with
-// errors.Is.
+// ErrChanged reports that a memory has changed since it was loaded. Match it with errors.Is.
 var ErrChanged = errors.New("changed since it was read")
 
-// An Error says that ralph's own directory could not be used.
+// An Error reports that ralph's own directory could not be used.
 type Error struct {
 	Path string // the file or directory, absolute; empty if there is no directory
-	Op   string // what was tried: "read", "write", "lock", "log", "clean", "approve", "list", "revoke"
+	Op   string // the operation: "read", "write", "lock", "log", "clean", "approve", "list", "revoke"
 	Err  error  // the cause
 }
 
@@ -25,10 +24,10 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("cannot %s %s: %s", e.Op, syserr.Path(e.Path), syserr.Reason(e.Err))
 }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// failed is an [*Error], nil without a cause.
+// failed returns an [*Error], nil without a cause.
 func failed(op, path string, err error) error {
 	if err == nil {
 		return nil

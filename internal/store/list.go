@@ -29,7 +29,7 @@ func (p Pause) Covers(policy, session string) bool {
 	return (p.Policy == "" || p.Policy == policy) && (p.Session == "" || p.Session == session)
 }
 
-// A Hint is a text of the user that waits for the next continuation that it fits.
+// A Hint is a text of the user for the next matching continuation.
 type Hint struct {
 	Text    string    `json:"text"`
 	Policy  string    `json:"policy,omitempty"`  // "" fits any
@@ -42,17 +42,16 @@ func (h Hint) Fits(policy, session string) bool {
 	return Pause{Policy: h.Policy, Session: h.Session}.Covers(policy, session)
 }
 
-// Pauses lists what is paused in a project, the oldest first. The error is an [*Error].
+// Pauses returns what is paused in a project, the oldest first. The error is an [*Error].
 func (s *Store) Pauses(root string) ([]Pause, error) { return load[Pause](s, pauseDir, root) }
 
-// ChangePauses replaces what is paused in a project by what change makes of it. A file that
-// cannot be read counts as empty. Processes that change it at once wait for one another; the
-// file is there as a whole or not at all. The error is an [*Error].
+// ChangePauses replaces the pauses of a project with the result of change. A file that cannot be read counts as empty.
+// The change is atomic, and processes wait for one another. The error is an [*Error].
 func (s *Store) ChangePauses(ctx context.Context, root string, change func([]Pause) []Pause) error {
 	return replaceList(ctx, s, pauseDir, root, change)
 }
 
-// Hints lists the hints of a project that wait, the oldest first. The error is an [*Error].
+// Hints returns the hints of a project that wait, the oldest first. The error is an [*Error].
 func (s *Store) Hints(root string) ([]Hint, error) { return load[Hint](s, hintDir, root) }
 
 // ChangeHints is [Store.ChangePauses] for hints.

@@ -22,32 +22,27 @@ const (
 	lockPollMost  = 16 * time.Millisecond
 )
 
-// maxHeld is how long one holder of a lock is waited for. Each that takes the lock
-// meanwhile is waited for anew: many events of one session follow one another, while
-// a process that stands still must not hold up the others until their time is over.
+// maxHeld is how long to wait for one holder of a lock. Each new holder starts the time again: many events of one
+// session follow one another, while a blocked process must not hold up the others.
 const maxHeld = 2 * time.Second
 
-// ErrHeld says that another process keeps a lock.
+// ErrHeld reports that another process keeps a lock.
 var ErrHeld error = heldError{}
 
 type heldError struct{}
 
 func (heldError) Error() string { return "another process has held it for " + maxHeld.String() }
 
-// Lock takes the locks of all names, waiting for each until ctx is done or until one
-// and the same holder has kept it for two seconds. Names
-// are of any form, such as the absolute paths of files. They are taken in
-// order and each once, so that two callers with the same names in another
-// order cannot wait for each other. A caller that holds locks may take more only
-// in an order that all callers keep: memories before files.
+// Lock takes the locks of all names, waiting for each until ctx is done or until one holder has kept it for two
+// seconds. Names may be any strings, such as absolute paths of files. They are taken in order and each once, so that
+// two callers with the same names in another order cannot wait for each other. A caller that holds locks may take more
+// only in an order that all callers keep: memories before files.
 //
-// Locks keep out other processes as well as other goroutines. They end with
-// the process, however it ends. The returned function releases them; calling
-// it again does nothing. The error is an [*Error] that wraps ctx's error
-// if its time was up.
+// Locks keep out other processes as well as other goroutines. They end with the process, however it ends. The returned
+// function releases them; calling it again does nothing. The error is an [*Error] that wraps ctx's error if its time
+// was up.
 //
-// AppendLog needs no lock, and may be called while holding some. Not every
-// network disk keeps locks between machines.
+// AppendLog needs no lock, and may be called while holding some. Not every network disk keeps locks between machines.
 func (s *Store) Lock(ctx context.Context, names []string) (unlock func(), err error) {
 	if err := s.ensure("lock", lockDir); err != nil {
 		return nil, err
@@ -132,9 +127,8 @@ func openLock(path string, try func(*flock.Flock) (bool, error)) (*flock.Flock, 
 	return l, nil
 }
 
-// guards reports whether the file at path is the one that l has locked. A clean-up
-// may have removed that between opening and locking; then the lock is one that
-// no other process will look at.
+// guards reports whether the file at path is the one that l has locked. Clean may have removed that between opening and
+// locking; no other process then looks at the lock.
 func guards(l *flock.Flock, path string) (bool, error) {
 	locked, err := l.Stat()
 	if err == nil && !locked.Mode().IsRegular() {

@@ -32,8 +32,8 @@ const (
 	mostLogTotal  = 1 << 30
 )
 
-// KeepLog sets how much of the decision log is kept, such as "16MiB" or "1GiB"; "" is the default. Another text changes
-// nothing: the error says what it must be.
+// KeepLog sets how much of the decision log is kept, such as "16MiB" or "1GiB"; "" is the default. An invalid size
+// changes nothing and is an error.
 func (s *Store) KeepLog(size string) error {
 	if size == "" {
 		return nil
@@ -52,19 +52,19 @@ func (s *Store) KeepLog(size string) error {
 	return fmt.Errorf("must be a size from %dMiB to %dGiB, such as 256MiB; got %q", leastLogTotal>>20, mostLogTotal>>30, size)
 }
 
-// followInterval is how often the log is looked at. Decisions come seconds apart.
+// followInterval is how often to check the log. Decisions come seconds apart.
 const followInterval = 200 * time.Millisecond
 
-// MaxLogLine is how long a line of the decision log may be.
+// MaxLogLine bounds a line of the decision log, in bytes.
 const MaxLogLine = 1 << 20
 
-// LineID names a line of the log: its time, then chance. Later ones sort behind earlier ones.
+// LineID returns an ID for a line of the log: its time, then a random number, so that later ones sort after earlier
+// ones.
 func LineID(at time.Time) string { return fmt.Sprintf("%016x%08x", at.UnixNano(), rand.Uint32()) }
 
-// AppendLog adds one decision, a JSON object, to the decision log. It is
-// written in one piece, so that decisions of several processes never mix. Line
-// breaks in it, which in JSON can only be white space, become blanks. It overwrites
-// line. Errors are [*Error].
+// AppendLog appends one decision, a JSON object, to the decision log. One write keeps decisions of several processes
+// apart. AppendLog replaces line breaks, which in JSON can only be white space, with blanks in line. Errors are
+// [*Error].
 func (s *Store) AppendLog(line []byte) error {
 	if err := s.ensure("log"); err != nil {
 		return err
@@ -87,7 +87,7 @@ func (s *Store) AppendLog(line []byte) error {
 	}
 	line = append(line, '\n')
 	if size > 0 {
-		// A line that a full disk tore must not take this one with it.
+		// A line cut by a full disk must not damage this one.
 		var last [1]byte
 		if _, err := f.ReadAt(last[:], size-1); err == nil && last[0] != '\n' {
 			line = slices.Insert(line, 0, '\n')
@@ -114,9 +114,8 @@ func (s *Store) openLog() (f *os.File, size int64, err error) {
 	}
 }
 
-// rotateLog moves a full log away. It returns false if another process is at it,
-// or if it cannot be done now; the log then grows a little more. A process
-// that has the old file open writes its line there, and nothing is lost.
+// rotateLog rotates a full log. It returns false if another process is rotating it, or if it cannot be done now; the
+// log then grows a little more. A process with the old file open writes its line there, so nothing is lost.
 func (s *Store) rotateLog() bool {
 	if s.ensure("log", lockDir) != nil {
 		return false
@@ -128,7 +127,7 @@ func (s *Store) rotateLog() bool {
 	defer l.Unlock()
 	info, err := os.Stat(s.path(logName))
 	if err != nil || info.Size() < maxLogSize {
-		return true // somebody else did
+		return true // another process did
 	}
 	most := cmp.Or(s.logTotal, maxLogTotal) / maxLogSize
 	n := 1
@@ -149,13 +148,13 @@ func (s *Store) rotateLog() bool {
 			return false
 		}
 	}
-	if !dropped.IsZero() { // what later decisions used was touched since
+	if !dropped.IsZero() { // later decisions touched the texts that they used
 		_ = s.cleanDir(textDir, textSuffix, dropped.Add(-2*textAge), removeTemp)
 	}
 	return true
 }
 
-// logPath is that of a file of the log: 0 is the newest.
+// logPath returns that of a file of the log: 0 is the newest.
 func (s *Store) logPath(n int) string {
 	if n == 0 {
 		return s.path(logName)
@@ -184,10 +183,9 @@ func (s *Store) ReadLog(match func(line []byte) bool, n int) (found [][]byte, er
 	return found, err
 }
 
-// FollowLog hands the latest n decisions that match to take, the oldest first, and
-// then each further one as it comes, until ctx is done. No decision is lost or shown
-// twice, also when the log is rotated. See [Store.ReadLog] for n, match and
-// what a decision is. The error is that of ctx or an [*Error].
+// FollowLog calls take for the latest n decisions that match, oldest first, and then for each further one, until ctx is
+// done. No decision is lost or repeated, also when the log is rotated. See [Store.ReadLog] for n, match and what a
+// decision is. The error is that of ctx or an [*Error].
 func (s *Store) FollowLog(ctx context.Context, match func(line []byte) bool, n int, take func(line []byte)) error {
 	if s.dir == "" {
 		return &Error{Op: "read", Err: errNoStore}

@@ -21,18 +21,17 @@ const (
 	maxMemoryHistory = 16 << 10
 )
 
-// MemoryLock is the name of the lock that guards the memory of key, see
-// [Store.Lock]. Who reads a memory in order to save it holds that lock at least
-// while it saves.
+// MemoryLock returns the name of the lock for the memory of key, see [Store.Lock]. A caller that saves a memory must
+// hold it while saving.
 func MemoryLock(key string) string { return lockOf(memoryDir, fileName(key, memorySuffix)) }
 
-// lockOf is the name of the lock that guards a file of a directory of the store.
+// lockOf returns the name of the lock that guards a file of a directory of the store.
 func lockOf(dir, file string) string { return dir + "\x00" + file }
 
 func (s *Store) memoryPath(key string) string { return s.path(memoryDir, fileName(key, memorySuffix)) }
 
-// LoadMemory gives the line that was saved under key and its version, which is "" if there is none. What else the file holds, such as damage, is
-// given as it is, with a version that lets SaveMemory replace it. Errors are [*Error].
+// LoadMemory returns the line saved under key and its version, which is "" if there is none. A damaged file is returned
+// unchanged, with a version that lets SaveMemory replace it. Errors are [*Error].
 func (s *Store) LoadMemory(key string) (line []byte, version string, err error) {
 	if s.dir == "" {
 		return nil, "", nil
@@ -41,10 +40,9 @@ func (s *Store) LoadMemory(key string) (line []byte, version string, err error) 
 	return bytes.TrimSuffix(file.line, []byte{'\n'}), file.version, failed("read", s.memoryPath(key), err)
 }
 
-// SaveMemory keeps a line, which is anything without a line break, under key if what is there is still of the given version,
-// else it fails with [ErrChanged]. The caller holds the lock [MemoryLock], which makes
-// that atomic among all processes. It is not synced to the disk: after a power failure
-// a memory may be an older one. Other errors are [*Error].
+// SaveMemory saves a line, which must have no line break, under key if the current one has the given version; otherwise
+// it returns [ErrChanged]. The caller must hold [MemoryLock], which makes that atomic among processes. The data is not
+// synced: after a power failure a memory may be an older one. Other errors are [*Error].
 func (s *Store) SaveMemory(key string, line []byte, version string) error {
 	if err := s.ensure("write", memoryDir); err != nil {
 		return err
@@ -60,11 +58,9 @@ func (s *Store) SaveMemory(key string, line []byte, version string) error {
 	return failed("write", path, writeMemory(path, old, append(line, '\n')))
 }
 
-// writeMemory adds a line to a memory file, or begins it anew when it has grown.
-// Replacing a file makes some file systems write it out at once, which costs a
-// hook more than all else that it does with files; a line costs next to nothing.
-// A line that is torn, because the process or the disk ended, has no newline and
-// does not count.
+// writeMemory appends a line to a memory file, or rewrites the file when it has grown. Replacing a file makes some file
+// systems write it out immediately, which costs a hook more than all its other file operations; a line costs next to
+// nothing. An incomplete line has no newline and does not count.
 func writeMemory(path string, old memoryFile, line []byte) error {
 	if old.size == 0 || old.size+int64(len(line)) > maxMemoryHistory {
 		return replace(path, line)
@@ -116,8 +112,8 @@ func readMemory(path string) (memoryFile, error) {
 	}
 }
 
-// lastLine gives the last whole line of the end of a file, and whether its
-// beginning was seen. An end without any line is given as it is.
+// lastLine returns the last whole line of the end of a file, and whether its beginning was seen. An end without any
+// line is given as it is.
 func lastLine(tail []byte) (line []byte, whole bool) {
 	end := bytes.LastIndexByte(tail, '\n')
 	if end < 0 {

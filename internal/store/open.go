@@ -12,11 +12,10 @@ import (
 	"syscall"
 )
 
-// errNotRegular says that something else has the place of one of ralph's own files.
+// errNotRegular reports that one of ralph's own files is not a regular file.
 var errNotRegular = errors.New("it is not a regular file")
 
-// openFile opens one of ralph's own files. It never waits: what is no regular file,
-// such as a pipe, is an error.
+// openFile opens one of ralph's own files. It never blocks: anything but a regular file, such as a pipe, is an error.
 func openFile(path string, flag int) (*os.File, fs.FileInfo, error) {
 	f, err := os.OpenFile(path, flag|openNonblocking, 0o600)
 	if err != nil {

@@ -20,11 +20,11 @@ const (
 	maxRunSize = 32 << 20
 )
 
-// ErrNoRun says that no run of this id is kept.
+// ErrNoRun reports that no run with this ID is kept.
 var ErrNoRun = errors.New("there is no run of this id")
 
-// SaveRun keeps how far a run is, in the place of what was kept before. Its id is a word of letters, digits and hyphens.
-// Like a memory it is not synced to the disk. The error is an [*Error].
+// SaveRun saves the progress of a run. Its ID must have only letters, digits and hyphens. Like a memory it is not
+// synced to disk. The error is an [*Error].
 func (s *Store) SaveRun(id string, line []byte) error {
 	if path, err := s.runPath(id); err != nil {
 		return failed("write", path, err)
@@ -32,7 +32,7 @@ func (s *Store) SaveRun(id string, line []byte) error {
 	return s.write("write", line, maxRunSize, runDir, id+runSuffix)
 }
 
-// LoadRun gives what was kept of a run. The error is an [*Error], which wraps [ErrNoRun].
+// LoadRun returns the saved progress of a run. The error is an [*Error], which wraps [ErrNoRun].
 func (s *Store) LoadRun(id string) ([]byte, error) {
 	path, err := s.runPath(id)
 	var line []byte
@@ -45,7 +45,7 @@ func (s *Store) LoadRun(id string) ([]byte, error) {
 	return line, failed("read", path, err)
 }
 
-// Runs lists the ids of the runs that are kept, the latest first. The error is an [*Error].
+// Runs returns the ids of the runs that are kept, the latest first. The error is an [*Error].
 func (s *Store) Runs() ([]string, error) {
 	files, err := s.list(runSuffix, runDir)
 	if err != nil {
@@ -61,7 +61,7 @@ func (s *Store) Runs() ([]string, error) {
 	return ids, nil
 }
 
-// EndRun asks a run to end, or with end false takes that back. The error is an [*Error].
+// EndRun requests the end of a run, or with end false withdraws that. The error is an [*Error].
 func (s *Store) EndRun(id string, end bool) error {
 	path, err := s.runPath(id)
 	if path += endSuffix; err != nil {
@@ -73,7 +73,7 @@ func (s *Store) EndRun(id string, end bool) error {
 	return failed("write", path, remove(path))
 }
 
-// RunEnding reports whether a run was asked to end.
+// RunEnding reports whether the end of a run was requested.
 func (s *Store) RunEnding(id string) bool {
 	path, err := s.runPath(id)
 	if err == nil {
@@ -82,7 +82,7 @@ func (s *Store) RunEnding(id string) bool {
 	return err == nil
 }
 
-// RemoveRun forgets a run. The error is an [*Error].
+// RemoveRun removes a run. The error is an [*Error].
 func (s *Store) RemoveRun(id string) error {
 	path, err := s.runPath(id)
 	if err == nil {
@@ -134,8 +134,8 @@ func (s *Store) HoldRun(ctx context.Context, root, policy, id string) (release f
 	return func() { os.Remove(path); unlock() }, "", nil
 }
 
-// LiveRun returns the ID of the run of a policy that is under way in a project, "" if there
-// is none. What a killed run left is removed. The error is an [*Error].
+// LiveRun returns the ID of the policy's live run in a project, or "". It removes leftovers of a killed run. The error
+// is an [*Error].
 func (s *Store) LiveRun(root, policy string) (id string, err error) {
 	if s.dir == "" {
 		return "", nil

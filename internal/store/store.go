@@ -1,9 +1,8 @@
-// Package store keeps ralph's own files in the user's state directory: the memory of
-// loops, locks, the decision log, and approvals.
+// Package store keeps ralph's own files in the user's state directory: the memory of loops, locks, the decision log,
+// and approvals.
 //
-// Writing is safe for several processes at once, however they end. The package knows
-// neither rules nor hosts nor the files of a project. Start with [DefaultDir] and
-// [Open].
+// Writing is safe for concurrent processes, however they end. The package leaves out rules, hosts and the files of a
+// project. Start with [DefaultDir] and [Open].
 package store
 
 import (
@@ -21,33 +20,30 @@ import (
 	"github.com/ralph-sdk/ralph/internal/home"
 )
 
-// A Store is ralph's own directory: locks, the memory of loops, and the
-// decision log. It never lies in a project. The directory is made with mode
-// 0700 when something is first written to it.
+// A Store is ralph's own directory: locks, the memory of loops, and the decision log. It is never in a project. It is
+// created with mode 0700 when something is first written.
 //
-// A Store is safe for concurrent use, by several processes too.
+// A Store is safe for concurrent use, also by several processes.
 type Store struct {
 	dir      string
 	logTotal int // bytes of the log that are kept, 0 is the default
 
-	// handover is passed from whoever releases a lock to whoever takes it, in
-	// the terms of Go's memory model, which knows nothing of locked files.
+	// handover is passed from the goroutine that releases a lock to the one that takes it, because Go's memory model
+	// does not cover file locks.
 	handover sync.Mutex
 }
 
-// Open uses dir, which need not exist yet. With an empty dir reading
-// finds nothing, and every write fails with an [*Error].
+// Open returns a store in dir, which need not exist yet. With an empty dir, reading finds nothing, and every write
+// returns an [*Error].
 func Open(dir string) *Store { return &Store{dir: dir} }
 
-// Dir is the directory; "" if there is none.
+// Dir returns the directory; "" if there is none.
 func (s *Store) Dir() string { return s.dir }
 
-// DefaultDir says where the directory belongs: RALPH_STATE_DIR, else "ralph" in
-// the system's place for the state of a user's programs. That is XDG_STATE_HOME or
-// ~/.local/state, on macOS ~/Library/Application Support, on Windows
-// %LocalAppData%. Of RALPH_STATE_DIR and XDG_STATE_HOME only an absolute path counts:
-// a relative one would be another directory, with other counts, wherever the agent
-// is. It fails if the environment names none.
+// DefaultDir returns RALPH_STATE_DIR, otherwise "ralph" in the system's directory for the state of a user's programs.
+// That is XDG_STATE_HOME or ~/.local/state, on macOS ~/Library/Application Support, on Windows %LocalAppData%. Of
+// RALPH_STATE_DIR and XDG_STATE_HOME only an absolute path counts: a relative one would be another directory, with
+// other counts, wherever the agent is. It fails if the environment names none.
 func DefaultDir(getenv func(string) string) (string, error) {
 	return defaultDir(runtime.GOOS, getenv)
 }
@@ -81,8 +77,9 @@ func defaultDir(goos string, getenv func(string) string) (string, error) {
 
 var errNoStore = errors.New("there is no directory for ralph's state: set RALPH_STATE_DIR to an absolute path")
 
-// Refused says why the directory is not used for a project: other users can write to it, or it is inside the project, which
-// could then bring approvals. Such a directory approves nothing, and no loop continues by it. The error is an [*Error].
+// Refused returns why the directory must not be used for a project: other users can write to it, or it is inside the
+// project, which could then bring approvals. Such a directory approves nothing, and no loop continues with it. The
+// error is an [*Error].
 func (s *Store) Refused(root string) error {
 	if err := s.shared(); err != nil || s.dir == "" {
 		return err
@@ -98,7 +95,7 @@ func (s *Store) Refused(root string) error {
 	return nil
 }
 
-// shared says that other users can write to the directory, which need not exist.
+// shared returns an error if other users can write to the directory, which need not exist.
 func (s *Store) shared() error {
 	if info, err := os.Stat(s.dir); err == nil && home.Shared(info) {
 		return &Error{Path: s.dir, Op: "use", Err: errors.New("other users can write to it; run chmod 700 on it, or set RALPH_STATE_DIR to another directory")}
@@ -106,7 +103,7 @@ func (s *Store) shared() error {
 	return nil
 }
 
-// resolved is a path without links, as far as it exists.
+// resolved returns a path without links, as far as it exists.
 func resolved(path string) string {
 	if dir, err := filepath.EvalSymlinks(path); err == nil || path == filepath.Dir(path) {
 		return cmp.Or(dir, path)
@@ -134,7 +131,7 @@ func (s *Store) ensure(op string, names ...string) error {
 	return nil
 }
 
-// fileName turns a key of any form into a name that every file system takes.
+// fileName returns a file name for any key that is valid on every file system.
 func fileName(key, suffix string) string { return digest([]byte(key)) + suffix }
 
 func digest(data []byte) string {

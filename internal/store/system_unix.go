@@ -7,5 +7,5 @@ import "syscall"
 // openFilesGo says whether a file can be removed while it is open.
 const openFilesGo = true
 
-// openNonblocking keeps a named pipe in the place of a file from holding up the open.
+// openNonblocking keeps an open from blocking on a named pipe instead of a file.
 const openNonblocking = syscall.O_NONBLOCK

@@ -20,8 +20,8 @@ const (
 	textAge = 24 * time.Hour
 )
 
-// KeepText keeps what text returns under a key unless it is kept already, and notes that it is in use. What is not a regular file
-// stays. The error is an [*Error].
+// KeepText saves the result of text under a key unless it is already saved, and records that it is in use. The error is
+// an [*Error].
 func (s *Store) KeepText(key string, now time.Time, text func() ([]byte, error)) error {
 	if s.dir == "" {
 		return nil
@@ -43,7 +43,7 @@ func (s *Store) KeepText(key string, now time.Time, text func() ([]byte, error))
 	return failed("write", path, err)
 }
 
-// Text returns what is kept under a key, nil if nothing is. The error is an [*Error].
+// Text returns what is saved under a key, or nil. The error is an [*Error].
 func (s *Store) Text(key string) ([]byte, error) {
 	if s.dir == "" {
 		return nil, nil
@@ -56,7 +56,7 @@ func (s *Store) Text(key string) ([]byte, error) {
 	return data, failed("read", path, err)
 }
 
-// Sizes returns how many bytes the log and the texts of policies have. What cannot be looked at counts as nothing.
+// Sizes returns the sizes of the log and of policies' texts in bytes. Inaccessible files do not count.
 func (s *Store) Sizes() (log, texts int64) {
 	own, _ := s.list("")
 	kept, _ := s.list(textSuffix, textDir)
