@@ -11,6 +11,7 @@ import (
 // The page about doctor has what `ralph help ID` prints about each check, and what doctor prints in a project with that problem. The
 // commands that make the project are in testdata: a check without them fails the test.
 func TestDoctorPage(t *testing.T) {
+	t.Parallel()
 	needShell(t)
 	p := reference.New(t, "doctor", "Findings of ralph doctor")
 	p.Text("`ralph doctor` reports what keeps loops from working: problems, each with its fix, and notes. The ID of a finding is in brackets, and in the field " +
