@@ -1,5 +1,5 @@
-import { bdi, clock, command, el, plural, renewAges, visible } from "./text.js";
-import { href, readRoute } from "./route.js";
+import { ago, bdi, clock, command, el, plural, shown, visible } from "./text.js";
+import { href, readRoute, replaceRoute } from "./route.js";
 import { gone, openSource } from "./source.js";
 import { addRows, known, loadOlder } from "./rows.js";
 import { overviewView } from "./overview.js";
@@ -14,19 +14,21 @@ const states = {
   gone: "ralph view has ended or this page is of an earlier one. Run ralph view again.",
 };
 
-const parts = { main: el("main", { id: "main", tabindex: -1 }), top: el("header", { id: "top" }), news: el("p", { class: "hear", role: "status" }), foot: el("footer", { id: "foot" }) };
-
-function notFound({ view }) {
-  return { title: "No such page", content: [el("p", {}, "There is no view ", bdi(view), ". ", el("a", { href: href("overview") }, "To the overview"))] };
-}
+const parts = {
+  top: el("header", { id: "top" }), main: el("main", { id: "main", tabindex: -1 }),
+  news: el("p", { class: "hear", role: "status" }), foot: el("footer", { id: "foot" }),
+};
+const notFound = ({ view }) => ({ title: "No such page", content: [el("p", {}, "There is no view ", bdi(view), ".")] });
 
 // frame draws what all views share.
 function frame(page, source) {
-  const links = [["overview", page.all ? "Projects" : "Overview"], ["timeline", "Timeline"]].map(([view, words]) => el("a", { href: href(view), "data-view": view }, words));
+  const view = (name, words) => el("a", { href: href(name), "data-view": name }, words);
   const state = el("span", { id: "state", class: "state", role: "status" });
-  parts.top.append(el("a", { class: "brand", href: href("overview") }, "ralph"), el("nav", { "aria-label": "Views" }, links),
-    el("span", { class: "project", title: visible(page.project) }, bdi(page.all ? "all projects" : page.project)), state);
-  parts.foot.append(visible(page.version), source.live ? ". This page only reads: to change something, copy a command into a terminal." : ". A file: it loads and sends nothing.");
+  parts.top.append(el("a", { class: "brand", href: href("overview") }, "ralph"),
+    el("nav", { "aria-label": "Views" }, view("overview", page.all ? "Projects" : "Overview"), view("timeline", "Timeline")),
+    el("span", { class: "project", title: page.project }, bdi(page.all ? "all projects" : page.project)), state);
+  parts.foot.append(visible(page.version), ". ", source.live ? "This page only reads: to change something, copy a command into a terminal."
+    : "This file loads and sends nothing.");
   return (name) => {
     state.className = "state is-" + name;
     state.textContent = states[name];
@@ -82,7 +84,7 @@ async function start() {
     document.title = visible(view.title) + " – ralph";
     const title = el("h1", { tabindex: -1 }, visible(view.title), view.note && el("span", { class: "note" }, view.note));
     main.className = view.wide ? "wide v-" + route.view : "v-" + route.view;
-    main.replaceChildren(title, ...view.content.flat(2).filter((c) => c != null && c !== false && c !== ""));
+    main.replaceChildren(title, ...shown(view.content));
     for (const link of parts.top.querySelectorAll("nav a")) {
       if (link.dataset.view === route.view) link.setAttribute("aria-current", "page");
       else link.removeAttribute("aria-current");
@@ -97,13 +99,13 @@ async function start() {
 
   try {
     const latest = await source.decisions();
-    known.first = latest.first;
-    known.reading = latest.reading;
+    Object.assign(known, { first: latest.first, reading: latest.reading });
     addRows(latest.rows);
-    if (!location.hash && (page.run || page.session)) history.replaceState(null, "", page.run ? href("run", page.run) : href("timeline", "", { session: page.session }));
+    if (!location.hash && page.run) replaceRoute("run", page.run);
+    else if (!location.hash && page.session) replaceRoute("timeline", "", { session: page.session });
     addEventListener("hashchange", open);
     await open();
-    setInterval(() => { if (!document.hidden) renewAges(document); }, 10000);
+    setInterval(() => document.querySelectorAll("time.age").forEach((node) => { node.textContent = ago(node.dateTime); }), 10000);
     let asked;
     source.follow(latest.last ?? 0, {
       rows(rows) { addRows(rows); news.tell(rows); },
@@ -118,8 +120,7 @@ async function start() {
   }
 }
 
-function failure(error) {
-  return el("div", { class: "banner k-error" }, el("p", {}, bdi(error.message)), gone(error) && el("p", {}, "Run ", el("code", {}, "ralph view"), " again and open the address that it prints."));
-}
+const failure = (error) => el("div", { class: "banner k-error" }, el("p", {}, bdi(error.message)),
+  gone(error) && el("p", {}, "Run ", el("code", {}, "ralph view"), " again and open the address that it prints."));
 
 queueMicrotask(start);

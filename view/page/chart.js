@@ -1,4 +1,4 @@
-import { count, day, dollars, duration, el, hour, svg, table } from "./text.js";
+import { count, date, day, dollars, duration, el, quiet, svg, table } from "./text.js";
 
 const chartHeight = 150, mostPoints = 400, tableRows = 60;
 
@@ -18,7 +18,8 @@ function niceTop(value) {
 // chart draws series of {name, kind, at: row → number} over rows.
 function chart(title, rows, series, width, overTime, unit) {
   const left = 48, right = 12, low = 22, top = 10;
-  const used = series.map((s) => ({ ...s, points: thin(rows.map((row, i) => [overTime ? Date.parse(row.time) : i + 1, s.at(row), row]).filter((p) => p[1] != null), mostPoints) })).filter((s) => s.points.length);
+  const points = (at) => thin(rows.map((row, i) => [overTime ? Date.parse(row.time) : i + 1, at(row), row]).filter((p) => p[1] != null), mostPoints);
+  const used = series.map((s) => ({ ...s, points: points(s.at), look: `k-${s.kind}${s.dashed ? " dashed" : ""}` })).filter((s) => s.points.length);
   if (used.length === 0) return null;
   const all = used.flatMap((s) => s.points);
   const [x0, x1] = [Math.min(...all.map((p) => p[0])), Math.max(...all.map((p) => p[0]))];
@@ -30,20 +31,23 @@ function chart(title, rows, series, width, overTime, unit) {
     svg("path", { class: "grid", d: `M${left} ${f(y(most * share))}H${width - right}` }),
     svg("text", { x: left - 6, y: f(y(most * share) + 4), "text-anchor": "end" }, unit(most * share)),
   ]);
-  const label = (v) => (overTime ? (day(x0) === day(x1) ? hour(v).slice(0, 5) : day(v).slice(5) + " " + hour(v).slice(0, 5)) : count(Math.round(v)));
-  const ends = [[x0, "start"], [x1, "end"]].map(([v, anchor]) => svg("text", { x: f(anchor === "start" ? left : width - right), y: chartHeight - 5, "text-anchor": anchor }, label(v)));
+  const label = (v) => (overTime ? date(v).slice(day(x0) === day(x1) ? 11 : 5, 16) : count(v));
+  const end = (v, x, anchor) => svg("text", { x, y: chartHeight - 5, "text-anchor": anchor }, label(v));
   const lines = used.map((s) => {
     let d = "";
     s.points.forEach((p, i) => { d += i === 0 ? `M${f(x(p[0]))} ${f(y(p[1]))}` : `H${f(x(p[0]))}V${f(y(p[1]))}`; });
-    const last = s.points.at(-1);
-    return [svg("path", { class: "series k-" + s.kind + (s.dashed ? " dashed" : ""), d }), !s.dashed && svg("circle", { class: "dot k-" + s.kind, cx: f(x(last[0])), cy: f(y(last[1])), r: 3 })].filter(Boolean);
+    const [lastX, lastY] = s.points.at(-1);
+    return [svg("path", { class: "series " + s.look, d }), !s.dashed && svg("circle", { class: "dot " + s.look, cx: f(x(lastX)), cy: f(y(lastY)), r: 3 })];
   });
-  const words = used.map((s) => `${s.name} ${unit(s.points.at(-1)[1])}`).join(", ");
-  const rowsOfTable = thin(used[0].points, tableRows).map(([v, , row]) => [overTime ? day(v) + " " + hour(v) : count(v), ...used.map((s) => { const n = s.at(row); return n == null ? "–" : unit(n); })]);
+  const words = used.map((s) => `${s.name} ${unit(s.points.at(-1)[1])}`);
+  const numbers = thin(used[0].points, tableRows).map(([v, , row]) => [
+    overTime ? date(v) : count(v), ...used.map((s) => (s.at(row) == null ? "–" : unit(s.at(row)))),
+  ]);
   return el("figure", {},
-    el("figcaption", {}, el("h2", {}, title), used.map((s) => el("span", { class: "key k-" + s.kind + (s.dashed ? " dashed" : "") }, `${s.name} ${unit(s.points.at(-1)[1])}`))),
-    svg("svg", { class: "chart", viewBox: `0 0 ${width} ${chartHeight}`, width, height: chartHeight, role: "img", "aria-label": `${title}: ${words}` }, grid, ends, lines),
-    el("details", { class: "numbers" }, el("summary", {}, "As a table"), table(title, [overTime ? "time" : "decision", ...used.map((s) => s.name)], rowsOfTable)));
+    el("figcaption", {}, el("h2", {}, title), used.map((s, i) => el("span", { class: "key " + s.look }, words[i]))),
+    svg("svg", { class: "chart", viewBox: `0 0 ${width} ${chartHeight}`, width, height: chartHeight, role: "img", "aria-label": `${title}: ${words.join(", ")}` },
+      grid, end(x0, left, "start"), end(x1, width - right, "end"), lines),
+    el("details", {}, el("summary", {}, "As a table"), table(title, [overTime ? "time" : "decision", ...used.map((s) => s.name)], numbers)));
 }
 
 // charts draws what the rows, oldest first, say of the work left, the streak and the cost.
@@ -58,7 +62,9 @@ export function charts(rows, width, overTime) {
     runs.set(row.run, row.usd);
     sums.set(row, spent);
   }
-  const several = new Set(rows.filter((r) => r.measure).map((r) => r.policy + "\n" + (r.loop ?? r.session ?? ""))).size > 1;
+  const several = new Set(rows.filter((r) => r.measure).map((r) => r.policy + "\n" + (r.loop ?? r.session))).size > 1;
+  const limit = { name: "limit", kind: "stop", dashed: true, at: (r) => r.limit };
+  const near = rows.some((r) => r.limit && r.limit <= 5 * Math.max(4, r.continuations ?? 0)); // else the line would be flat
   const drawn = [
     chart("Work left", rows, [
       { name: "left", kind: "done", at: (r) => r.measure && r.measure.total - r.measure.done },
@@ -66,12 +72,12 @@ export function charts(rows, width, overTime) {
     ], width, overTime, whole),
     chart("Streak", rows, [
       { name: "continuations", kind: "continue", at: (r) => (r.limit ? r.continuations ?? 0 : null) },
-      ...(rows.some((r) => r.limit && r.limit <= 5 * Math.max(4, r.continuations ?? 0)) ? [{ name: "limit", kind: "stop", dashed: true, at: (r) => r.limit }] : []),
+      ...(near ? [limit] : []),
     ], width, overTime, whole),
     spent > 0 && chart("Cost", rows, [{ name: "dollars", kind: "accent", at: (r) => sums.get(r) }], width, overTime, dollars),
     chart("Context", rows, [{ name: "tokens", kind: "note", at: (r) => r.tokens }], width, overTime, whole),
   ].filter(Boolean);
-  if (drawn.length === 0) return [el("p", { class: "quiet" }, "None of these decisions says how far the work is or what it costs. A policy says it under measure.")];
-  const gap = rows.length > 1 && el("p", { class: "quiet" }, `${count(rows.length)} decisions in ${duration(Date.parse(rows.at(-1).time) - Date.parse(rows[0].time))}`, several && ". They are of several loops: choose a policy or a session to see one.");
-  return [gap, ...drawn].filter(Boolean);
+  if (drawn.length === 0) return [quiet("None of these decisions says how far the work is or what it costs. A policy says how far under measure.")];
+  const span = duration(Date.parse(rows.at(-1).time) - Date.parse(rows[0].time));
+  return [quiet(`${count(rows.length)} decisions in ${span}. `, several && "They are of several loops: choose a policy or a session to see one."), ...drawn];
 }

@@ -1,20 +1,18 @@
-import { badge, bar, bdi, code, count, dollars, el, plural, policyName, short, terms, thousands, visible, when } from "./text.js";
+import { badge, bar, bdi, code, count, dollars, el, link, plural, policyName, quiet, section, short, terms, thousands, when } from "./text.js";
 import { href } from "./route.js";
 import { known, watchRows } from "./rows.js";
 import { decisionLink, streak } from "./timeline.js";
 import { budget, runState } from "./run.js";
 
 const mostSessions = 100;
-const loopStates = { running: "continue", "in a run": "continue", done: "done", stopped: "stop", paused: "pause", "switched off": "pause", unreadable: "error" };
-
-const kindOf = (last) => last.action === "stop" && last.success ? "done" : last.by?.startsWith("limits.") ? "limit" : last.action;
-
-function lastWords(last, row) {
-  return [badge(row?.kind ?? kindOf(last)), " by ", row ? decisionLink(row, bdi(last.by)) : bdi(last.by), ", ", when(last.at), last.reason && el("span", { class: "why" }, bdi(last.reason))];
-}
+const loopKinds = {
+  running: "continue", "in a run": "continue", done: "done", stopped: "stop", paused: "pause", "switched off": "pause", unreadable: "error",
+};
+const endKinds = { done: "done", limit: "limit", ended: "command" };
 
 function findRow(last, policy) {
-  for (let i = known.rows.length - 1; i >= 0 && i > known.rows.length - 3000; i--) {
+  const oldest = Math.max(0, known.rows.length - 3000);
+  for (let i = known.rows.length - 1; i >= oldest; i--) {
     const row = known.rows[i];
     if (row.policy === policy && row.session === last.session && Date.parse(row.time) === Date.parse(last.at)) return row;
   }
@@ -22,97 +20,137 @@ function findRow(last, policy) {
 
 function policyLink(policy) {
   const digest = known.policies.get(policy)?.last.digest;
-  return digest ? el("a", { href: href("policy", digest) }, bdi(policy)) : bdi(policy);
+  return digest ? link(href("policy", digest), bdi(policy)) : bdi(policy);
 }
 
-const progress = (measure) => measure && [bar(measure.done, measure.total, "done"), `${count(measure.done)} of ${count(measure.total)} done`];
+const sessionLink = (session) => link(href("timeline", "", { session }), bdi(short(session)));
+const why = (s) => s && el("span", { class: "why" }, bdi(s));
 
-function loopCard(loop, inProject, paused) {
-  const row = loop.last && findRow(loop.last, loop.policy);
-  return el("article", { class: "card k-" + (loopStates[loop.state] ?? "none") },
-    el("header", {}, el("h3", {}, bdi(loop.name)), badge(loopStates[loop.state] ?? "none", loop.state)),
-    loop.goal && el("p", { class: "goal" }, bdi(loop.goal)), loop.why && el("p", {}, bdi(loop.why)),
+function lastDecision(last, policy) {
+  const row = findRow(last, policy);
+  return [badge(row?.kind ?? last.action), " by ", row ? decisionLink(row, bdi(last.by)) : bdi(last.by), ", ", when(last.at), why(last.reason)];
+}
+
+function loopStreak({ continuations, limit }) {
+  const left = Math.max(0, limit - continuations);
+  return limit > 0 && [bar(continuations, limit, left ? "continue" : "stop"), `${count(continuations)} of ${count(limit)}, ${count(left)} left`];
+}
+
+function loopCommands({ state, policy }, commands) {
+  if (state === "stopped") return commands(["ralph", "start", policy], "Copy start");
+  const word = state === "paused" ? "resume" : "pause";
+  return [commands(["ralph", word, policy], "Copy " + word), commands(["ralph", "stop", policy], "Copy stop")];
+}
+
+function loopCard(loop, commands) {
+  const kind = loopKinds[loop.state] ?? "none", { measure } = loop;
+  return el("article", { class: "card k-" + kind },
+    el("header", {}, el("h3", {}, bdi(loop.name)), badge(kind, loop.state)),
+    loop.goal && el("p", {}, bdi(loop.goal, "quiet")), loop.why && el("p", {}, bdi(loop.why)),
     (loop.problems ?? []).map((p) => el("p", { class: "problem" }, bdi(p))),
     terms(
-      ["progress", progress(loop.measure)],
-      ["streak", loop.limit > 0 && [bar(loop.continuations, loop.limit, loop.continuations >= loop.limit ? "stop" : "continue"), `${count(loop.continuations)} of ${count(loop.limit)}, ${count(Math.max(0, loop.limit - loop.continuations))} left`]],
-      ["last", loop.last && lastWords(loop.last, row)],
+      ["progress", measure && [bar(measure.done, measure.total, "done"), `${count(measure.done)} of ${count(measure.total)} done`]],
+      ["streak", loopStreak(loop)],
+      ["last", loop.last && lastDecision(loop.last, loop.policy)],
       ["policy", policyLink(loop.policy)],
-      ["owner", loop.owner ? el("a", { href: href("timeline", "", { session: loop.owner }) }, bdi(short(loop.owner))) : "none, every session"],
-      ["file", code(loop.file), loop.changed && [", ", when(loop.changed)]],
-    ),
-    el("p", { class: "commands" }, loop.state === "stopped" ? inProject(["ralph", "start", loop.policy], "Copy start")
-      : inProject(["ralph", paused ? "resume" : "pause", loop.policy], paused ? "Copy resume" : "Copy pause"), loop.state !== "stopped" && inProject(["ralph", "stop", loop.policy], "Copy stop")));
+      ["owner", loop.owner ? sessionLink(loop.owner) : "none, every session"],
+      ["file", code(loop.file), loop.changed && [", ", when(loop.changed)]]),
+    el("p", { class: "commands" }, loopCommands(loop, commands)));
 }
 
-function runCard(info, inProject) {
-  return el("article", { class: "card k-continue" },
-    el("header", {}, el("h3", {}, el("a", { href: href("run", info.id) }, "Run ", bdi(short(info.id)))), runState(info)),
+function runCard(info, commands) {
+  return el("article", { class: "card k-" + (info.running ? "continue" : "error") },
+    el("header", {}, el("h3", {}, link(href("run", info.id), "Run ", bdi(info.id))), runState(info)),
     info.waiting && el("p", {}, bdi(info.waiting)),
-    terms(["policy", policyLink(info.policy)], ["agent", code((info.args ?? []).join(" "))], ...budget(info), ["started", when(info.started)], ["latest", when(info.latest)]),
-    el("p", { class: "commands" }, info.running ? inProject(["ralph", "stop", info.policy], "Copy stop") : inProject(["ralph", "run", "--resume=" + info.id], "Copy resume")));
+    terms(["policy", policyLink(info.policy)], ["agent", code((info.args ?? []).join(" "))], ...budget(info),
+      ["started", when(info.started)], ["latest", when(info.latest)]),
+    el("p", { class: "commands" }, info.running ? commands(["ralph", "stop", info.policy], "Copy stop")
+      : commands(["ralph", "run", "--resume=" + info.id], "Copy resume")));
 }
 
-function sessionRows(all) {
-  const sessions = [...known.sessions.values()].filter((s) => s.last.session).sort((a, b) => b.last.n - a.last.n);
-  const list = el("ul", { class: "sessions" }, sessions.slice(0, mostSessions).map(({ n, last }) => el("li", {},
-    el("a", { class: "id", href: href("timeline", "", { session: last.session, root: all ? last.root : "" }), title: visible(last.session) }, bdi(last.session)),
-    el("span", { class: "what" }, badge(last.kind), " ", decisionLink(last, bdi(policyName(last.policy)), " ", last.by !== "-" && bdi(last.by)), " ", el("span", { class: "why" }, bdi(last.said))),
+// latest is the latest decision of a session or policy, in words.
+const latest = (row, ...words) => el("span", { class: "what" }, badge(row.kind), " ", decisionLink(row, words), " ", why(row.said));
+
+function sessionItem({ n, last }, all) {
+  const { measure, session } = last;
+  const spent = [last.tokens && thousands(last.tokens), last.usd && dollars(last.usd)];
+  return el("li", {},
+    el("a", { class: "id", href: href("timeline", "", { session, root: all && last.root }), title: session }, bdi(session)),
+    latest(last, bdi(policyName(last.policy)), last.by !== "-" && [" ", bdi(last.by)]),
     el("span", { class: "figures" },
-      el("span", {}, last.measure && [bar(last.measure.done, last.measure.total, "done"), `${last.measure.done}/${last.measure.total}`]),
-      el("span", { title: "streak, and its limit" }, streak(last)),
-      el("span", { title: "tokens and cost" }, [last.tokens && thousands(last.tokens), last.usd && dollars(last.usd)].filter(Boolean).join(", ")),
+      el("span", {}, measure && [bar(measure.done, measure.total, "done"), `${measure.done}/${measure.total}`]),
+      el("span", { title: "streak, and its limit" }, streak(last)), el("span", { title: "tokens and cost" }, spent.filter(Boolean).join(", ")),
       el("span", {}, plural(n, "decision")), el("span", {}, when(last.time))),
-    last.run && el("a", { class: "more", href: href("run", last.run) }, "Run ", bdi(last.run)), all && el("span", { class: "more" }, code(last.root)))));
+    last.run && el("a", { class: "more", href: href("run", last.run) }, "Run ", bdi(last.run)), all && el("span", { class: "more" }, code(last.root)));
+}
+
+function sessionList(all) {
+  const sessions = [...known.sessions.values()].filter((s) => s.last.session).sort((a, b) => b.last.n - a.last.n);
   const more = sessions.length - mostSessions;
-  return [list, more > 0 && el("p", { class: "quiet" }, `${count(more)} older sessions are in the `, el("a", { href: href("timeline") }, "timeline"), ".")];
+  return sessions.length > 0 && [
+    el("ul", { class: "sessions" }, sessions.slice(0, mostSessions).map((s) => sessionItem(s, all))),
+    more > 0 && el("p", {}, quiet(`${count(more)} older sessions are in the `, link(href("timeline"), "timeline"), ".")),
+  ];
+}
+
+function policyList(shadows = []) {
+  const policies = [...known.policies].sort((a, b) => b[1].last.n - a[1].last.n).slice(0, mostSessions);
+  return policies.length > 0 && el("ul", { class: "sessions" }, policies.map(([name, { n, last }]) => el("li", {},
+    el("span", { class: "id" }, policyLink(name)), latest(last, bdi(last.by)),
+    el("span", { class: "figures two" }, link(href("timeline", "", { policy: name }), plural(n, "decision")), when(last.time)),
+    shadows.includes(name) && el("span", { class: "more" }, "The project's file replaces the shipped policy."))));
 }
 
 // firstSteps is what a project without anything sees.
-function firstSteps(inProject) {
-  const step = (title, words, line) => el("li", {}, el("h3", {}, title), el("p", {}, words), inProject(line));
-  return el("section", { class: "first" }, el("h2", {}, "Nothing has happened here yet"),
-    el("p", {}, "ralph decides, each time a coding agent is about to stop, whether it may. Three steps lead to the first decision:"),
-    el("ol", {}, step("Write a policy", "It starts with a task list, and has its tests beside it.", ["ralph", "init"]),
-      step("Add ralph to your agent", "This adds a Stop hook to the settings of Claude Code; other hosts are listed by ralph install --help.", ["ralph", "install", "claude-code"]),
-      step("Or start a loop of a shipped policy", "It repeats a prompt until the agent keeps its promise.", ["ralph", "start", "ralph-wiggum", "Make all tests pass", "--promise", "DONE", "--max", "20"])),
-    el("p", { class: "quiet" }, "If an agent has stopped here and you see nothing, run ralph doctor. This page shows the first decision as soon as it is made."));
+function firstSteps(commands) {
+  const step = (title, words, ...line) => el("li", {}, el("h3", {}, title), el("p", {}, words), commands(["ralph", ...line]));
+  return section("Nothing has happened here yet",
+    el("p", {}, "ralph decides, each time a coding agent is about to stop, whether it may. These steps lead to the first decision:"),
+    el("ol", { class: "first" }, step("Write a policy", "It starts with a task list, and has its tests beside it.", "init"),
+      step("Add ralph to your agent", "This adds a Stop hook to the settings of Claude Code; ralph install --help lists other hosts.", "install", "claude-code"),
+      step("Or start a loop of a shipped policy", "It repeats a prompt until the agent keeps its promise.",
+        "start", "ralph-wiggum", "Make all tests pass", "--promise", "DONE", "--max", "20")),
+    el("p", {}, quiet("If an agent has stopped here and you see nothing, run ralph doctor. This page shows the first decision when it is made.")));
 }
 
-function section(title, ...content) {
-  const shown = content.flat(2).filter(Boolean);
-  return shown.length ? el("section", {}, el("h2", {}, title), shown) : null;
+const banner = (kind, word, ...content) => el("div", { class: "banner k-" + kind }, badge(kind, word), " ", content);
+
+function pauseBanner({ policy, session, at }, commands) {
+  const which = [...(policy ? [policy] : []), ...(session ? ["--session", session] : [])];
+  return banner("pause", "paused", policy ? bdi(policy) : "every policy", session && [" in session ", bdi(session)], ", ", when(at), " ",
+    commands(["ralph", "resume", ...which], "Copy resume"));
+}
+
+const hintBanner = ({ text, policy, session, at }) => banner("note", "hint", bdi(text), " ",
+  quiet("for the next continuation", policy && [" by ", bdi(policy)], session && [" of ", bdi(session)], ", ", when(at)));
+
+const unusableBanner = ({ policy, problem }, commands) => banner("error", "cannot be used", bdi(policy), " ",
+  commands(["ralph", "check", policy], "Copy check"), el("pre", { tabindex: 0, "aria-label": "Problem" }, bdi(problem)));
+
+function endedItem(f) {
+  const name = bdi(f.name || f.policy);
+  return el("p", {}, badge(endKinds[f.result] ?? "stop", f.result), " ", f.run ? link(href("run", f.run), name) : name, ", ", when(f.at), " by ", bdi(f.by),
+    f.reason && [": ", bdi(f.reason)], why(f.goal), f.file && [" ", code(f.file)]);
 }
 
 function draw(status, page, inProject, live) {
   const commands = live ? inProject : () => null;
-  const s = status ?? {};
-  const off = new Set((s.paused ?? []).filter((p) => !p.session).map((p) => p.policy ?? ""));
-  const nothing = status !== undefined && known.rows.length === 0 && !s.loops?.length && !s.runs?.length && !s.others?.length && !s.finished?.length;
-  const policies = [...known.policies].sort((a, b) => b[1].last.n - a[1].last.n);
-  return [
-    status === undefined && el("p", { class: "quiet" }, "Reading the loops …"),
-    s.off && el("p", { class: "banner k-pause" }, badge("pause", "all loops are off"), " ", bdi(s.off), " ", commands(["ralph", "resume"], "Copy resume")),
-    (s.paused ?? []).filter((p) => p.policy || p.session).map((p) => el("p", { class: "banner k-pause" }, badge("pause", "paused"), " ",
-      p.policy && bdi(p.policy), p.session && [" session ", bdi(p.session)], ", ", when(p.at), " ", commands(["ralph", "resume", ...(p.policy ? [p.policy] : []), ...(p.session ? ["--session", p.session] : [])], "Copy resume"))),
-    (s.unusable ?? []).map((u) => el("div", { class: "banner k-error" }, badge("error", "cannot be used"), " ", bdi(u.policy), " ", commands(["ralph", "check", u.policy], "Copy check"), el("pre", { tabindex: 0, "aria-label": "Problem" }, bdi(u.problem)))),
-    nothing && live && firstSteps(inProject),
-    section("Loops", s.loops?.length > 0 && el("div", { class: "cards" }, s.loops.map((l) => loopCard(l, commands, off.has(l.policy) || l.state === "paused")))),
-    section("Runs", s.runs?.length > 0 && el("div", { class: "cards" }, s.runs.map((r) => runCard(r, commands)))),
-    section("Hints", (s.hints ?? []).map((h) => el("p", { class: "banner k-note" }, badge("note", "hint"), " ", bdi(h.text), el("span", { class: "quiet" }, " for the next continuation", h.policy && [" by ", bdi(h.policy)], h.session && [" of ", bdi(h.session)], ", ", when(h.at))))),
-    section("Sessions", known.sessions.size > 0 && sessionRows(page.all)),
-    section("Policies", policies.length > 0 && el("ul", { class: "sessions" }, policies.slice(0, 50).map(([name, p]) => el("li", {},
-      el("span", { class: "id" }, policyLink(name)), el("span", { class: "what" }, badge(p.last.kind), " ", decisionLink(p.last, bdi(p.last.by)), " ", el("span", { class: "why" }, bdi(p.last.said))),
-      el("span", { class: "figures two" }, el("a", { href: href("timeline", "", { policy: name }) }, plural(p.n, "decision")), (s.shadows ?? []).includes(name) && el("span", {}, "replaces the shipped one"), when(p.last.time)))))),
-    section("Ended", (s.finished ?? []).map((f) => el("p", { class: "ended" }, badge({ done: "done", limit: "limit", ended: "command" }[f.result] ?? "stop", f.result), " ",
-      f.run ? el("a", { href: href("run", f.run) }, bdi(f.name || f.policy)) : bdi(f.name || f.policy), ", ", when(f.at), " by ", bdi(f.by), f.reason && [": ", bdi(f.reason)], f.goal && el("span", { class: "why" }, bdi(f.goal)), f.file && [" ", code(f.file)]))),
-  ].flat(2).filter(Boolean);
+  const { off, paused = [], loops, runs, hints = [], others, unusable = [], finished, shadows } = status ?? {};
+  const empty = status !== undefined && ![known.rows, loops, runs, others, finished].some((list) => list?.length);
+  const cards = (list, card) => list?.length > 0 && el("div", { class: "cards" }, list.map((one) => card(one, commands)));
+  return el("div", {},
+    status === undefined && el("p", {}, quiet("Reading the loops …")),
+    off && banner("pause", "all loops are off", bdi(off), " ", commands(["ralph", "resume"], "Copy resume")),
+    !off && paused.map((p) => pauseBanner(p, commands)), unusable.map((u) => unusableBanner(u, commands)),
+    empty && live && firstSteps(inProject),
+    section("Loops", cards(loops, loopCard)), section("Runs", cards(runs, runCard)), section("Hints", hints.map(hintBanner)),
+    section("Sessions", sessionList(page.all)), section("Policies", policyList(shadows)), section("Ended", (finished ?? []).map(endedItem)));
 }
 
 // overviewView shows loops, runs and sessions, and stays true while decisions are made.
 export function overviewView(route, { source, page, inProject, onStatus }) {
   let status, timer; // the status takes longer than the rows
-  const body = el("div", { class: "overview" });
+  const body = el("div");
   const fill = () => {
     timer = undefined;
     if (!getSelection().isCollapsed && getSelection().containsNode(body, true)) {
@@ -121,7 +159,7 @@ export function overviewView(route, { source, page, inProject, onStatus }) {
     }
     const name = (node) => node.getAttribute("aria-label") ?? node.getAttribute("href");
     const held = body.contains(document.activeElement) && name(document.activeElement);
-    body.replaceChildren(...draw(status, page, inProject, source.live));
+    body.replaceChildren(draw(status, page, inProject, source.live));
     if (held) [...body.querySelectorAll("a, button")].find((node) => name(node) === held)?.focus({ preventScroll: true });
   };
   const soon = () => { timer ??= setTimeout(fill, 150); };
@@ -129,7 +167,7 @@ export function overviewView(route, { source, page, inProject, onStatus }) {
     status = await source.status().catch(() => status ?? null);
     soon();
   };
-  body.replaceChildren(...draw(status, page, inProject, source.live));
+  body.replaceChildren(draw(status, page, inProject, source.live));
   ask();
   const unwatch = watchRows(soon), unhook = onStatus(ask);
   return { title: page.all ? "All projects" : "Overview", content: [body], close() { unwatch(); unhook(); clearTimeout(timer); } };

@@ -1,98 +1,96 @@
-import { bdi, code, count, el, markup, plural, table, visible } from "./text.js";
+import { bdi, code, count, cut, el, link, markup, plural, quiet, section, table, visible } from "./text.js";
 import { href, replaceRoute } from "./route.js";
+import { known } from "./rows.js";
 import { place } from "./decision.js";
-
-const cut = (s, most) => s.length > most ? s.slice(0, most) + "…" : s;
 
 // policyView shows a policy as a graph, as a table and as it was written, each lighting up what the others show.
 export async function policyView({ id, query }, { source }) {
   const policy = await source.policy(id);
-  const nodes = policy.graph?.nodes ?? [], edges = policy.graph?.edges ?? [];
-  const picture = markup(el("div", { class: "picture scroll", tabindex: 0, role: "region", "aria-label": "The graph" }), policy.svg ?? "");
-  const boxes = new Map(), rows = new Map();
-  const flow = nodes.filter((n) => n.kind !== "include" && n.kind !== "fact");
-  picture.querySelectorAll("svg > g:not(.include):not(.fact):not(.edge)").forEach((g, i) => { if (flow[i]) boxes.set(flow[i].id, g); });
+  const { files = [], graph = {} } = policy;
+  const { nodes = [], edges = [] } = graph, counts = graph.counts ?? policy.counts;
+  const at = { file: query.file ?? files[0]?.name, line: query.line };
+  const verdictOf = new Map(edges.filter((e) => e.kind === "verdict").map((e) => [e.from, nodes.find((n) => n.id === e.to)]));
+  const boxes = new Map(), rows = new Map(); // by the ID of a node
 
   // The source
-  const files = policy.files ?? [];
-  const at = { file: query.file ?? files[0]?.name, line: query.line };
   const body = el("pre", { class: "source", tabindex: 0, "aria-label": "The source" });
-  const tabs = el("div", { class: "tabs", role: "group", "aria-label": "Files" });
-  const show = (name) => {
-    const file = files.find((f) => f.name === name) ?? files[0];
-    at.file = file?.name;
-    markup(body, file?.html ?? "");
-    for (const tab of tabs.children) tab.setAttribute("aria-pressed", tab.dataset.file === at.file);
+  const showFile = (name) => {
+    const number = Math.max(0, files.findIndex((f) => f.name === name));
+    at.file = files[number]?.name;
+    markup(body, files[number]?.html ?? "");
+    [...tabs.children].forEach((tab, i) => tab.setAttribute("aria-pressed", i === number));
   };
-  tabs.append(...(files.length > 1 ? files.map((f) => el("button", { type: "button", "data-file": f.name, onclick: () => { show(f.name); replaceRoute("policy", id, { file: f.name }); } }, bdi(f.name))) : []));
+  const openFile = (file) => {
+    delete at.line;
+    showFile(file);
+    replaceRoute("policy", id, { file });
+  };
+  const tabs = el("div", { class: "tabs", role: "group", "aria-label": "Files" },
+    files.length > 1 && files.map((f) => el("button", { type: "button", onclick: () => openFile(f.name) }, bdi(f.name))));
   const toLine = (line, lasting) => {
-    body.querySelectorAll(".here").forEach((n) => n.classList.remove("here"));
-    const node = line && document.getElementById(`f${files.findIndex((f) => f.name === at.file)}-L${line}`);
+    body.querySelector(".here")?.classList.remove("here");
+    const node = document.getElementById(`f${files.findIndex((f) => f.name === at.file)}-L${line}`);
     if (!node) return;
     node.classList.add("here");
-    const top = node.offsetTop - body.offsetTop;
-    if (lasting || top < body.scrollTop || top > body.scrollTop + body.clientHeight - 40) body.scrollTop = Math.max(0, top - body.clientHeight / 3);
+    const top = node.offsetTop, hidden = top < body.scrollTop || top > body.scrollTop + body.clientHeight - 40;
+    if (lasting || hidden) body.scrollTop = Math.max(0, top - body.clientHeight / 3);
   };
 
-  // What belongs together
+  // light shows what belongs to a rule, and nothing without one. A lasting choice is kept in the address.
   const light = (node, lasting) => {
     for (const lit of [...boxes.values(), ...rows.values()]) lit.classList.remove("lit");
-    if (!node) return toLine(at.line, false);
-    boxes.get(node.id)?.classList.add("lit");
-    const verdict = edges.find((e) => e.from === node.id && e.kind === "verdict");
-    if (verdict) boxes.get(verdict.to)?.classList.add("lit");
-    rows.get(node.id)?.classList.add("lit");
+    if (!node) return toLine(at.line);
+    for (const lit of [boxes.get(node.id), boxes.get(verdictOf.get(node.id)?.id), rows.get(node.id)]) lit?.classList.add("lit");
     const p = place(node.pos);
     if (!p) return;
-    if (files.some((f) => f.name === p.file) && p.file !== at.file) show(p.file);
+    if (p.file !== at.file && files.some((f) => f.name === p.file)) showFile(p.file);
     toLine(p.line, lasting);
-    if (lasting) {
-      Object.assign(at, p);
-      replaceRoute("policy", id, p);
-    }
+    if (lasting) replaceRoute("policy", id, Object.assign(at, p));
   };
   const bind = (target, node) => {
     target.addEventListener("mouseenter", () => light(node));
-    target.addEventListener("mouseleave", () => light(null));
+    target.addEventListener("mouseleave", () => light(chosen));
   };
-  for (const node of flow) {
-    const rule = node.kind === "verdict" ? nodes.find((n) => edges.some((e) => e.from === n.id && e.to === node.id && e.kind === "verdict")) : node;
-    const box = boxes.get(node.id);
-    if (!box || !rule?.pos) continue;
-    bind(box, rule);
-    box.classList.add("link");
-    box.addEventListener("click", () => light(rule, true));
-  }
+
+  // The graph: its boxes are in the order of the nodes.
+  const picture = markup(el("div", { class: "picture", tabindex: 0, role: "region", "aria-label": "The graph" }), policy.svg ?? "");
+  const groups = picture.querySelectorAll("svg > g:not(.include):not(.fact):not(.edge)");
+  nodes.filter((n) => n.kind !== "include" && n.kind !== "fact").forEach((n, i) => groups[i] && boxes.set(n.id, groups[i]));
 
   // The table
-  const counted = policy.graph?.counts ?? policy.counts;
-  const verdictOf = (n) => nodes.find((m) => m.kind === "verdict" && edges.some((e) => e.from === n.id && e.to === m.id));
-  const reads = (n) => edges.filter((e) => e.to === n.id && (e.kind === "reads" || e.kind === "shows")).map((e) => nodes.find((m) => m.id === e.from)?.name).filter(Boolean);
-  const lines = nodes.filter((n) => n.kind === "rule" || n.kind === "head").map((n) => {
-    const v = verdictOf(n), p = place(n.pos);
-    const name = p ? el("a", { href: href("policy", id, p), onfocus: () => light(n), onblur: () => light(null), onclick: (e) => { e.preventDefault(); light(n, true); } }, bdi(n.name, "name")) : bdi(n.name, "name");
-    const cells = [name, n.when ? code(n.when) : "always", [v?.verb && el("strong", { class: "k-" + v.verb }, visible(v.verb)), " ", bdi(cut(v?.text ?? "", 160))], bdi([...new Set(reads(n))].join(", ")),
-      ...(counted ? [n.count ? count(n.count.reached ?? 0) : "", n.count ? count(n.count.held ?? 0) : ""] : [])];
-    const row = el("tr", {}, cells.map((c) => el("td", {}, c)));
-    rows.set(n.id, row);
-    bind(row, n);
-    return row;
-  });
-  const words = counted && `${plural(counted.total, counted.of === "tests" ? "test" : "decision")} of this version` + (counted.older ? `, ${count(counted.older)} of an older one are not counted` : "");
+  const deciding = nodes.filter((n) => n.kind === "rule" || n.kind === "head");
+  const reads = (n) => edges.filter((e) => e.to === n.id && /reads|shows/.test(e.kind)).map((e) => nodes.find((m) => m.id === e.from)?.name);
+  const choose = (n) => light(chosen = n, true);
+  const onLink = (n) => ({ onfocus: () => light(n), onblur: () => light(chosen), onclick: (e) => { e.preventDefault(); choose(n); } });
+  for (const n of deciding) {
+    const p = place(n.pos), v = verdictOf.get(n.id);
+    const cells = [
+      p ? el("a", { href: href("policy", id, p), ...onLink(n) }, bdi(n.name, "name")) : bdi(n.name, "name"), n.when ? code(n.when) : "always",
+      v && [el("strong", { class: "k-" + v.verb }, visible(v.verb)), " ", bdi(cut(v.text ?? "", 160))], bdi([...new Set(reads(n))].join(", ")),
+      ...(counts ? [n.count && count(n.count.reached ?? 0), n.count && count(n.count.held ?? 0)] : []),
+    ];
+    rows.set(n.id, el("tr", {}, cells.map((c) => el("td", {}, c))));
+    for (const target of [boxes.get(n.id), boxes.get(v?.id), rows.get(n.id)]) if (target) bind(target, n);
+    for (const box of [boxes.get(n.id), boxes.get(v?.id)]) if (p) box?.addEventListener("click", () => choose(n));
+  }
+  let chosen = deciding.find((n) => at.line && place(n.pos)?.file === at.file && place(n.pos).line === at.line);
 
-  show(at.file);
-  const chosen = nodes.find((n) => n.kind === "rule" && at.line && place(n.pos)?.file === at.file && place(n.pos)?.line === at.line);
+  const name = known.rows.find((r) => r.digest === id)?.policy ?? policy.policy;
+  const older = counts?.older ? `, ${count(counts.older)} of an older one are not counted` : "";
+  showFile(at.file);
   return {
-    title: "Policy", note: [bdi(policy.policy ?? policy.graph?.policy ?? ""), " ", el("span", { class: "quiet" }, visible(id.slice(0, 12)))],
-    wide: true,
-    content: [policy.why && el("p", { class: "banner k-note" }, bdi(policy.why)), policy.graph?.description && el("p", {}, bdi(policy.graph.description)), words && el("p", { class: "quiet" }, words),
-      el("p", {}, el("a", { href: href("timeline", "", { policy: policy.policy }) }, "Its decisions")),
+    title: "Policy", wide: true, note: [bdi(name), " ", quiet(visible(id.slice(0, 12)))],
+    content: [
+      policy.why && el("p", { class: "banner k-note" }, bdi(policy.why)), graph.description && el("p", {}, bdi(graph.description)),
+      el("p", {}, counts && quiet(`${plural(counts.total, "decision")} of this version${older}. `), link(href("timeline", "", { policy: name }), "Decisions")),
       el("div", { class: "both" }, policy.svg && picture, files.length > 0 && el("section", { class: "files", "aria-label": "The source" }, tabs, body)),
-      lines.length > 0 && [el("h2", {}, "The graph as a table"), table("Rules in order", ["rule", "when", "decides", "reads", ...(counted ? ["tried", "held"] : [])], lines)]],
+      deciding.length > 0 && section("The graph as a table",
+        table("Rules in order", ["rule", "when", "decides", "reads", ...(counts ? ["tried", "held"] : [])], [...rows.values()])),
+    ],
     shown() {
-      if (!chosen) return toLine(at.line, true);
-      light(chosen, true);
-      const box = boxes.get(chosen.id);
+      toLine(at.line, true);
+      if (chosen) light(chosen, true);
+      const box = chosen && boxes.get(chosen.id);
       if (box) picture.scrollTop = box.getBoundingClientRect().top - picture.getBoundingClientRect().top - 40;
     },
   };

@@ -1,7 +1,7 @@
 // The rows that the page knows, oldest first, and what is counted over them. Everything is kept up to date row by row, so
 // that no step is long, however many there are.
 
-export const known = { rows: [], first: 0, reading: false, sessions: new Map(), policies: new Map(), kinds: new Map(), rules: new Map(), runs: new Map() };
+export const known = { rows: [], first: 0, reading: false, sessions: new Map(), policies: new Map(), kinds: new Map(), rules: new Map() };
 
 const watchers = new Set();
 
@@ -32,7 +32,6 @@ export function addRows(batch, older = false) {
     countRow(known.policies, row.policy, row, older);
     countRow(known.kinds, row.kind, row, older);
     countRow(known.rules, row.by, row, older);
-    countRow(known.runs, row.run, row, older);
   }
   for (const call of [...watchers]) call(fresh, older);
 }
@@ -63,8 +62,7 @@ const breath = (ms) => new Promise((done) => setTimeout(done, ms));
 export async function loadOlder(source) {
   while (known.reading || (known.rows.length > 0 && known.rows[0].n > known.first)) {
     const page = await source.decisions(known.rows[0]?.n);
-    known.first = page.first;
-    known.reading = page.reading;
+    Object.assign(known, { first: page.first, reading: page.reading });
     if (page.rows.length === 0) {
       if (!page.reading) return;
       await breath(300);

@@ -1,23 +1,18 @@
 // Where the data come from: the server that sent this page, or the file that it is in. Both have the same functions.
 
-export class SourceError extends Error {
-  constructor(status, message) {
-    super(message);
-    this.status = status; // 0: nobody answers
-  }
-}
+const failed = (status, message) => Object.assign(new Error(message), { status }); // 0: there is no answer
 
 // gone reports whether only another ralph view can help.
-export const gone = (error) => error instanceof SourceError && [0, 401, 403, 421].includes(error.status);
+export const gone = (error) => [0, 401, 403, 421].includes(error.status);
 
 async function get(path, query = {}) {
   let answer;
   try {
     answer = await fetch("/api/" + path + "?" + new URLSearchParams(query), { headers: { Accept: "application/json" } });
   } catch {
-    throw new SourceError(0, "ralph view does not answer");
+    throw failed(0, "ralph view does not answer");
   }
-  if (!answer.ok) throw new SourceError(answer.status, (await answer.json().catch(() => ({}))).error ?? answer.statusText);
+  if (!answer.ok) throw failed(answer.status, (await answer.json().catch(() => ({}))).error ?? answer.statusText);
   return answer.json();
 }
 
@@ -83,7 +78,7 @@ async function fileSource(packed) {
   const bytes = Uint8Array.from(atob(packed.trim()), (c) => c.charCodeAt(0));
   const data = await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
   const kept = (map, id, what) => {
-    if (!map || !Object.hasOwn(map, id)) throw new SourceError(404, `this file does not hold ${what}`);
+    if (!map || !Object.hasOwn(map, id)) throw failed(404, `this file does not hold ${what}`);
     return map[id];
   };
   const rows = data.rows ?? [];

@@ -1,9 +1,13 @@
 // Text and elements. Whatever comes from a policy, an agent or a user is set as text, and what would steer a
 // terminal or turn the direction of a line is shown as a visible mark, as ralph log shows it.
 
-const hiddenCharacters = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u115f\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
+const hiddenCharacters =
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u115f\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
+const mark = (c) => "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0");
 
-export const visible = (s) => String(s ?? "").replace(hiddenCharacters, (c) => "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0"));
+export const visible = (s) => String(s ?? "").replace(hiddenCharacters, mark);
+
+export const shown = (children) => children.flat(3).filter((c) => c != null && c !== false && c !== "");
 
 // el makes an element. Children are elements or own words; foreign text comes through bdi.
 export function el(name, attributes, ...children) {
@@ -13,16 +17,14 @@ export function el(name, attributes, ...children) {
     else if (value === true) node.setAttribute(key, "");
     else if (value !== false && value != null) node.setAttribute(key, visible(value));
   }
-  node.append(...children.flat(3).filter((c) => c != null && c !== false && c !== ""));
+  node.append(...shown(children));
   return node;
 }
 
-const svgSpace = "http://www.w3.org/2000/svg";
-
 export function svg(name, attributes, ...children) {
-  const node = document.createElementNS(svgSpace, name);
-  for (const [key, value] of Object.entries(attributes ?? {})) if (value != null) node.setAttribute(key, value);
-  node.append(...children.flat(2).filter((c) => c != null));
+  const node = document.createElementNS("http://www.w3.org/2000/svg", name);
+  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
+  node.append(...shown(children));
   return node;
 }
 
@@ -32,6 +34,8 @@ export function text(node, s) {
   return node;
 }
 
+export const link = (to, ...children) => el("a", { href: to }, children);
+export const quiet = (...children) => el("span", { class: "quiet" }, children);
 export const bdi = (s, kind) => text(el("bdi", { class: kind }), s);
 export const code = (s) => el("code", {}, bdi(s));
 
@@ -39,29 +43,29 @@ export const code = (s) => el("code", {}, bdi(s));
 let trusted;
 
 export function markup(node, html) {
-  trusted ??= window.trustedTypes ? window.trustedTypes.createPolicy("ralph", { createHTML: (s) => s }) : { createHTML: (s) => s };
+  const rules = { createHTML: (s) => s };
+  trusted ??= window.trustedTypes ? window.trustedTypes.createPolicy("ralph", rules) : rules;
   node.innerHTML = trusted.createHTML(html);
   return node;
 }
 
 // value writes a JSON value on one line.
-export const value = (v) => v === undefined ? "–" : typeof v === "string" ? JSON.stringify(v) : JSON.stringify(v, null, 1).replace(/\n\s*/g, " ");
+export const value = (v) => (v === undefined ? "–" : typeof v === "string" ? JSON.stringify(v) : JSON.stringify(v, null, 1).replace(/\n\s*/g, " "));
 export const plural = (n, word) => `${count(n)} ${word}${n === 1 ? "" : "s"}`;
 export const count = (n) => Number(n).toLocaleString("en-US");
-export const short = (id) => id.length > 14 ? id.slice(0, 13) + "…" : id;
+export const cut = (s, most) => (s.length > most ? s.slice(0, most) + "…" : s);
+export const short = (id) => cut(id, 13);
 export const policyName = (policy) => policy.replace(/^\.ralph\//, "").replace(/\.ya?ml$/, "");
 export const dollars = (usd) => "$" + usd.toFixed(usd < 1 ? 3 : 2);
-export const thousands = (n) => n < 1000 ? String(n) : n < 1e6 ? (n / 1000).toFixed(n < 1e4 ? 1 : 0) + "k" : (n / 1e6).toFixed(1) + "M";
+export const thousands = (n) => (n < 1000 ? String(n) : n < 1e6 ? (n / 1000).toFixed(n < 1e4 ? 1 : 0) + "k" : (n / 1e6).toFixed(1) + "M");
 
 // duration uses the two largest units, and ago the largest.
 export function duration(ms) {
   if (ms < 1000) return Math.max(0, Math.round(ms)) + " ms";
-  let s = Math.round(ms / 1000);
+  const s = Math.round(ms / 1000), h = Math.floor(s / 3600), m = Math.floor((s % 3600) / 60);
   if (s < 60) return s + " s";
-  if (s < 3600) return Math.floor(s / 60) + " min" + (s < 600 && s % 60 ? ` ${s % 60} s` : "");
-  const h = Math.floor(s / 3600), m = Math.floor((s % 3600) / 60);
-  if (h < 48) return h + " h" + (h < 10 && m ? ` ${m} min` : "");
-  return Math.floor(h / 24) + " d";
+  if (s < 3600) return m + " min" + (s < 600 && s % 60 ? ` ${s % 60} s` : "");
+  return h < 48 ? h + " h" + (h < 10 && m ? ` ${m} min` : "") : Math.floor(h / 24) + " d";
 }
 
 export const clock = { now: () => Date.now() };
@@ -71,24 +75,17 @@ export function ago(time) {
   return ms < 2000 ? "just now" : duration(ms).replace(/(min|h) .*/, "$1") + " ago";
 }
 
-const two = (n) => String(n).padStart(2, "0");
-
-export function day(time) {
+// date is a time here, as the log shows it.
+export function date(time) {
   const d = new Date(time);
-  return `${d.getFullYear()}-${two(d.getMonth() + 1)}-${two(d.getDate())}`;
+  return Number.isNaN(+d) ? "" : new Date(d - d.getTimezoneOffset() * 60000).toISOString().slice(0, 19).replace("T", " ");
 }
 
-export function hour(time) {
-  const d = new Date(time);
-  return `${two(d.getHours())}:${two(d.getMinutes())}:${two(d.getSeconds())}`;
-}
+export const day = (time) => date(time).slice(0, 10);
+export const hour = (time) => date(time).slice(11);
 
-// when shows how long ago a time is; renewAges keeps it true.
-export const when = (time) => el("time", { datetime: time, title: day(time) + " " + hour(time), class: "age" }, ago(time));
-
-export function renewAges(within) {
-  for (const node of within.querySelectorAll("time.age")) node.textContent = ago(node.getAttribute("datetime"));
-}
+// when shows how long ago a time is.
+export const when = (time) => el("time", { datetime: time, title: date(time), class: "age" }, ago(time));
 
 // The verdicts as shapes: a reader without colours sees them too.
 const shapes = {
@@ -104,14 +101,11 @@ const shapes = {
   none: "M8 4a4 4 0 1 0 0 8A4 4 0 1 0 8 4",
 };
 
-export function shape(kind) {
-  return svg("svg", { class: "shape", viewBox: "0 0 16 16", width: 16, height: 16, "aria-hidden": "true" }, svg("path", { d: shapes[kind] ?? shapes.none }));
-}
-
 // badge is a verdict in colour, shape and words.
 export function badge(kind, word = kind === "none" ? "no decision" : kind) {
   const known = Object.hasOwn(shapes, kind) ? kind : "none";
-  return el("span", { class: "badge k-" + known }, shape(known), el("span", {}, visible(word)));
+  const shape = svg("svg", { class: "shape", viewBox: "0 0 16 16", width: 16, height: 16, "aria-hidden": "true" }, svg("path", { d: shapes[known] }));
+  return el("span", { class: "badge k-" + known }, shape, el("span", {}, visible(word)));
 }
 
 // bar shows a share; its words stand beside it.
@@ -125,11 +119,13 @@ export function bar(part, whole, kind) {
 export function terms(...pairs) {
   const list = el("dl", { class: "terms" });
   for (const [name, ...content] of pairs) {
-    const shown = content.flat(2).filter((c) => c != null && c !== false && c !== "");
-    if (shown.length) list.append(el("dt", {}, name), el("dd", {}, shown));
+    if (shown(content).length) list.append(el("dt", {}, name), el("dd", {}, content));
   }
   return list;
 }
+
+// section is a part with a heading, or nothing.
+export const section = (title, ...content) => shown(content).length > 0 && el("section", {}, el("h2", {}, title), content);
 
 // table makes one that a narrow screen can scroll sideways.
 export function table(caption, heads, rows) {

@@ -1,4 +1,4 @@
-import { badge, bdi, count, day, dollars, duration, el, hour, plural, policyName, short, text, thousands, visible } from "./text.js";
+import { badge, bdi, count, day, dollars, duration, el, hour, link, plural, policyName, quiet, short, text, thousands, visible } from "./text.js";
 import { href, replaceRoute } from "./route.js";
 import { known, matcher, watchRows } from "./rows.js";
 import { windowedList } from "./list.js";
@@ -7,28 +7,27 @@ import { charts } from "./chart.js";
 const batchSize = 2000;
 const places = new Map(); // where the reader was, by address
 
-export const decisionLink = (row, ...content) => el("a", { href: href("decision", row.id, row.policy ? { policy: row.policy } : {}) }, content);
+export const decisionLink = (row, ...content) => link(href("decision", row.id, { policy: row.policy }), content);
 
 // streak is how far a streak is of its limit, in words.
-export const streak = (row) => row.limit ? `${count(row.continuations ?? 0)} of ${count(row.limit)}` : row.continuations ? count(row.continuations) : "";
+export const streak = (row) => (row.limit ? `${count(row.continuations ?? 0)} of ${count(row.limit)}` : "");
 
 function drawRow(row, index, items) {
   if (row.day) return el("div", { class: "day", role: "listitem" }, el("span", {}, row.day));
   const older = items[index + 1]?.day ? items[index + 2] : items[index + 1];
-  const gap = older ? Date.parse(row.time) - Date.parse(older.time) : undefined;
+  const gap = older && "+" + duration(Date.parse(row.time) - Date.parse(older.time));
   const cell = (name, content, title) => el("span", { class: "c-" + name, title }, content);
-  const m = row.measure;
   return el("div", { role: "listitem" }, decisionLink(row,
     cell("time", hour(row.time)),
     cell("kind", badge(row.kind)),
-    cell("by", [bdi(policyName(row.policy)), " ", row.by !== "-" && bdi(row.by, "by")], visible(`${row.policy} ${row.by}`)),
-    cell("said", [bdi(row.said), row.notes && el("span", { class: "quiet" }, ` + ${plural(row.notes, "note")}`)], visible(row.said)),
-    cell("session", row.session && bdi(short(row.session)), visible(row.session)),
+    cell("by", [bdi(policyName(row.policy)), " ", row.by !== "-" && bdi(row.by, "name")], `${row.policy} ${row.by}`),
+    cell("said", [bdi(row.said), row.notes && quiet(` + ${plural(row.notes, "note")}`)], row.said),
+    cell("session", row.session && bdi(short(row.session)), row.session),
     cell("streak", streak(row), "streak, and its limit"),
-    cell("measure", m && `${m.done}/${m.total}`, "done of total"),
+    cell("measure", row.measure && `${row.measure.done}/${row.measure.total}`, "done of total"),
     cell("tokens", row.tokens && thousands(row.tokens), "tokens"),
-    cell("usd", row.usd && dollars(row.usd), "cost"),
-    cell("gap", gap === undefined ? "" : "+" + duration(gap), "since the decision below")));
+    cell("usd", row.usd && dollars(row.usd), "cost of the run so far"),
+    cell("gap", gap, "since the decision below")));
 }
 
 // timelineView shows rows that filters choose, the latest first.
@@ -39,7 +38,6 @@ export function timelineView({ query }) {
   const list = windowedList("Decisions, the latest first", drawRow);
   const status = el("p", { class: "quiet found", role: "status" });
   const empty = el("p", { class: "empty", hidden: true });
-  const pictures = el("div", { class: "charts" });
 
   const addOlder = (row) => {
     const date = day(row.time);
@@ -106,65 +104,59 @@ export function timelineView({ query }) {
     if (value) filters[key] = value;
     else delete filters[key];
     replaceRoute("timeline", "", filters);
-    again();
+    return key === "x" || key === "show" ? drawCharts() : again();
   };
+  const option = (value, words) => Object.assign(el("option", { value: "" }, words), { value });
   const selects = [["policy", known.policies, "All policies"], ["action", known.kinds, "All actions"], ["rule", known.rules, "All rules"]]
-    .map(([key, from, all]) => ({ key, from, all, node: el("select", { "aria-label": key, name: key, onchange: (e) => change(key, e.target.value) }) }));
+    .map(([key, from, all]) => ({ key, from, all, node: el("select", { "aria-label": key, onchange: (e) => change(key, e.target.value) }) }));
   const refill = () => {
     for (const { key, from, all, node } of selects) {
       const names = [...from.keys()].sort().slice(0, 300);
-      if (filters[key] && !names.includes(filters[key])) names.unshift(filters[key]);
-      if (node.options.length !== names.length + 1) {
-        node.replaceChildren(el("option", { value: "" }, all), ...names.map((n) => Object.assign(document.createElement("option"), { value: n, textContent: visible(n) })));
-      }
+      if (filters[key] && !from.has(filters[key])) names.unshift(filters[key]);
+      if (node.options.length !== names.length + 1) node.replaceChildren(option("", all), ...names.map((n) => option(n, visible(n))));
       node.value = filters[key] ?? "";
     }
   };
   let typing;
-  const search = el("input", { type: "search", name: "q", placeholder: "Search", "aria-label": "Search the decisions", autocomplete: "off", spellcheck: "false" });
-  search.value = filters.q ?? "";
-  search.addEventListener("input", () => {
-    clearTimeout(typing);
-    typing = setTimeout(() => change("q", search.value.trim()), 150);
+  const search = el("input", {
+    type: "search", name: "q", placeholder: "Search", "aria-label": "Search the decisions", autocomplete: "off", spellcheck: "false",
+    oninput() {
+      clearTimeout(typing);
+      typing = setTimeout(() => change("q", search.value.trim()), 150);
+    },
+    onkeydown(e) { if (e.key === "ArrowDown" || e.key === "Enter") list.node.focus(); },
   });
-  search.addEventListener("keydown", (e) => { if (e.key === "ArrowDown" || e.key === "Enter") list.node.focus(); });
+  search.value = filters.q ?? "";
   const chips = ["session", "run", "root"].filter((key) => filters[key]).map((key) => {
-    const chip = el("span", { class: "chip" }, key + " ", key === "run" ? el("a", { href: href("run", filters.run) }, bdi(filters.run)) : bdi(filters[key]),
-      el("button", { type: "button", "aria-label": `Show every ${key}`, onclick: () => { chip.remove(); change(key, ""); } }, "×"));
+    const name = bdi(filters[key]), close = () => { chip.remove(); change(key, ""); };
+    const chip = el("span", { class: "chip" }, key + " ", key === "run" ? link(href("run", filters.run), name) : name,
+      el("button", { type: "button", "aria-label": `Show every ${key}`, onclick: close }, "×"));
     return chip;
   });
 
   // The pictures over time
+  const pictures = el("div", { class: "charts" });
+  const overTime = el("input", { type: "checkbox", checked: filters.x === "time", onchange: () => change("x", overTime.checked ? "time" : "") });
+  const details = el("details", { class: "pictures", open: filters.show === "charts", ontoggle: () => change("show", details.open ? "charts" : "") },
+    el("summary", {}, "Burn-down, limits and cost"), el("label", {}, overTime, " over time instead of decisions"), pictures);
   let drawing;
-  const wanted = () => details.open && rows > 0;
   const drawCharts = () => {
-    if (!wanted() || drawing) return;
-    drawing = setTimeout(() => {
+    drawing ??= setTimeout(() => {
       drawing = undefined;
-      if (wanted()) pictures.replaceChildren(...charts(items.filter((i) => !i.day).reverse(), pictures.clientWidth, filters.x === "time"));
+      if (details.open) pictures.replaceChildren(...charts(items.filter((i) => !i.day).reverse(), pictures.clientWidth, overTime.checked));
     }, 200);
   };
-  const details = el("details", { class: "pictures", open: filters.show === "charts" },
-    el("summary", {}, "Burn-down, limits and cost"),
-    el("label", {}, el("input", { type: "checkbox", checked: filters.x === "time", onchange: (e) => setView("x", e.target.checked ? "time" : "") }), " over time instead of decisions"),
-    pictures);
-  const setView = (key, value) => {
-    if (value) filters[key] = value;
-    else delete filters[key];
-    replaceRoute("timeline", "", filters);
-    drawCharts();
-  };
-  details.addEventListener("toggle", () => setView("show", details.open ? "charts" : ""));
-  const resized = new ResizeObserver(() => drawCharts());
+  const resized = new ResizeObserver(drawCharts);
   resized.observe(pictures);
 
+  const form = el("form", { class: "filters", role: "search", onsubmit: (e) => e.preventDefault() }, chips, selects.map((s) => s.node), search, status);
   refill();
   const whole = again();
+  const { session, run } = filters;
   return {
-    title: filters.session ? "Session " + short(filters.session) : filters.run ? "Run " + short(filters.run) : "Timeline",
-    wide: true,
+    title: session ? "Session " + short(session) : run ? "Run " + short(run) : "Timeline", wide: true,
+    content: [form, details, empty, list.node],
     shown: () => whole.then(() => list.restore(places.get(location.hash))),
-    content: [el("form", { class: "filters", role: "search", onsubmit: (e) => e.preventDefault() }, chips, selects.map((s) => s.node), search, status), details, empty, list.node],
     close() {
       places.set(href("timeline", "", filters), list.place());
       unwatch();
