@@ -107,7 +107,8 @@ func (a *app) serve(ctx context.Context, c view.Config, open string) error {
 		return err
 	}
 	fmt.Fprintln(a.stdout, server.URL())
-	if name, args := a.browser(); open == "auto" && name != "" {
+	_, terminal := a.terminal(a.stdout)
+	if name, args := browser(runtime.GOOS, terminal, a.getenv); open == "auto" && name != "" {
 		if cmd := exec.Command(name, append(args, server.URL())...); cmd.Start() == nil {
 			go func() { _ = cmd.Wait() }() // an error is visible; the address is printed anyway
 		}
@@ -115,18 +116,18 @@ func (a *app) serve(ctx context.Context, c view.Config, open string) error {
 	return server.Serve(ctx)
 }
 
-// browser returns the command that opens an address in the user's browser, "" if this terminal is not one of a desktop.
-func (a *app) browser() (name string, args []string) {
-	if _, ok := a.terminal(a.stdout); !ok || a.getenv("CI") != "" || a.getenv("SSH_CONNECTION") != "" || a.getenv("SSH_TTY") != "" {
+// browser returns the command that opens an address in the user's browser, "" if this is no terminal of a desktop.
+func browser(system string, terminal bool, getenv func(string) string) (name string, args []string) {
+	if !terminal || getenv("CI") != "" || getenv("SSH_CONNECTION") != "" || getenv("SSH_TTY") != "" {
 		return "", nil
 	}
-	switch runtime.GOOS {
+	switch system {
 	case "darwin":
 		return "open", nil
 	case "windows":
 		return "rundll32", []string{"url.dll,FileProtocolHandler"}
 	}
-	if a.getenv("DISPLAY") == "" && a.getenv("WAYLAND_DISPLAY") == "" {
+	if getenv("DISPLAY") == "" && getenv("WAYLAND_DISPLAY") == "" {
 		return "", nil
 	}
 	return "xdg-open", nil
