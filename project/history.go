@@ -351,7 +351,12 @@ func (p *Project) history() (history, error) {
 		}
 	}
 	if _, err := p.own.ReadLog(func(line []byte) bool {
-		var d Decision
+		var d struct { // most of a line is its trace
+			ID, Policy, Root, Host, Event, Session, Agent, Command string
+
+			Time   time.Time
+			Action rules.Action
+		}
 		if json.Unmarshal(line, &d) != nil {
 			return false
 		}
@@ -359,11 +364,15 @@ func (p *Project) history() (history, error) {
 		if first == (identity{}) {
 			first = this
 		}
-		if this == p.logged.latest && this != (identity{}) {
+		switch {
+		case this == p.logged.latest && this != (identity{}):
 			return true // all before it is known
+		case d.Root != p.dir || d.Command == "" && !Decides(d.Event) || d.Action != rules.Stop && seen[session{d.Policy, d.Host, d.Session, d.Agent}]:
+			return false
 		}
-		if d.Root == p.dir && (d.Command != "" || Decides(d.Event)) {
-			add(d)
+		var whole Decision
+		if json.Unmarshal(line, &whole) == nil {
+			add(whole)
 		}
 		return false
 	}, 1); err != nil {
