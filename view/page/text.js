@@ -7,7 +7,7 @@ const mark = (c) => "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0");
 
 export const visible = (s) => String(s ?? "").replace(hiddenCharacters, mark);
 
-export const shown = (children) => children.flat(3).filter((c) => c != null && c !== false && c !== "");
+export const shown = (children) => children.flat(Infinity).filter((c) => c != null && c !== false && c !== "");
 
 // el makes an element. Children are elements or own words; foreign text comes through bdi.
 export function el(name, attributes, ...children) {
