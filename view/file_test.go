@@ -79,8 +79,8 @@ func TestFileContents(t *testing.T) {
 			if diff := cmp.Diff("<!doctype html>\n<!--\n"+comment, begin); diff != "" {
 				t.Errorf("the comment (-want +got)\n%s", diff)
 			}
-			_, rest, _ = strings.Cut(rest, "<header id=\"contents\">\n<p>")
-			header, _, _ := strings.Cut(rest, "</p>\n</header>")
+			_, rest, _ = strings.Cut(rest, "<section id=\"contents\" aria-label=\"What this file has\">\n<p>")
+			header, _, _ := strings.Cut(rest, "</p>\n</section>")
 			if diff := cmp.Diff(tt.want, html.UnescapeString(strings.ReplaceAll(header, "</p>\n<p>", "\n"))); diff != "" {
 				t.Errorf("the header (-want +got)\n%s", diff)
 			}

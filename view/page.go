@@ -51,7 +51,7 @@ func (f inline) page() string {
 		`<meta charset="utf-8">`, `<meta charset="utf-8">`+"\n"+`<meta http-equiv="Content-Security-Policy" content="`+html.EscapeString(f.policy)+`">`,
 		`<link rel="stylesheet" href="/page/graph.css">`, "<style>"+f.style+"</style>",
 		`<link rel="stylesheet" href="/page/style.css">`+"\n", "",
-		"<body>\n", "<body>\n<header id=\"contents\">\n"+header+"</header>\n",
+		"<body>\n", "<body>\n<section id=\"contents\" aria-label=\"What this file has\">\n"+header+"</section>\n",
 		`<script type="module" src="/page/app.js"></script>`, `<script type="application/gzip" id="data">`+f.data+"</script>\n<script type=\"module\">"+f.script+"</script>",
 	).Replace(index())
 }
