@@ -47,7 +47,11 @@ type about struct {
 }
 
 func (s *data) about() about {
-	return about{V: 1, Version: s.Version, Project: s.Project.Dir(), All: s.Project.Dir() == "", Home: s.Home, Now: time.Now().UTC(), Session: s.Session, Run: s.Run}
+	now := time.Now
+	if s.Now != nil {
+		now = s.Now
+	}
+	return about{V: 1, Version: s.Version, Project: s.Project.Dir(), All: s.Project.Dir() == "", Home: s.Home, Now: now().UTC(), Session: s.Session, Run: s.Run}
 }
 
 // unknownError reports that something does not exist.

@@ -14,6 +14,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -96,7 +97,7 @@ func TestFileData(t *testing.T) {
 	w.append(w.line("run", `"session":"run:r-1"`, `"run":"r-1"`, `"loop":{"state":`+quoted(w.dir+"/loop.md")+`}`))
 	w.decide("s2")
 	home := filepath.Dir(w.dir)
-	file := w.file(view.Config{Home: home, Version: "v1"}, false)
+	file := w.file(view.Config{Home: home, Version: "v1", Now: func() time.Time { return time.Unix(0, 0) }}, false)
 	data := opened(t, file)
 	for _, text := range []string{home, "Next: prompt-canary"} {
 		if strings.Contains(data, text) || strings.Contains(file, text) {
@@ -106,6 +107,7 @@ func TestFileData(t *testing.T) {
 	var got struct {
 		Page struct {
 			Project, Version, Home string
+			Now                    time.Time
 			File                   struct {
 				What      string
 				Decisions int
@@ -120,7 +122,7 @@ func TestFileData(t *testing.T) {
 		t.Fatal(err)
 	}
 	project := "~/" + filepath.Base(w.dir)
-	if got.Page.Project != project || got.Page.Version != "v1" || got.Page.File.What != "project "+project || got.Page.File.Decisions != 3 || got.Page.Home != "" || got.Status != nil {
+	if got.Page.Project != project || got.Page.Version != "v1" || !got.Page.Now.Equal(time.Unix(0, 0)) || got.Page.File.What != "project "+project || got.Page.File.Decisions != 3 || got.Page.Home != "" || got.Status != nil {
 		t.Errorf("the page is %+v, the status %v", got.Page, got.Status)
 	}
 	if len(got.Rows) != 3 || len(got.Records) != 3 || got.Records["run"][0].Root != project || len(got.Policies) != 1 || got.Policies[got.Rows[0].Digest].SVG == "" {

@@ -26,6 +26,7 @@ type Config struct {
 	Home    string           // the user's home directory
 	Session string           // ID of the session to show first, "" for all
 	Run     string           // ID of the run to show first, "" for none
+	Now     func() time.Time // default: time.Now
 
 	// For a server.
 	Port       int           // on 127.0.0.1; 0 is any free port
