@@ -45,7 +45,7 @@ func TestDoctorPage(t *testing.T) {
 		delete(examples, id)
 	}
 	for id := range examples {
-		t.Errorf("there is no check %s", id)
+		t.Errorf("unknown check %s", id)
 	}
 	p.Check()
 }

@@ -31,16 +31,16 @@ var codex = Host{
 // codexTrust requires a trusted directory for the project, and a trusted hash for each entry. Codex itself lists the
 // hooks that it reads, without starting a session or a hook.
 var codexTrust = hookfile.Trust{
-	What:  "Codex does not trust this folder, so it reads no hooks of it",
-	Fix:   "start codex in PROJECT and trust the folder; codex exec has --trust for that",
-	Maybe: "Codex reads hooks of folders that you trust only",
+	What:  "Codex does not trust this directory, so it reads no hooks of it",
+	Fix:   "start codex in PROJECT and trust the directory; codex exec has --trust for that",
+	Maybe: "Codex reads hooks only in directories that you trust",
 	List:  []string{"codex", "app-server"},
 	Ask: []string{
 		`{"id": 1, "method": "initialize", "params": {"clientInfo": {"name": "ralph", "version": "1"}}}`,
 		`{"method": "initialized"}`,
 		`{"id": 2, "method": "hooks/list", "params": {"cwds": [PROJECT]}}`,
 	},
-	Entry:    "Codex skips the entry until you trust it, and again after each change of it",
+	Entry:    "Codex skips the entry until you trust it, and after each change of it",
 	EntryFix: "start codex, enter /hooks and trust the entry of ralph",
 	Disabled: "the entry is disabled in Codex",
 	Enable:   "start codex, enter /hooks and enable the entry of ralph",

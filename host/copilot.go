@@ -41,8 +41,8 @@ var copilot = Host{
 }
 
 var copilotTrust = hookfile.Trust{
-	What:    "Copilot CLI does not trust this folder, so it runs no hooks of it",
-	Fix:     "start copilot in PROJECT and trust the folder; copilot -p has --trust-folder for one run",
+	What:    "Copilot CLI does not trust this directory, so it runs no hooks of it",
+	Fix:     "start copilot in PROJECT and trust the directory; copilot -p has --trust-folder for one run",
 	Asks:    true,
 	Env:     "GITHUB_COPILOT_PROMPT_MODE_REPO_HOOKS=true",
 	Folders: hookfile.Path{Name: "config.json"},

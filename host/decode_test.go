@@ -173,15 +173,15 @@ func TestInputErrors(t *testing.T) {
 		{"a mark alone", "\ufeff", "hook input: it is empty; a host sends one JSON object on stdin"},
 		{"words", "not json", "hook input: it is not JSON: invalid character 'o' in literal null (expecting 'u') (byte 2)"},
 		{"half", `{"cwd":"/w","stop_hook_act`, "hook input: it is not JSON: it ends in the middle of a value"},
-		{"null", "null", "hook input: it is null; one JSON object was expected"},
-		{"number", "42", "hook input: it is a number; one JSON object was expected"},
-		{"text", `"x"`, "hook input: it is a string; one JSON object was expected"},
-		{"list", `[{}]`, "hook input: it is an array; one JSON object was expected"},
-		{"boolean", `true`, "hook input: it is a boolean; one JSON object was expected"},
-		{"words behind", `{} garbage`, "hook input: something stands behind the JSON value, from byte 3 on; one JSON object was expected"},
-		{"two objects", `{}{}`, "hook input: something stands behind the JSON value, from byte 3 on; one JSON object was expected"},
+		{"null", "null", "hook input: it must be one JSON object; got null"},
+		{"number", "42", "hook input: it must be one JSON object; got a number"},
+		{"text", `"x"`, "hook input: it must be one JSON object; got a string"},
+		{"list", `[{}]`, "hook input: it must be one JSON object; got an array"},
+		{"boolean", `true`, "hook input: it must be one JSON object; got a boolean"},
+		{"words behind", `{} garbage`, "hook input: unexpected data after the JSON value, at byte 3; send one JSON object"},
+		{"two objects", `{}{}`, "hook input: unexpected data after the JSON value, at byte 3; send one JSON object"},
 		{"too deep", `{"x":` + strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000) + `}`, "hook input: it is not JSON: invalid character '[' exceeded max depth (byte 10005)"},
-		{"too big", `{"x":"` + strings.Repeat("x", host.MaxInput) + `"}`, "hook input: it has 16777224 bytes; at most 16777216 are read"},
+		{"too big", `{"x":"` + strings.Repeat("x", host.MaxInput) + `"}`, "hook input: it is too large: 16777224 bytes (limit 16777216)"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			h := host.Detect([]byte(c.input))

@@ -49,8 +49,8 @@ var gemini = Host{
 
 // geminiTrust requires a trusted directory: in others Gemini CLI runs no hook of the project, and its -p ends at once.
 var geminiTrust = hookfile.Trust{
-	What:    "Gemini CLI does not trust this folder, so it runs no hooks of it",
-	Fix:     "start gemini in PROJECT and trust the folder; for gemini -p, GEMINI_CLI_TRUST_WORKSPACE=true does that for one run",
+	What:    "Gemini CLI does not trust this directory, so it runs no hooks of it",
+	Fix:     "start gemini in PROJECT and trust the directory; for gemini -p, GEMINI_CLI_TRUST_WORKSPACE=true does that for one run",
 	Switch:  "settings.json",
 	Asks:    true,
 	Env:     "GEMINI_CLI_TRUST_WORKSPACE=true",

@@ -37,7 +37,7 @@ type object map[string]any
 // bytes after it, which hosts on Windows write.
 func parse(payload []byte) (object, error) {
 	if len(payload) > MaxInput {
-		return nil, &InputError{fmt.Sprintf("it has %d bytes; at most %d are read", len(payload), MaxInput), true}
+		return nil, &InputError{fmt.Sprintf("it is too large: %d bytes (limit %d)", len(payload), MaxInput), true}
 	}
 	doc := bytes.TrimPrefix(payload, []byte("\ufeff"))
 	doc = bytes.TrimRight(doc, " \t\r\n\x00")
@@ -51,11 +51,11 @@ func parse(payload []byte) (object, error) {
 		return nil, &InputError{"it is not JSON: " + explain(err), true}
 	}
 	if end := dec.InputOffset(); end < int64(len(doc)) {
-		return nil, &InputError{fmt.Sprintf("something stands behind the JSON value, from byte %d on; one JSON object was expected", end+1), true}
+		return nil, &InputError{fmt.Sprintf("unexpected data after the JSON value, at byte %d; send one JSON object", end+1), true}
 	}
 	in, ok := v.(map[string]any)
 	if !ok {
-		return nil, &InputError{"it is " + jsontext.Kind(v) + "; one JSON object was expected", false}
+		return nil, &InputError{"it must be one JSON object; got " + jsontext.Kind(v), false}
 	}
 	for k, v := range in {
 		in[k] = plain(v)

@@ -30,6 +30,6 @@ var openHands = Host{
 		Dir:     hookfile.Path{Name: ".openhands"},
 		Project: ".openhands/hooks.json", User: "hooks.json",
 		Starts: []string{".openhands/*.sh"},
-		After:  "New conversations use it. OpenHands reads the user's file only in projects without their own.",
+		After:  "New conversations use it. OpenHands reads the user's file only in projects that have none.",
 	},
 }

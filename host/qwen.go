@@ -29,8 +29,8 @@ var qwen = Host{
 }
 
 var qwenTrust = hookfile.Trust{
-	What:    "Qwen Code does not trust this folder, so it runs no hooks of it",
-	Fix:     "start qwen in PROJECT and trust the folder",
+	What:    "Qwen Code does not trust this directory, so it runs no hooks of it",
+	Fix:     "start qwen in PROJECT and trust the directory",
 	Switch:  "settings.json",
 	Folders: hookfile.Path{Variable: "QWEN_CODE_TRUSTED_FOLDERS_PATH", Name: "trustedFolders.json"},
 }

@@ -182,7 +182,7 @@ func (d *Decision) decide(ctx context.Context, alone bool) {
 	case err != nil:
 		d.fail(err)
 	case unusable(d.Verdict):
-		d.fail(fmt.Errorf("%s; run: ralph check %s", d.Verdict.Problems[0], d.Policy))
+		d.fail(fmt.Errorf("%s; run `ralph check %s`", d.Verdict.Problems[0], d.Policy))
 	case d.Verdict.Idle && !d.Verdict.Changed && !d.noteworthy():
 		d.close()
 		d.gatherer = nil
@@ -199,7 +199,7 @@ func (d *Decision) skipped() (why string, err error) {
 		return "the policy does not decide " + d.Event.Name, nil
 	}
 	if d.Event.NoSubagent() {
-		return "the host names no type of the agent that ends, so it is no subagent", nil
+		return "the host names no type of the agent that ends, so it is not a subagent", nil
 	}
 	if d.Root, err = d.root(); err != nil {
 		return "", err
@@ -213,7 +213,7 @@ func (d *Decision) skipped() (why string, err error) {
 		return "the loop is paused", nil
 	}
 	if d.busy, err = l.liveRun(d.Root, d.Event); err != nil {
-		return "", fmt.Errorf("it is not known whether a run is under way: %w", err)
+		return "", fmt.Errorf("it is not known whether a run is in progress: %w", err)
 	}
 	if d.busy != "" && d.busy == l.getenv("RALPH_RUN") {
 		return "the agent is that of run " + d.busy + ", which decides", nil
@@ -368,7 +368,7 @@ func (d *Decision) evaluate(ctx context.Context) {
 		}
 	}
 	if g.budget != nil && g.budget.Late() {
-		d.notice(fmt.Sprintf("reading files took longer than %s in all; what was not looked at counts as absent", maxFileTime))
+		d.notice(fmt.Sprintf("reading files took longer than %s in all; files that were not read count as missing", maxFileTime))
 	}
 	if g.mem.problem != "" {
 		d.notice(g.mem.problem)

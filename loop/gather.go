@@ -104,7 +104,7 @@ func (g *gatherer) Fact(ctx context.Context, decl *rules.Fact, args []string) ru
 func (g *gatherer) gather(ctx context.Context, decl *rules.Fact, args []string) (v rules.Value) {
 	kind := decl.Source
 	if kind.Given { // and it has no value
-		return absent("is not given")
+		return absent("is not provided")
 	}
 	if kind.Trust != "" {
 		words, _ := decl.Split(args)
@@ -169,7 +169,7 @@ func (g *gatherer) transcript(ctx context.Context) *host.Session {
 		return nil
 	}
 	if s.Cut() {
-		g.problem = fmt.Sprintf("%s: the beginning of the turn is not within what was read, its last %d MiB: what the agent said before that is not seen", path, s.Bytes()>>20)
+		g.problem = fmt.Sprintf("%s: only its last %d MiB were read, and the turn began before that: earlier messages of the agent are not seen", path, s.Bytes()>>20)
 	}
 	g.session = s
 	return s

@@ -93,7 +93,7 @@ func WithVerb(d rules.EffectDecl, do func(ctx context.Context, e rules.Effect) e
 			return fmt.Errorf("the verb %q needs a name and a function", d.Name)
 		}
 		if _, twice := l.verbs[d.Name]; twice {
-			return fmt.Errorf("the verb %s is given twice", d.Name)
+			return fmt.Errorf("the verb %s is declared twice", d.Name)
 		}
 		if l.verbs == nil {
 			l.verbs = map[string]verb{}
@@ -190,7 +190,7 @@ func WithSource(s Source) Option {
 			return errors.New("a source needs a name")
 		}
 		if _, ok := s.(Writer); !ok && kind.Editable {
-			return fmt.Errorf("the source %s says that it is Editable, and is no loop.Writer", kind.Name)
+			return fmt.Errorf("the source %s is Editable but not a loop.Writer", kind.Name)
 		}
 		if l.sources == nil {
 			l.sources = map[string]Source{}

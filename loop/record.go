@@ -301,7 +301,7 @@ const (
 	maxCutText  = 1000 // bytes
 	maxCutTexts = 10
 
-	shortened = "the record is shortened: it was too long for the log"
+	shortened = "the record was too long for the log, so it is shortened"
 )
 
 // cut shortens what has no limit: texts of rules, and names from a host. It keeps the outcomes of the latest rules.

@@ -161,7 +161,7 @@ func (l *Loop) fits(p *rules.Program) error {
 	for _, r := range p.Rules() {
 		for _, v := range r.Verbs {
 			if _, ok := l.verbs[v.Name]; !ok {
-				return fmt.Errorf("%s: nothing carries out %s: pass what does with loop.WithVerb", v.Pos, v.Name)
+				return fmt.Errorf("%s: nothing carries out %s: pass a function with loop.WithVerb", v.Pos, v.Name)
 			}
 		}
 		first := ""
@@ -169,11 +169,11 @@ func (l *Loop) fits(p *rules.Program) error {
 			name, w := writerOf(l.source(f.Source, nil))
 			switch {
 			case w == nil:
-				return fmt.Errorf("%s: the rule %s changes the fact %s, and the source %s is no loop.Writer", r.Pos, r.Name, f.Name, f.Source.Name)
+				return fmt.Errorf("%s: the rule %s changes the fact %s, and the source %s is not a loop.Writer", r.Pos, r.Name, f.Name, f.Source.Name)
 			case first == "":
 				first = name
 			case first != name:
-				return fmt.Errorf("%s: the rule %s changes the %s and the %s, which cannot be done at once: write two rules", r.Pos, r.Name, first, name)
+				return fmt.Errorf("%s: the rule %s changes the %s and the %s, which cannot be done in one step: write two rules", r.Pos, r.Name, first, name)
 			}
 		}
 	}

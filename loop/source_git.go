@@ -40,7 +40,7 @@ func gatherGit(ctx context.Context, q Query) rules.Value {
 		v.Problem = fmt.Sprintf("git did not answer within %s", timeout)
 		return v
 	case errors.Is(err, git.ErrLong):
-		v.Problem = "more has changed than 1 MiB of names"
+		v.Problem = "the names of the changed files are longer than 1 MiB"
 	case err != nil:
 		said, _, _ := strings.Cut(err.Error(), "\n")
 		v.Problem = "git: " + said

@@ -43,7 +43,7 @@ func (s localStore) Load(ctx context.Context, keys ...Key) ([]Entry, error) {
 		out[i].Version = version
 		if err == nil && version != "" {
 			if err = json.Unmarshal(line, &out[i].Memory); err != nil {
-				err = fmt.Errorf("the memory of this loop is damaged and starts anew: %w", err)
+				err = fmt.Errorf("the memory of this loop is damaged and starts empty: %w", err)
 			}
 		}
 		if err != nil {

@@ -48,7 +48,7 @@ rules:
 		{"a file of the user's own", free, nil, "mine", never, false, "mine"},
 		{"a trusted project", looped, map[string]string{"state.json": `{"text": "fine"}`}, "", func(string) error { return nil }, false, "fine"},
 		{"one of the list", looped, map[string]string{"state.json": `{"text": "fine"}`}, "", nil, true, "fine"},
-		{"none of the list", free, map[string]string{"state.json": `{"text": "evil"}`}, "", nil, false, "[ralph] state: state.json is not used: you have not trusted this project; to do so: ralph trust"},
+		{"none of the list", free, map[string]string{"state.json": `{"text": "evil"}`}, "", nil, false, "[ralph] state: state.json is not used: you have not trusted this project; run `ralph trust` to trust it"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := newProject(t, c.files)

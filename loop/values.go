@@ -32,9 +32,9 @@ func (g given) reserved() error {
 		case name == "":
 			return errors.New("a value needs the name of a fact or of one of ralph's names")
 		case name == vocab.Now:
-			return errors.New("now is not given by value: use loop.WithClock")
+			return errors.New("now cannot be set by value: use loop.WithClock")
 		case strings.HasPrefix(name, "loop."):
-			return fmt.Errorf("%s is not given by value: it follows from the memory, see loop.WithStore", name)
+			return fmt.Errorf("%s cannot be set by value: it follows from the memory, see loop.WithStore", name)
 		}
 	}
 	return nil

@@ -148,7 +148,7 @@ func TestNewNamesMissingVerbs(t *testing.T) {
 	program := verbs(t, verbPolicy, src)
 	none := func(context.Context, rules.Effect) error { return nil }
 	_, err := loop.New(program, loop.WithSource(src), verb("page", none))
-	if err == nil || !strings.Contains(err.Error(), "p.yaml:12:9: nothing carries out post: pass what does with loop.WithVerb") {
+	if err == nil || !strings.Contains(err.Error(), "p.yaml:12:9: nothing carries out post: pass a function with loop.WithVerb") {
 		t.Errorf("error %v", err)
 	}
 	if _, err := loop.New(program, loop.WithSource(src), verb("page", none), verb("post", nil)); err == nil || !strings.Contains(err.Error(), `the verb "post" needs a name and a function`) {

@@ -39,7 +39,7 @@ func Append(name string, src []byte, d Draft) ([]byte, error) {
 	} else {
 		var diags rules.Diagnostics
 		if f, diags = Parse(name, src); f == nil {
-			return fail("it has to be corrected first\n%s", diags.Format())
+			return fail("it must be fixed first\n%s", diags.Format())
 		}
 		wanted := d.Name
 		for n := 2; slices.ContainsFunc(f.Tests, func(t Test) bool { return t.Name == d.Name }); n++ {
@@ -48,7 +48,7 @@ func Append(name string, src []byte, d Draft) ([]byte, error) {
 		root, _ := source.Parse(src)
 		tests := root.Get("tests")
 		if tests.Style != source.Block {
-			return fail("its tests stand in brackets; write one a line, each with a dash")
+			return fail("its tests are in brackets; write one a line, each with a dash")
 		}
 		last := tests.Items[len(tests.Items)-1]
 		lines := bytes.SplitAfter(src, []byte("\n"))
@@ -66,9 +66,9 @@ func Append(name string, src []byte, d Draft) ([]byte, error) {
 	after, diags := Parse(name, out)
 	switch {
 	case after == nil:
-		return fail("it would not be a test file any more\n%s", diags.Format())
+		return fail("it would no longer be a test file\n%s", diags.Format())
 	case len(after.Tests) != len(f.Tests)+1:
-		return fail("its list of tests has an end that is not plain to see")
+		return fail("the end of its list of tests is unclear")
 	}
 	return out, nil
 }

@@ -29,7 +29,7 @@ func (b *bench) compare(d *loop.Decision) []Failure {
 		reason = d.Skipped
 		if len(e.Text) == 0 && len(e.Reason) == 0 {
 			// A policy that tries no rule meets most expectations by accident.
-			fail(b.test.Pos, "no rule is tried", "", d.Skipped+"; if that is meant, write stop: "+skippedWords(d))
+			fail(b.test.Pos, "no rule is tried", "", d.Skipped+"; if this is intended, write stop: "+skippedWords(d))
 		}
 	}
 	verdict := v.Action.String()
@@ -57,7 +57,7 @@ func (b *bench) compare(d *loop.Decision) []Failure {
 		fail(e.at["rule"], "rule", want, verdict)
 	}
 	if e.Success != nil && *e.Success != v.Success {
-		word := map[bool]string{true: "the work is done", false: "the work is not said to be done"}
+		word := map[bool]string{true: "the work is done", false: "the work is not reported as done"}
 		fail(e.at["success"], "success", word[*e.Success], word[v.Success])
 	}
 	if at, given := e.at["measure"]; given {
@@ -174,7 +174,7 @@ func effectLines(effects []rules.Effect) string {
 // compareFiles compares the files that changed to those that the test expects.
 func (b *bench) compareFiles(expected map[string]content, fail func(what, want, got string)) {
 	if !b.applied {
-		fail("files", "", "no file can change: the fact whose file the rule changes is given under facts; give it under files")
+		fail("files", "", "no file can change: the fact whose file the rule changes is set under facts; set it under files")
 		return
 	}
 	after, err := snapshot(b.project)
@@ -195,7 +195,7 @@ func (b *bench) compareFiles(expected map[string]content, fail func(what, want, 
 		case named && w.Gone && exists:
 			say("no such file", got)
 		case named && w.Gone && !was:
-			say("a file that is removed", "it was never there")
+			say("a file that is removed", "it never existed")
 		case named && w.Whole && got != w.Text:
 			say(w.Text, got)
 		case named, !was && path == state.ArchiveDir+"/.gitignore": // no rule creates it
@@ -217,7 +217,7 @@ func (b *bench) hints(d *loop.Decision) []string {
 	var out []string
 	for _, f := range d.Verdict.Trace.Facts {
 		if _, given := b.world.literals[f.Name]; given && !b.world.asked[f.Name] {
-			out = append(out, fmt.Sprintf("the value given for %s is not used, since its path cannot be evaluated: %s", f.Name, f.Problem))
+			out = append(out, fmt.Sprintf("the value of %s is not used, since its path cannot be evaluated: %s", f.Name, f.Problem))
 		}
 	}
 	return out

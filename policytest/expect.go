@@ -20,7 +20,7 @@ func (e *expectation) decode(r *reader, n *source.Node) {
 		e.at[f.Key.Value] = r.pos(f.Value.Start)
 		switch key := f.Key.Value; {
 		case isNull(f.Value) && key != "measure":
-			r.errorf(f.Key, checkValue, "leave it out, or write what is expected", "%s is empty", key)
+			r.errorf(f.Key, checkValue, "remove it, or write what is expected", "%s is empty", key)
 		case key == "continue", key == "stop":
 			r.verdict(f, e)
 		case key == "effects":
@@ -34,7 +34,7 @@ func (e *expectation) decode(r *reader, n *source.Node) {
 // verdict reads continue and stop: true, or patterns for the reason.
 func (r *reader) verdict(f source.Field, e *expectation) {
 	if e.Action != nil {
-		r.errorf(f.Value, checkValue, "keep the one that is meant", "a verdict is continue or stop, not both")
+		r.errorf(f.Value, checkValue, "keep one of them", "a verdict must be continue or stop, not both")
 		return
 	}
 	action := rules.Stop
@@ -45,7 +45,7 @@ func (r *reader) verdict(f source.Field, e *expectation) {
 	switch f.Value.Decode() {
 	case true:
 	case false:
-		r.errorf(f.Value, checkValue, "write the verdict that is expected", "%s is a string or true, not false", f.Key.Value)
+		r.errorf(f.Value, checkValue, "write the verdict that is expected", "%s must be a string or true; got false", f.Key.Value)
 	default:
 		r.decode(f.Value, reflect.ValueOf(&e.Text).Elem())
 	}
@@ -97,7 +97,7 @@ func (r *reader) effects(n *source.Node) []string {
 		for _, f := range item.Fields {
 			switch key, v := f.Key.Value, f.Value; {
 			case key == "remember":
-				r.errorf(f.Key, checkValue, "write memory: {name: value} beside effects", "what a rule remembers is no effect on a file")
+				r.errorf(f.Key, checkValue, "write memory: {name: value} beside effects", "what a rule remembers is not an effect on a file")
 			case key == "set":
 				out = append(out, r.set(v))
 			case key == "prune" && v.Kind == source.Map:
@@ -123,7 +123,7 @@ func (r *reader) effects(n *source.Node) []string {
 func (r *reader) set(n *source.Node) string {
 	left, right, ok := strings.Cut(n.Value, "=")
 	if !ok {
-		r.errorf(n, checkValue, "write fact.field = value", "set takes an assignment, not %q", n.Value)
+		r.errorf(n, checkValue, "write fact.field = value", "set must be an assignment; got %q", n.Value)
 		return ""
 	}
 	right = strings.TrimSpace(right)
@@ -131,7 +131,7 @@ func (r *reader) set(n *source.Node) string {
 	if len(right) >= 2 && right[0] == '\'' && right[len(right)-1] == '\'' {
 		v = right[1 : len(right)-1]
 	} else if err := json.Unmarshal([]byte(right), &v); err != nil {
-		r.errorf(n, checkValue, "write a number, true, false, null, a string in quotes, a list or an object", "the value %s is not JSON", right)
+		r.errorf(n, checkValue, "write a number, true, false, null, a string in quotes, a list or an object", "the value must be JSON; got %s", right)
 		return ""
 	}
 	return "set " + strings.TrimSpace(left) + " = " + jsonText(v)

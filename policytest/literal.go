@@ -27,20 +27,20 @@ func literal(decl *rules.Fact, v any) (rules.Value, error) {
 	switch {
 	case kind.File && kind.Editable:
 		if !isMap {
-			return out, errors.New("its value is a map of fields")
+			return out, errors.New("its value must be a map of fields")
 		}
 		t = nil // files may have unusable fields
 	case kind.Around == nil && decl.Schema != nil:
 		t = nil
 	case kind.File && t != nil && t.Kind == schema.String:
 		if _, isList := v.([]any); isMap || isList {
-			return out, errors.New("its value is a string")
+			return out, errors.New("its value must be a string")
 		}
 		v = strings.TrimSpace(fmt.Sprint(v))
 	case kind.Glob:
-		v, err = each(v, "its value is a list of files, each a map with path, age and value", file)
+		v, err = each(v, "its value must be a list of files, each a map with path, age and value", file)
 	case kind.File && t != nil && t.Kind == schema.Array:
-		v, err = each(v, "its value is a list of items, each a string or a map with text, done, tags, depth and section; give Markdown under files", item)
+		v, err = each(v, "its value must be a list of items, each a string or a map with text, done, tags, depth and section; write Markdown under files", item)
 	case kind.Derive != nil && isMap:
 		fields = maps.Clone(fields)
 		kind.Derive(fields)
@@ -111,7 +111,7 @@ func undeclared(t *schema.Schema, v any) error {
 		for _, name := range slices.Sorted(maps.Keys(v)) {
 			if t.Fields[name] == nil {
 				help := strings.TrimSuffix(", "+nearest.DidYouMean(name, known), ", ")
-				return fmt.Errorf("unknown field %q, expected one of %s%s", name, strings.Join(known, ", "), help)
+				return fmt.Errorf("unknown field %q; expected one of %s%s", name, strings.Join(known, ", "), help)
 			}
 			if err := undeclared(t.Fields[name], v[name]); err != nil {
 				return err

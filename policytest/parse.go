@@ -54,7 +54,7 @@ func (r *reader) file(f *File, root *source.Node) {
 		t := Test{Event: vocab.Stop, Pos: r.pos(n.Start), node: n}
 		r.decode(n, reflect.ValueOf(&t).Elem())
 		if seen[t.Name] {
-			r.errorf(n.Get("name"), checkName, "each test needs its own name, also for --run", "there are two tests named %q", t.Name)
+			r.errorf(n.Get("name"), checkName, "choose another name; --run selects tests by name", "there are two tests named %q", t.Name)
 		}
 		seen[t.Name] = true
 		t.Given.node = situationOf(common, r.situation(n.Get("given")))
@@ -125,7 +125,7 @@ func (r *reader) situation(n *source.Node) *source.Node {
 	for _, what := range []string{"missing", "invalid"} {
 		for _, f := range fields(out, what) {
 			if value := out.Get("facts").Get(f.Key.Value); value != nil && !isNull(value) {
-				r.errorf(f.Key, checkValue, "leave one of them out", "the fact %q has a value and is %s", f.Key.Value, what)
+				r.errorf(f.Key, checkValue, "remove one of them", "the fact %q has a value and is %s", f.Key.Value, what)
 			}
 		}
 	}
@@ -136,9 +136,9 @@ func (r *reader) situation(n *source.Node) *source.Node {
 func (r *reader) input(to *source.Node, f source.Field) {
 	switch name := f.Key.Value; {
 	case name == vocab.HookEventName:
-		r.errorf(f.Key, checkValue, "write event: NAME in the test", "the event of a test is not a field of its input")
+		r.errorf(f.Key, checkValue, "write event: NAME in the test", "the event of a test must not be a field of its input")
 	case to.Get(name) != nil:
-		r.errorf(f.Key, checkValue, "keep the one that is meant", "%s is given twice, under input and by itself", name)
+		r.errorf(f.Key, checkValue, "keep one of them", "%s is set twice, under input and by itself", name)
 	}
 	to.Fields = append(to.Fields, f)
 }

@@ -46,7 +46,7 @@ func TestBroken(t *testing.T) {
 				t.Fatal(err)
 			}
 			if len(diags) == 0 {
-				t.Error("nothing was found")
+				t.Error("no finding has that severity")
 			}
 			if diff := cmp.Diff(string(want), got); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)

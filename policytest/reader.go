@@ -57,9 +57,9 @@ func isNull(n *source.Node) bool { return n.Kind == source.Scalar && n.Tag == "!
 func (r *reader) validate(root *source.Node) {
 	helps := map[string]string{ // at a key, or for a keyword without help in the schema
 		"tests":         "write a list of tests, each with name, given and expect",
-		"name":          "say in a few words what the policy does here",
+		"name":          "describe in a few words what the policy does here",
 		"expect":        "add for example expect: {rule: NAME}",
-		"maxProperties": "begin each message with a dash, so that their order is plain",
+		"maxProperties": "begin each message with a dash, so that their order is clear",
 	}
 	text := func(pointer string) (string, bool) {
 		_, n := find(root, schema.SplitPointer(pointer))

@@ -99,7 +99,7 @@ func (b *bench) write() error {
 			dir, rel = b.home, filepath.FromSlash(beneathHome)
 		}
 		if !filepath.IsLocal(rel) {
-			return fmt.Errorf("the file %s does not lie in the project", name)
+			return fmt.Errorf("the file %s is not in the project", name)
 		}
 		file, isDir, at := filepath.Join(dir, rel), strings.HasSuffix(name, "/"), b.now.Add(-src.Age)
 		if isDir {
@@ -143,7 +143,7 @@ func (b *bench) event() (host.Event, error) {
 	if g.Host != "" {
 		named, ok := host.Lookup(g.Host)
 		if !ok {
-			return host.Event{}, fmt.Errorf("unknown host %q, expected one of %s", g.Host, strings.Join(host.Names(), ", "))
+			return host.Event{}, fmt.Errorf("unknown host %q; expected one of %s", g.Host, strings.Join(host.Names(), ", "))
 		}
 		h = named
 	}

@@ -105,7 +105,7 @@ tests:
 		`all wrong: finally: want "prune x", got "nothing"`,
 		`all wrong: read: want "other is read", got "it is left unread"`,
 		`all wrong: unread: want "state is left unread", got "it is read"`,
-		`all wrong: files: want "", got "no file can change: the fact whose file the rule changes is given under facts; give it under files"`,
+		`all wrong: files: want "", got "no file can change: the fact whose file the rule changes is set under facts; set it under files"`,
 	}
 	if diff := cmp.Diff(want, failures(s.Run(t.Context(), nil))); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
@@ -266,7 +266,7 @@ tests:
         left: 3
     expect: {rule: all}
   - name: what a program does not give
-    expect: {rule: forgotten, notice: is not given by the program}
+    expect: {rule: forgotten, notice: is not provided by the program}
   - name: a field that a source does not have
     given: {facts: {repo: {brnch: main}}}
     expect: {rule: all}
@@ -425,8 +425,8 @@ tests:
     expect: {stop: true, rule: ""}
 `)
 	want := []string{
-		`another event: no rule is tried: want "", got "the policy does not decide Stop; if that is meant, write stop: does not decide Stop"`,
-		`not for it: no rule is tried: want "", got "the policy is not for this event: its when is not true; if that is meant, write stop: not for this event"`,
+		`another event: no rule is tried: want "", got "the policy does not decide Stop; if this is intended, write stop: does not decide Stop"`,
+		`not for it: no rule is tried: want "", got "the policy is not for this event: its when is not true; if this is intended, write stop: not for this event"`,
 		`not the reason: stop: want "enough", got "the policy does not decide Stop"`,
 	}
 	if diff := cmp.Diff(want, failures(s.Run(t.Context(), nil))); diff != "" {

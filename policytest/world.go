@@ -77,13 +77,13 @@ func (w *world) Fact(ctx context.Context, decl *rules.Fact, args []string) rules
 	if why, ok := w.given.Missing[decl.Name]; ok {
 		v := rules.Value{Status: rules.Missing, Problem: why, Path: path}
 		if why == "" {
-			v.Problem, v.Quiet = "is given as missing", true
+			v.Problem, v.Quiet = "is set to missing", true
 		}
 		return v
 	}
 	if why, ok := w.given.Invalid[decl.Name]; ok {
 		if why == "" {
-			why = "is given as invalid"
+			why = "is set to invalid"
 		}
 		return rules.Value{Status: rules.Invalid, Problem: why, Path: path}
 	}
@@ -97,7 +97,7 @@ func (w *world) Fact(ctx context.Context, decl *rules.Fact, args []string) rules
 	if decl.Source.File || decl.Source.Glob {
 		return w.Facts.Fact(ctx, decl, args)
 	}
-	return rules.Value{Status: rules.Missing, Quiet: true, Problem: "is not given by the test"}
+	return rules.Value{Status: rules.Missing, Quiet: true, Problem: "is not set by the test"}
 }
 
 // Name returns one of ralph's own names.

@@ -216,11 +216,11 @@ func (p *Project) Decision(which string) ([]Entry, error) {
 	case len(ids) == 1:
 		return byID[ids[0]], nil
 	case len(ids) > 1:
-		return nil, fmt.Errorf("the ids of %d decisions begin with %q, such as %s and %s; write more of it", len(ids), which, ids[0], ids[1])
+		return nil, fmt.Errorf("the IDs of %d decisions begin with %q, such as %s and %s; write a longer prefix", len(ids), which, ids[0], ids[1])
 	case count == 0:
-		return nil, fmt.Errorf("there is no decision %q: the log has none of this project yet; if an agent has stopped here, see: ralph doctor", which)
+		return nil, fmt.Errorf("there is no decision %q: the log has none of this project yet; if an agent has stopped here, run `ralph doctor`", which)
 	}
-	return nil, fmt.Errorf("there is no decision %q: write a number from 1, the latest, to %d, as ralph log shows it, or an id of ralph log --all or --format json; a policy is named by --policy", which, count)
+	return nil, fmt.Errorf("there is no decision %q; write a number from 1, the latest, to %d, as ralph log shows it, or an ID of ralph log --all or --format json; name a policy with --policy", which, count)
 }
 
 // Texts returns the files of the policy that made the decisions with a digest: the policy, its includes, and its

@@ -55,7 +55,7 @@ func (p *Project) Init(ctx context.Context, template string, force bool) (writte
 		}
 	}
 	if len(inTheWay) > 0 && !force {
-		return nil, nil, fmt.Errorf("%s exists already, so nothing was written; --force replaces it", strings.Join(inTheWay, " and "))
+		return nil, nil, fmt.Errorf("%s already exists, so nothing was written; --force replaces it", strings.Join(inTheWay, " and "))
 	}
 	for _, f := range files {
 		if f.data == nil {
@@ -89,7 +89,7 @@ func fromTemplate(name string) ([]templateFile, error) {
 		return []templateFile{{path: workspace.DefaultPolicy, data: policySrc}, {path: ".ralph/policy_test.yaml", data: testSrc}}, err
 	}
 	if !isShipped(name) {
-		err := fmt.Errorf("there is no template %q, expected one of %s", name, strings.Join(PolicyTemplates(), ", "))
+		err := fmt.Errorf("unknown template %q; expected one of %s", name, strings.Join(PolicyTemplates(), ", "))
 		if meant := nearest.DidYouMean(name, PolicyTemplates()); meant != "" {
 			err = fmt.Errorf("%w; %s", err, meant)
 		}

@@ -143,7 +143,7 @@ func (p *Project) configured(policy Policy) (map[string]*source.Node, error) {
 		return values, nil
 	}
 	if err == nil && (!info.Mode().IsRegular() || info.Size() > maxConfigSize) {
-		return nil, fmt.Errorf("%s cannot be used: expected a readable file of at most %d KiB", ConfigFile, maxConfigSize>>10)
+		return nil, fmt.Errorf("%s cannot be used: it must be a readable file of at most %d KiB", ConfigFile, maxConfigSize>>10)
 	}
 	src, err := fs.ReadFile(project, ConfigFile)
 	if err != nil {
@@ -160,7 +160,7 @@ func (p *Project) configured(policy Policy) (map[string]*source.Node, error) {
 	for _, key := range []string{base, policy.Name} {
 		for name, node := range entries(set.Get(key)) {
 			if node.Kind != source.Scalar {
-				return nil, fmt.Errorf("%s:%d:%d: the value of %s must be one text, number or boolean", ConfigFile, node.Start.Line, node.Start.Col, name)
+				return nil, fmt.Errorf("%s:%d:%d: the value of %s must be one string, number or boolean", ConfigFile, node.Start.Line, node.Start.Col, name)
 			}
 			values[name] = node
 		}
@@ -183,7 +183,7 @@ func parseConfig(src []byte) (*source.Node, error) {
 	}
 	for _, f := range root.Fields {
 		if f.Key.Value != "set" {
-			return nil, at(f.Key.Start, "unknown key %q, expected \"set\"", f.Key.Value)
+			return nil, at(f.Key.Start, "unknown key %q; expected \"set\"", f.Key.Value)
 		}
 	}
 	set := root.Get("set")
@@ -193,7 +193,7 @@ func parseConfig(src []byte) (*source.Node, error) {
 	}
 	for _, n := range maps {
 		if n != nil && n.Kind != source.Map && n.Tag != "!!null" {
-			return nil, at(n.Start, "expected set: {POLICY: {name: value}}")
+			return nil, at(n.Start, "the file must have the form set: {POLICY: {name: value}}")
 		}
 	}
 	return set, nil

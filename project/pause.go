@@ -28,7 +28,7 @@ type Paused struct {
 // or the whole project.
 func (p *Project) Pause(ctx context.Context, policy, session string) (out Paused, err error) {
 	if policy == "" && session == "" {
-		note := fmt.Sprintf("All loops of this project are off since %s. Turn them on with: ralph resume\n", p.now().UTC().Format(time.RFC3339))
+		note := fmt.Sprintf("All loops of this project are off since %s. Run `ralph resume` to turn them on\n", p.now().UTC().Format(time.RFC3339))
 		err = p.root.Write(ctx, workspace.OffFile, []byte(note), "")
 		if errors.Is(err, state.ErrChanged) || err != nil && p.root.Exists(workspace.OffFile) {
 			return out, nil

@@ -100,7 +100,7 @@ type UnusableError struct {
 
 // Error returns what to do, and the first finding.
 func (e *UnusableError) Error() string {
-	return fmt.Sprintf("%s cannot be used; run: ralph check %s\n%s", e.Policy, e.Policy, firstError(e.Findings))
+	return fmt.Sprintf("%s cannot be used; run `ralph check %s`\n%s", e.Policy, e.Policy, firstError(e.Findings))
 }
 
 // firstError returns the first error of a policy, as check shows it.
@@ -142,7 +142,7 @@ func (p *Project) Find(name string) (found Policy, err error) {
 		return found, nil
 	}
 	if name == workspace.DefaultPolicy {
-		return Policy{}, errors.New("unknown policy: no file " + workspace.DefaultPolicy + "; ralph init writes one")
+		return Policy{}, errors.New("unknown policy: no file " + workspace.DefaultPolicy + "; run `ralph init` to write one")
 	}
 	err = fmt.Errorf("unknown policy: no file %s, and no shipped policy of that name (%s)",
 		filepath.ToSlash(file), strings.Join(Shipped(), ", "))

@@ -233,7 +233,7 @@ func TestStart(t *testing.T) {
 		},
 		{
 			name: "a pointer of more lines", policy: "tasks", files: map[string]string{login: "- [ ] a\n", "current": "my\nnotes\n"}, give: project.StartRequest{Argument: given("login")},
-			err: "current holds more than one line; move it away first",
+			err: "current contains more than one line; move it away first",
 		},
 		{
 			name: "a placeholder without a value", policy: "tasks", give: project.StartRequest{Argument: given("login")},
@@ -261,11 +261,11 @@ func TestStart(t *testing.T) {
 		},
 		{
 			name: "a loop that exists", policy: "again", files: map[string]string{"loop.md": "---\niteration: 4\n---\nOld\n"}, give: project.StartRequest{Argument: given("Do it")},
-			err: "loop.md is a loop of again already",
+			err: "loop.md is already a loop of again",
 		},
 		{
 			name: "a file in its place that is no loop", policy: "again", files: map[string]string{"loop.md": "my notes"}, give: project.StartRequest{Argument: given("Do it")},
-			err: "loop.md is a loop of again already",
+			err: "loop.md is already a loop of again",
 		},
 		{
 			name: "force archives what exists", policy: "again", files: map[string]string{"loop.md": "my notes"}, give: project.StartRequest{Argument: given("Do it"), Force: true},
@@ -277,9 +277,9 @@ func TestStart(t *testing.T) {
 		},
 		{
 			name: "nothing given and a loop that runs", policy: "tasks", files: map[string]string{"current": "login", "specs/login/state.json": "{}"},
-			err: "specs/login/state.json is a loop of tasks already",
+			err: "specs/login/state.json is already a loop of tasks",
 		},
-		{name: "no loop", policy: "bare", err: "bare names no loop, so there is none to start or stop; to keep it from continuing agents: ralph pause bare"},
+		{name: "no loop", policy: "bare", err: "bare names no loop, so there is none to start or stop; run `ralph pause bare` to keep it from continuing agents"},
 		{name: "no policy", policy: "other", err: "the project has no policy other"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -56,7 +56,7 @@ func (p *Project) Todos(ctx context.Context, session string) (string, error) {
 		return "", err
 	}
 	if session == "" && p.env("CLAUDE_CODE_TASK_LIST_ID") == "" {
-		return "", errors.New("whose todos? Run the command in a session of Claude Code, or name one with --session ID")
+		return "", errors.New("the todos of no session: run the command in a session of Claude Code, or name one with --session ID")
 	}
 	d := l.Preview(ctx, p.event(session))
 	if v := d.Verdict; v.Action != rules.Continue {

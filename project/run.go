@@ -116,18 +116,18 @@ func (p *Project) fresh(ctx context.Context, q RunRequest) (r *Run, err error) {
 	bounded := q.Until != "" || q.Limits != run.Limits{}
 	switch {
 	case q.Merge && !q.Worktree:
-		return r, errors.New("--merge is for --worktree")
+		return r, errors.New("--merge needs --worktree")
 	case q.Policy == "" && q.Prompt == "" && p.Lacks(workspace.DefaultPolicy):
-		return r, fmt.Errorf("no policy says when the run ends, as there is no %s: write one with ralph init, name one with --policy, or write --prompt with --until or --max", workspace.DefaultPolicy)
+		return r, fmt.Errorf("no policy decides when the run ends, since there is no %s; run `ralph init` to write one, name one with --policy, or use --prompt with --until or --max", workspace.DefaultPolicy)
 	case q.Policy == "" && q.Prompt == "":
 		q.Policy = workspace.DefaultPolicy
 	case q.Policy != "":
 	case len(q.Set) > 0:
-		return r, errors.New("--set is for --policy: a prompt has no params")
+		return r, errors.New("--set needs --policy: a prompt has no params")
 	case len(q.Prompt) > maxRepeated:
-		return r, fmt.Errorf("without --policy the prompt has at most %d KiB, since a policy repeats it: have it name a file to read", maxRepeated>>10)
+		return r, fmt.Errorf("without --policy the prompt must have at most %d KiB, since a policy repeats it; write it to a file and name that file in the prompt", maxRepeated>>10)
 	case q.Policy == "" && !bounded:
-		return r, errors.New("nothing says when the run ends: add --until TEXT that the agent writes when it is done, a limit such as --max 10, or --policy NAME")
+		return r, errors.New("nothing decides when the run ends: add --until TEXT that the agent writes when it is done, a limit such as --max 10, or --policy NAME")
 	}
 	if err := r.load(ctx, q); err != nil {
 		return r, err
@@ -181,7 +181,7 @@ func (p *Project) resumed(ctx context.Context, q *RunRequest) (*Run, error) {
 		r.tree = worktree.Tree{Main: info.Home, Dir: info.Root, Branch: branch, Base: info.Labels[labelBase]}
 		r.Branch, r.merge = branch, info.Labels[labelMerge] == "true"
 		if _, err := os.Stat(info.Root); errors.Is(err, fs.ErrNotExist) {
-			return r, fmt.Errorf("the worktree of the run is gone; make it again from what was committed there: git worktree add --force %s %s",
+			return r, fmt.Errorf("the worktree of the run is gone; run `git worktree add --force %s %s` to make it again from what was committed there",
 				shellwords.Quote(runtime.GOOS, info.Root), shellwords.Quote(runtime.GOOS, branch))
 		}
 	}
@@ -194,7 +194,7 @@ func (p *Project) toResume(id string) (run.Info, error) {
 		info, err := run.Find(p.own.Dir(), id)
 		switch {
 		case errors.Is(err, store.ErrNoRun):
-			err = fmt.Errorf("%w; see: ralph run --list", err)
+			err = fmt.Errorf("%w; run `ralph run --list`", err)
 		case err == nil && info.Running:
 			err = fmt.Errorf("run %s is running", id)
 		}
@@ -207,7 +207,7 @@ func (p *Project) toResume(id string) (run.Info, error) {
 	if i := slices.IndexFunc(all, func(info run.Info) bool { return !info.Running && info.Ended != run.Success }); i >= 0 {
 		return all[i], nil
 	}
-	return run.Info{}, fmt.Errorf("there is no run to resume in %s; see: ralph run --list", p.dir)
+	return run.Info{}, fmt.Errorf("there is no run to resume in %s; run `ralph run --list`", p.dir)
 }
 
 // Runs returns the runs of the project, latest first.
@@ -254,7 +254,7 @@ func (r *Run) defaults(q RunRequest) error {
 		r.opts = append(r.opts, run.WithContinue())
 	}
 	if len(r.agent) == 0 {
-		return errors.New("there is no agent to run: write its command line behind --, such as: ralph run --policy speckit -- claude -p")
+		return errors.New("there is no agent to run; write its command line after --, for example `ralph run --policy speckit -- claude -p`")
 	}
 	return nil
 }
@@ -322,7 +322,7 @@ func clientOf(name string, args []string) (run.Adapter, error) {
 	if i := slices.IndexFunc(clients, func(c run.Adapter) bool { return c.Name() == name }); i >= 0 {
 		return clients[i], nil
 	}
-	return nil, fmt.Errorf("there is no client %q", name)
+	return nil, fmt.Errorf("unknown client %q", name)
 }
 
 // approvedAgent is the agent of a policy. The user must have approved it as it is at each start, because an agent can

@@ -33,13 +33,13 @@ func (p *Project) Session(ctx context.Context, given string, unknown bool) (stri
 	case len(found) == 1:
 		return found[0], nil
 	case len(found) > 1:
-		return "", fmt.Errorf("the IDs of %d sessions begin with %q: %s; write more of it after --session", len(found), given, list(found))
+		return "", fmt.Errorf("the IDs of %d sessions begin with %q: %s; write a longer prefix after --session", len(found), given, list(found))
 	case unknown:
 		return given, nil
 	case len(known) == 0:
-		return "", fmt.Errorf("there is no session %q: ralph knows no session of this project yet", given)
+		return "", fmt.Errorf("unknown session %q: ralph knows no session of this project yet", given)
 	}
-	return "", fmt.Errorf("there is no session %q; the sessions are, the latest first: %s", given, list(known))
+	return "", fmt.Errorf("unknown session %q; the sessions are, latest first: %s", given, list(known))
 }
 
 // Sessions returns the sessions of the project, latest first: those with decisions, running this command, owning a

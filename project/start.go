@@ -73,7 +73,7 @@ func (e *ExistsError) Error() string { return e.File + " " + e.Problem }
 type BusyError struct{ Run string }
 
 // Error returns the message.
-func (e *BusyError) Error() string { return "run " + e.Run + " of the policy is under way" }
+func (e *BusyError) Error() string { return "run " + e.Run + " of the policy is in progress" }
 
 // Started is the result of a start.
 type Started struct {
@@ -148,7 +148,7 @@ func (p *Project) start(ctx context.Context, s *Started, r StartRequest, given m
 			return err
 		}
 	case now.verdict.Aside != rules.Stopped:
-		return &ExistsError{File: now.file, Problem: "is a loop of " + s.Policy.Short() + " already"}
+		return &ExistsError{File: now.file, Problem: "is already a loop of " + s.Policy.Short()}
 	}
 	if err := p.mark(ctx, s.Policy.Name, false); err != nil {
 		return err
@@ -185,7 +185,7 @@ type newFile struct {
 // write renders the files of a loop and writes them, the state last. now is the existing loop, or nil.
 func (p *Project) write(ctx context.Context, s *Started, now *rules.LoopInfo, r StartRequest, given map[string]any) error {
 	if len(s.Policy.Program.Loop().Start) == 0 {
-		return fmt.Errorf("the policy %s does not say how its loop starts: it has no loop.start", s.Policy.Short())
+		return fmt.Errorf("the policy %s does not define how its loop starts: it has no loop.start", s.Policy.Short())
 	}
 	if s.Policy.Argument() == "prompt" && given["prompt"] == nil {
 		return &GivenError{Name: "prompt", Problem: "is missing"}
@@ -218,7 +218,7 @@ func (p *Project) write(ctx context.Context, s *Started, now *rules.LoopInfo, r 
 		case f.Fact.Source.Name == "text":
 			err = replaceable(file)
 		case p.occupied(file) && !r.Force:
-			err = &ExistsError{File: f.Path, Problem: "exists already"}
+			err = &ExistsError{File: f.Path, Problem: "already exists"}
 		}
 		if err != nil {
 			return err
@@ -227,7 +227,7 @@ func (p *Project) write(ctx context.Context, s *Started, now *rules.LoopInfo, r 
 	}
 	if stateFile != nil {
 		if p.occupied(*stateFile) && !r.Force {
-			return &ExistsError{File: stateFile.Path, Problem: "is a loop of " + s.Policy.Short() + " already"}
+			return &ExistsError{File: stateFile.Path, Problem: "is already a loop of " + s.Policy.Short()}
 		}
 		files = append(files, *stateFile)
 	}
@@ -286,7 +286,7 @@ func replaceable(f newFile) error {
 	case old.Status != state.OK:
 		return &ExistsError{File: f.Path, Problem: old.Problem + "; move it away first"}
 	case old.Text != strings.TrimSpace(string(f.bytes)) && strings.ContainsFunc(old.Text, unicode.IsControl):
-		return &ExistsError{File: f.Path, Problem: "holds more than one line; move it away first"}
+		return &ExistsError{File: f.Path, Problem: "contains more than one line; move it away first"}
 	}
 	return nil
 }

@@ -27,7 +27,7 @@ type NoLoopError struct{ Policy string }
 
 // Error returns the message.
 func (e *NoLoopError) Error() string {
-	return fmt.Sprintf("%s names no loop, so there is none to start or stop; to keep it from continuing agents: ralph pause %[1]s", e.Policy)
+	return fmt.Sprintf("%s names no loop, so there is none to start or stop; run `ralph pause %[1]s` to keep it from continuing agents", e.Policy)
 }
 
 // Stop stops the loops of the named policies, or without names all of the project, and ends their runs. With a session
@@ -105,7 +105,7 @@ func (p *Project) stop(ctx context.Context, policy Policy, session, command stri
 		return s, false, err
 	}
 	if !l.Archived {
-		return s, true, p.record(loop.Record{Policy: policy.Name, Session: now.verdict.Loop.Owner, Command: command, Reason: "its state stays: " + now.file, Loop: now.verdict.Loop})
+		return s, true, p.record(loop.Record{Policy: policy.Name, Session: now.verdict.Loop.Owner, Command: command, Reason: "its state is kept: " + now.file, Loop: now.verdict.Loop})
 	}
 	old := p.root.Read(ctx, state.File{Path: now.file})
 	if s.Archived, err = p.archive(ctx, policy, now.verdict.Loop, l.State, old, command); err != nil {
@@ -123,7 +123,7 @@ func (p *Project) record(r loop.Record) error {
 		err = p.own.AppendLog(line)
 	}
 	if err != nil {
-		return fmt.Errorf("the loop has ended, but the log does not say so: %w", err)
+		return fmt.Errorf("the loop has ended, but the log does not record it: %w", err)
 	}
 	return nil
 }

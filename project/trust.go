@@ -181,7 +181,7 @@ func (p *Project) unapproved(policy Policy, dir string, files []rules.File, f *r
 		if _, ok := p.own.Approval(home, policy.Name); !ok {
 			return &approval.Missing{
 				Why: fmt.Sprintf("which is not approved with what %s sets for %s", ConfigFile, policy.Name),
-				Way: ": read it, then run: ralph trust " + policy.Name,
+				Way: ": read it, then run `ralph trust " + policy.Name + "`",
 			}
 		}
 	}

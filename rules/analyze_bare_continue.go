@@ -15,8 +15,8 @@ func (a *analyzer) bareContinue() {
 			}
 			invalid := a.t.status(f, isInvalid)
 			if blind := a.turn(i, a.holds[i], invalid); a.possible(blind) {
-				a.report("bare-continue", a.place(i), "say in when what the rule relies on, or stop when invalid("+f.Name+")",
-					fmt.Sprintf("the rule %q continues also when %q cannot be read", r.Name, f.Name), blind, where(invalid))
+				a.report("bare-continue", a.place(i), "test what the rule relies on in its when, or stop when invalid("+f.Name+")",
+					fmt.Sprintf("the rule %q continues even if %q cannot be read", r.Name, f.Name), blind, where(invalid))
 				break
 			}
 		}

@@ -73,7 +73,7 @@ func (a *analyzer) operand(o *operand, w *analysis.Outcomes) (never bool) {
 	case a.impossible(w.Yes):
 		help := a.reason(o, w.Yes)
 		if o.text == "false" {
-			help = "remove the rule, or say when it is to hold"
+			help = "remove the rule, or change its when"
 		}
 		a.report("never-true", o.place(), help, inCode(o.text)+" is never true", where(w.No), nil)
 		return true
@@ -87,9 +87,9 @@ func (a *analyzer) operand(o *operand, w *analysis.Outcomes) (never bool) {
 // thing it reads allows.
 func (a *analyzer) reason(o *operand, never *analysis.Formula) string {
 	if a.t.Answer(never) != analysis.Unsat {
-		return "the policy's own when sees to that already"
+		return "the policy's own when already ensures this"
 	}
-	const unclear = "say what is meant, or leave it out"
+	const unclear = "change the condition, or remove it"
 	if len(o.syms) != 1 || len(o.reads) > 1 {
 		return unclear
 	}
@@ -104,7 +104,7 @@ func (a *analyzer) reason(o *operand, never *analysis.Formula) string {
 	case typ == nil:
 		return unclear
 	case len(o.reads) == 1 && typ == s.typ && typ.Kind == schema.String:
-		return fmt.Sprintf("a text file that is empty is missing, so %q is never empty", name)
+		return fmt.Sprintf("an empty text file counts as missing, so %q is never empty", name)
 	}
 	return fmt.Sprintf("%q is %s", name, rangeOf(typ))
 }
@@ -120,7 +120,7 @@ func (a *analyzer) contradiction(c *cond) {
 		where(first, a.t.when(last).No), where(first), nil)
 	for _, k := range core[:len(core)-1] {
 		at, _ := k.place()
-		d.Related = append(d.Related, Related{Pos: at, Message: inCode(textOf(k)) + " stands here"})
+		d.Related = append(d.Related, Related{Pos: at, Message: inCode(textOf(k)) + " is here"})
 	}
 }
 
@@ -129,7 +129,7 @@ func (a *analyzer) tautology(c *cond) {
 	core, names := a.core(c.kids, func(k *cond) *analysis.Formula { return a.t.when(k).No })
 	from, _ := core[0].place()
 	_, to := core[len(core)-1].place()
-	a.report("always-true", place{from, to}, "leave the condition out, or say what is meant", "one of "+names+" is always true",
+	a.report("always-true", place{from, to}, "change the condition, or remove it", "one of "+names+" is always true",
 		where(a.t.when(core[0]).Yes), nil)
 }
 

@@ -48,7 +48,7 @@ func checkDeclarations(p *Program) Diagnostics {
 		}
 		if len(needy) > 0 { // one approval covers all
 			f := needy[0]
-			report(f.Pos, "unapproved", "read it, then run: ralph trust "+p.Name, "%q %s, and %s: until then this does not happen", f.Name, f.Source.Trust, why)
+			report(f.Pos, "unapproved", "read it, then run `ralph trust "+p.Name+"`", "%q %s, and %s: until then this does not happen", f.Name, f.Source.Trust, why)
 		}
 	}
 	for _, r := range p.rules {
@@ -58,7 +58,7 @@ func checkDeclarations(p *Program) Diagnostics {
 	}
 	for _, s := range p.table.all() {
 		if s.kind == memorySymbol && s.used.Load() && !s.memory.set.Load() && s.pos.File == p.files[0].Name {
-			report(s.pos, "unused", "add then: [{remember: "+s.name+" = …}] to a rule, or remove it", "nothing changes the memory %q, so it is always its default", s.name)
+			report(s.pos, "unused", "add then: [{remember: "+s.name+" = …}] to a rule, or remove it", "no rule changes the memory %q, so it always has its default", s.name)
 		}
 		if s.used.Load() || s.pos.Line == 0 || s.pos.File != p.files[0].Name {
 			continue

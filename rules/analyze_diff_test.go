@@ -276,7 +276,7 @@ rules:
 `)}}, "loop.yaml", rules.Config{})
 	fmt.Print(diags.Format())
 	// Output:
-	// loop.yaml:7:5: warning: the rule "planning" never gets its turn: whenever it holds, "once" decides before it [shadowed-rule]
+	// loop.yaml:7:5: warning: the rule "planning" never decides: whenever it holds, "once" decides before it [shadowed-rule]
 	//   |
 	// 7 |   - name: planning
 	//   |     ^~~~~~~~~~~~~~

@@ -22,7 +22,7 @@ func (a *analyzer) eventVerb() {
 	verbs := analysis.Or(events...)
 	for i, r := range a.p.rules {
 		if own(r) && r.Verb != "" && !a.dead[i] && a.impossible(a.holds[i], verbs) {
-			a.report("event-verb", a.place(i), "leave "+string(r.Verb)+" out: notice, log and then work at these events",
+			a.report("event-verb", a.place(i), "remove "+string(r.Verb)+": notice, log and then work at these events",
 				fmt.Sprintf("the rule %q holds only at StopFailure or SessionEnd, which take no %s: it never runs", r.Name, r.Verb))
 		}
 	}

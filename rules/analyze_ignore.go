@@ -63,11 +63,11 @@ func (p *Program) silenceIn(f File, diags Diagnostics) Diagnostics {
 		for i, id := range ig.checks {
 			switch {
 			case !slices.Contains(known, id):
-				add("bad-ignore", nearest.DidYouMean(id, known), fmt.Sprintf("there is no check %q", id))
+				add("bad-ignore", nearest.DidYouMean(id, known), fmt.Sprintf("unknown check %q", id))
 			case severityOf(id) == Error:
-				add("bad-ignore", "fix what it finds", fmt.Sprintf("%q is an error: a policy that has it cannot be used, so it cannot be ignored", id))
+				add("bad-ignore", "fix what it finds", fmt.Sprintf("%q is an error, and errors cannot be ignored", id))
 			case !ig.used[i]:
-				add("unused-ignore", "remove the comment", fmt.Sprintf("there is no %q here to ignore", id))
+				add("unused-ignore", "remove the comment", fmt.Sprintf("there is no %q finding here to ignore", id))
 			}
 		}
 	}

@@ -93,7 +93,7 @@ func (f *fieldCheck) needs(n ast.Node) {
 	}
 	d := f.a.report("optional-field", place{f.o.snippet.pos(f.o.from + from), f.o.snippet.pos(f.o.from + to)},
 		fmt.Sprintf("write %s ?? and a value to use instead, or give the field a default in its schema", text),
-		fmt.Sprintf("%q may be absent, and then this cannot be evaluated", strings.Join(path, ".")))
+		fmt.Sprintf("%q may be missing, and then this cannot be evaluated", strings.Join(path, ".")))
 	w := Witness{Facts: map[string]any{sym.fact.Name: absent}}
 	d.Witness = w.asJSON()
 }

@@ -62,7 +62,7 @@ func (a *analyzer) unreachable(i int) {
 		message += fmt.Sprintf("%q above it always holds", name)
 		help = fmt.Sprintf("give %q a when, or move it to the end", name)
 	} else {
-		message += "the rules above it leave nothing undecided"
+		message += "the rules above it cover every case"
 	}
 	a.report("unreachable", a.place(i), help, message, where(a.holds[i]), nil).Related = a.related(covers)
 }
@@ -78,9 +78,9 @@ func (a *analyzer) shadowed(i int) {
 	if len(names) > 0 {
 		what = strings.Join(names, " or ") + " decides"
 	}
-	subject := fmt.Sprintf("the rule %q never gets its turn", a.p.rules[i].Name)
+	subject := fmt.Sprintf("the rule %q never decides", a.p.rules[i].Name)
 	if !own(a.p.rules[i]) {
-		subject = "no rule of this include ever gets its turn"
+		subject = "no rule of this include ever decides"
 	}
 	a.report("shadowed-rule", a.place(i), "move it up, or remove it",
 		subject+": whenever it holds, "+what+" before it", where(a.holds[i])).Related = a.related(covers)

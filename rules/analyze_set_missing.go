@@ -23,7 +23,7 @@ func (a *analyzer) setMissing() {
 			missing := a.t.status(f, isMissing)
 			if gone := a.turn(i, a.holds[i], missing); a.possible(gone) {
 				a.report("set-missing", a.place(i), "add default: {} to the fact, or ok("+f.Name+") to the when",
-					fmt.Sprintf("the rule %q sets a field of %q also when there is no file, and the fact has no default to make one from", r.Name, f.Name), gone, where(missing))
+					fmt.Sprintf("the rule %q sets a field of %q even if its file is missing, and the fact has no default to create it from", r.Name, f.Name), gone, where(missing))
 				break
 			}
 		}

@@ -22,7 +22,7 @@ func (a *analyzer) unboundedContinue() {
 		case r.Verb == verbContinue && r.Unless == nil && !stopped && !a.moves(r.when):
 			a.report("unbounded-continue", a.place(i),
 				"add limits: {repeats: 10}, unless_repeated, a counter that the rule raises itself, or test stop_hook_active",
-				fmt.Sprintf("an agent that changes nothing is continued by the rule %q until the built-in limits end the loop", r.Name), where(a.holds[i]), nil)
+				fmt.Sprintf("the rule %q continues an agent that changes nothing until the built-in limits end the loop", r.Name), where(a.holds[i]), nil)
 		}
 	}
 }

@@ -72,7 +72,7 @@ func (a *analyzer) undecidedValue() {
 			}
 		}
 		if handled >= 2 && first != nil {
-			a.report("undecided-value", d.at, "add a rule for it, if only a stop that says why",
+			a.report("undecided-value", d.at, "add a rule for it, even if it only stops with a reason",
 				fmt.Sprintf("no rule that reads %q decides when it is %s", d.q.path[len(d.q.path)-1], strings.Join(words, " or ")),
 				append(where(first), a.end...), where(first))
 		}

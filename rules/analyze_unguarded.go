@@ -47,7 +47,7 @@ func (a *analyzer) unguardedFact() {
 		to := f.Pos
 		to.Col += len([]rune(f.Name))
 		a.report("unguarded-fact", place{f.Pos, to},
-			fmt.Sprintf("add a rule `when: missing(%s)` with a stop that says why, or give it a default", f.Name),
+			fmt.Sprintf("add a rule `when: missing(%s)` that stops with a reason, or give the fact a default", f.Name),
 			fmt.Sprintf("when %q is missing no rule decides, and the loop ends without a reason", f.Name), gone, where(missing))
 	}
 }

@@ -192,8 +192,8 @@ rules:
 		"all":                       {all, "a: holds"},
 		"none":                      {nil, "a: no"},
 		"an unknown key":            {with("stat", 1), `a: holds; the value "stat" is neither a fact of the policy nor one of the names that a program gives`},
-		"a name that is not a func": {with("said", true), "a: error; rule a: said cannot be used: expected a func(string) bool, got a bool"},
-		"a func of another shape":   {with("said", func() bool { return true }), "a: error; rule a: said cannot be used: expected a func(string) bool, got a func() bool"},
+		"a name that is not a func": {with("said", true), "a: error; rule a: said cannot be used: expected a func(string) bool; got a bool"},
+		"a func of another shape":   {with("said", func() bool { return true }), "a: error; rule a: said cannot be used: expected a func(string) bool; got a func() bool"},
 		"a nil func":                {with("said", marker(nil)), "a: no"},
 		"a name of a wrong type":    {with("transcript.last", 3), "a: error; rule a: transcript.last is 3, expected string"},
 		"a flag of a wrong type":    {with("stop_hook_active", "perhaps"), `a: error; rule a: stop_hook_active is "perhaps", expected boolean; write true or false`},
@@ -247,11 +247,11 @@ func TestOwnFunctions(t *testing.T) {
 		"double(21) == 42": "a: holds",
 		`zone({"zone": "eu", "count": 2}).zone == "eu!"`: "a: holds",
 		`zone({"zone": "eu", "count": -1}).count == 0`:   `a: error; rule a: policy.yaml:5:7: zone({"zone": "eu", "count": -1}).count == 0: zone: no such zone`,
-		"zone(1).count == 0":                             "a: error; rule a: policy.yaml:5:7: zone(1).count == 0: zone: argument 1: expected a rules_test.place, got a number",
+		"zone(1).count == 0":                             "a: error; rule a: policy.yaml:5:7: zone(1).count == 0: zone: argument 1: expected a rules_test.place; got a number",
 		"add(1) == 1 and add(1, 2, 0.5) == 3.5":          "a: holds",
 		"panics()":                                       "a: error; rule a: policy.yaml:5:7: panics(): panics: it panicked: too hot",
 		`texts() == ["a", "b"]`:                          "a: holds",
-		"tiny(300) == 44":                                "a: error; rule a: policy.yaml:5:7: tiny(300) == 44: tiny: argument 1: expected a uint8, got a number",
+		"tiny(300) == 44":                                "a: error; rule a: policy.yaml:5:7: tiny(300) == 44: tiny: argument 1: expected a uint8; got a number",
 		"double(int(1.0)) == 2":                          "a: holds",
 	} {
 		p := loadWith(t, policy("rules:\n  - name: a\n    when: |-\n      "+expr+"\n    log: x\n"), cfg)
@@ -272,18 +272,18 @@ func TestOwnFunctions(t *testing.T) {
 	wg.Wait()
 
 	for name, f := range map[string]rules.Function{
-		`the function "f" cannot be added: its Func is a <nil>, expected a func`:                                               {Name: "f"},
-		`the function "f" cannot be added: its Func is a int, expected a func`:                                                 {Name: "f", Func: 1},
-		`the function "f" cannot be added: its Func is a func() bool, expected a func`:                                         {Name: "f", Func: (func() bool)(nil)},
-		`the function "f" cannot be added: expressions have nothing like a []func()`:                                           {Name: "f", Func: func(...func()) int { return 0 }},
-		`the function "f" cannot be added: func() gives no value, expected a result and perhaps an error behind it`:            {Name: "f", Func: func() {}},
-		`the function "f" cannot be added: func() error gives no value, expected a result and perhaps an error behind it`:      {Name: "f", Func: func() error { return nil }},
-		`the function "f" cannot be added: func() (int, int) gives no value, expected a result and perhaps an error behind it`: {Name: "f", Func: func() (int, int) { return 0, 0 }},
-		`the function "said" cannot be added: its name is no identifier, or taken`:                                             {Name: "said", Func: func() bool { return true }},
-		`the function "len" cannot be added: its name is no identifier, or taken`:                                              {Name: "len", Func: func() bool { return true }},
-		`the function "cut" cannot be added: its name is no identifier, or taken`:                                              {Name: "cut", Func: func() bool { return true }},
-		`the function "a-b" cannot be added: its name is no identifier, or taken`:                                              {Name: "a-b", Func: func() bool { return true }},
-		`the function "f" cannot be added: expressions have nothing like a chan int`:                                           {Name: "f", Func: func() chan int { return nil }},
+		`the function "f" cannot be added: its Func must be a function; got <nil>`:                           {Name: "f"},
+		`the function "f" cannot be added: its Func must be a function; got int`:                             {Name: "f", Func: 1},
+		`the function "f" cannot be added: its Func must be a function; got func() bool`:                     {Name: "f", Func: (func() bool)(nil)},
+		`the function "f" cannot be added: expressions have no type for a []func()`:                          {Name: "f", Func: func(...func()) int { return 0 }},
+		`the function "f" cannot be added: func() must return a result, or a result and an error`:            {Name: "f", Func: func() {}},
+		`the function "f" cannot be added: func() error must return a result, or a result and an error`:      {Name: "f", Func: func() error { return nil }},
+		`the function "f" cannot be added: func() (int, int) must return a result, or a result and an error`: {Name: "f", Func: func() (int, int) { return 0, 0 }},
+		`the function "said" cannot be added: its name is not an identifier, or is already used`:             {Name: "said", Func: func() bool { return true }},
+		`the function "len" cannot be added: its name is not an identifier, or is already used`:              {Name: "len", Func: func() bool { return true }},
+		`the function "cut" cannot be added: its name is not an identifier, or is already used`:              {Name: "cut", Func: func() bool { return true }},
+		`the function "a-b" cannot be added: its name is not an identifier, or is already used`:              {Name: "a-b", Func: func() bool { return true }},
+		`the function "f" cannot be added: expressions have no type for a chan int`:                          {Name: "f", Func: func() chan int { return nil }},
 	} {
 		if got, want := refused(t, "rules: [{name: a, log: x}]\n", rules.Config{Functions: []rules.Function{f}}), "policy.yaml: "+name; got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
@@ -300,9 +300,9 @@ func TestOwnEvents(t *testing.T) {
 		}
 	}
 	for text, cfg := range map[string]rules.Config{
-		`policy.yaml:2:10: unknown event "Deploy", expected one of "PreCompact", "SessionEnd", "Stop", "StopFailure", "SubagentStop", "UserPromptSubmit"`: {},
-		`policy.yaml: the event "Stop" cannot be added: its name is empty, has a space, or is taken`:                                                      {Events: []string{"Deploy", "Stop"}},
-		`policy.yaml: the event "" cannot be added: its name is empty, has a space, or is taken`:                                                          {Events: []string{"Deploy", ""}},
+		`policy.yaml:2:10: unknown event "Deploy"; expected one of "PreCompact", "SessionEnd", "Stop", "StopFailure", "SubagentStop", "UserPromptSubmit"`: {},
+		`policy.yaml: the event "Stop" cannot be added: its name is empty, has a space, or is already used`:                                               {Events: []string{"Deploy", "Stop"}},
+		`policy.yaml: the event "" cannot be added: its name is empty, has a space, or is already used`:                                                   {Events: []string{"Deploy", ""}},
 	} {
 		if got := refused(t, "events: [Deploy]\nrules: [{name: a, continue: Go on}]\n", cfg); got != text {
 			t.Errorf("got  %s\nwant %s", got, text)
@@ -342,9 +342,9 @@ func TestOwnEffects(t *testing.T) {
 		cfg    rules.Config
 	}{
 		"policy.yaml:8:15: the arguments of page do not fit: /to is required but missing":                                      {"page: {times: 2}", cfg},
-		`policy.yaml: the effect "set" cannot be added: its name is not kebab-case, or taken`:                                  {"delete: s", rules.Config{Effects: []rules.EffectDecl{{Name: "set"}}}},
-		`policy.yaml: the effect "Page" cannot be added: its name is not kebab-case, or taken`:                                 {"delete: s", rules.Config{Effects: []rules.EffectDecl{{Name: "Page"}}}},
-		`policy.yaml:8:9: unknown key "page" in an effect, expected one of "archive", "delete", "prune", "remember", "run", …`: {"page: {to: ops}", rules.Config{}},
+		`policy.yaml: the effect "set" cannot be added: its name is not kebab-case, or is already used`:                        {"delete: s", rules.Config{Effects: []rules.EffectDecl{{Name: "set"}}}},
+		`policy.yaml: the effect "Page" cannot be added: its name is not kebab-case, or is already used`:                       {"delete: s", rules.Config{Effects: []rules.EffectDecl{{Name: "Page"}}}},
+		`policy.yaml:8:9: unknown key "page" in an effect; expected one of "archive", "delete", "prune", "remember", "run", …`: {"page: {to: ops}", rules.Config{}},
 	} {
 		if got := refused(t, rule(tt.effect), tt.cfg); got != want {
 			t.Errorf("%s:\ngot  %s\nwant %s", tt.effect, got, want)
@@ -607,8 +607,8 @@ func TestMemoryJSON(t *testing.T) {
 		t.Errorf("the zero memory: %s %v", b, err)
 	}
 	for text, want := range map[string]string{
-		`{"v": 2}`:               "the memory has version 2, this release reads version 1",
-		`{}`:                     "the memory has version 0, this release reads version 1",
+		`{"v": 2}`:               "the memory has version 2; this release reads version 1",
+		`{}`:                     "the memory has version 0; this release reads version 1",
 		`{"v":1,"streak":-1}`:    "a count of the memory is negative",
 		`{"v":1,"same":-1}`:      "a count of the memory is negative",
 		`{"v":1,"said":{"a":1}}`: "cannot unmarshal number",

@@ -45,8 +45,8 @@ func (c *compiler) checkCycles(sc *scope, doc *document) {
 			end.Col += len([]rune(name[strings.LastIndexByte(name, '/')+1:]))
 			*c.diags = append(*c.diags, Diagnostic{
 				Pos: at, End: end, Check: "cycle",
-				Message: fmt.Sprintf("%q needs itself: %s", name, strings.Join(names, " → ")),
-				Help:    "break the circle: one of them must not read the next",
+				Message: fmt.Sprintf("%q depends on itself: %s", name, strings.Join(names, " → ")),
+				Help:    "break the cycle: one of them must not read the next",
 				Line:    c.program.line(at),
 			})
 			return

@@ -142,14 +142,14 @@ func (c *compiler) free(sc *scope, key *source.Node) bool {
 	name := key.Value
 	switch {
 	case isKeyword(name):
-		c.errorf(sc, key, "reserved-name", "choose another name", "%q is a word of expressions", name)
+		c.errorf(sc, key, "reserved-name", "choose another name", "%q is a keyword of expressions", name)
 		return false
 	case c.names.taken(name):
-		c.errorf(sc, key, "reserved-name", "choose another name", "%q is a name that every policy has already", name)
+		c.errorf(sc, key, "reserved-name", "choose another name", "%q is a built-in name", name)
 		return false
 	}
 	if old := sc.symbols[name]; old != nil {
-		c.errorf(sc, key, "duplicate-name", "choose another name", "the name %q is declared at %d:%d already", name, old.pos.Line, old.pos.Col)
+		c.errorf(sc, key, "duplicate-name", "choose another name", "the name %q is already declared at %d:%d", name, old.pos.Line, old.pos.Col)
 		return false
 	}
 	return true
@@ -210,7 +210,7 @@ func (c *compiler) declareParam(sc *scope, d paramDecl, b bindings) {
 		sym.value = c.defaultOf(sc, s, d.schema.Get("default"), "param-value", "the default of the param "+quote(d.name))
 	case b.scope != nil: // reported at the include
 	default:
-		c.errorf(sc, d.key, "param-value", "add a default, or give it with --set "+d.name+"=…", "the param %q has no default and is not given", d.name)
+		c.errorf(sc, d.key, "param-value", "add a default, or set it with --set "+d.name+"=…", "the param %q has no default and no value", d.name)
 	}
 	c.declareValue(sym)
 }
@@ -263,7 +263,7 @@ func (c *compiler) declareFact(sc *scope, d factDecl) *Fact {
 			typ = f.Schema
 		}
 		if d.kind.Given && typ != nil && typ.HasDefault {
-			c.errorf(sc, keyAt(d.schema, "/default"), "default", "remove it; a value that is not given is reported", "%q is given by the program, so it has no default", d.name)
+			c.errorf(sc, keyAt(d.schema, "/default"), "default", "remove it; a missing value is reported", "the program provides %q, so it cannot have a default", d.name)
 		}
 	}
 	if d.kind.Body || d.options["parse"] == "frontmatter" {
@@ -285,7 +285,7 @@ func (c *compiler) declareFact(sc *scope, d factDecl) *Fact {
 	case f.Schema == nil: // reported: the valid names are unknown
 		sc.open = true
 	case sc.inline != nil:
-		c.errorf(sc, d.inline, "inline", "write the name of the fact before its fields", "the fields of %q are names already; at most one fact is inline", sc.inline.name)
+		c.errorf(sc, d.inline, "inline", "write the name of the fact before its fields", "at most one fact can be inline, and %q already is", sc.inline.name)
 	default:
 		sc.inline, sc.fields = f.sym, sc.names.free(f.sym.typ)
 	}
@@ -308,7 +308,7 @@ func (c *compiler) setDefault(sc *scope, f *Fact, d factDecl, typ *schema.Schema
 		typ = &schema.Schema{Kind: schema.Object}
 	}
 	if _, problem := storable(typ, f.Default); problem != "" {
-		c.errorf(sc, d.deflt, "default", "", "the value of %q is %s, its default is %s", d.name, typ, kindOf(f.Default))
+		c.errorf(sc, d.deflt, "default", "", "the value of %q must be %s; its default is %s", d.name, typ, kindOf(f.Default))
 	}
 	if m, ok := f.Default.(map[string]any); ok && d.kind.Body {
 		m["body"] = ""

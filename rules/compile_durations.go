@@ -22,15 +22,15 @@ func (l *leaves) durations(n, parent ast.Node) {
 		arg := t.Arguments[len(t.Arguments)-1]
 		switch {
 		case slices.Contains([]string{"abs", "ceil", "floor", "round", "float"}, t.Name) && isDuration(arg):
-			warn(t, t.Name+" takes a number, and this is a duration")
+			warn(t, t.Name+" takes a number; got a duration")
 		case slices.Contains([]string{"sum", "min", "max"}, t.Name) && holdsDurations(arg):
-			warn(t, t.Name+" takes numbers, and these are durations")
+			warn(t, t.Name+" takes numbers; got durations")
 		}
 	case *ast.BinaryNode:
 		_, used := parent.(*ast.BinaryNode)
 		for _, sides := range [...][2]ast.Node{{t.Left, t.Right}, {t.Right, t.Left}} {
 			if used && t.Operator == "*" && isDuration(sides[0]) && sides[1].Type().Kind() == reflect.Float64 {
-				warn(sides[1], "a duration times a fraction is no duration")
+				warn(sides[1], "a duration cannot be multiplied by a fraction")
 			}
 		}
 	}

@@ -36,7 +36,7 @@ func (c *compiler) effect(sc *scope, d effectDecl) (e *effect) {
 		if s == nil || s.kind != factSymbol || !s.fact.Source.File {
 			facts := sc.facts(func(f *Fact) bool { return f.Source.File })
 			c.errorf(sc, d.node, "unknown-fact", nearest.DidYouMean(name, facts),
-				"%s takes the name of a fact that is a file, and %q is none; %s", d.kind, name, theyAre("those facts", facts))
+				"%s must name a fact that has a file; got %q; %s", d.kind, name, theyAre("those facts", facts))
 			return nil
 		}
 		s.used.Store(true)
@@ -145,10 +145,10 @@ func (c *compiler) rememberEffect(sc *scope, n *source.Node) *effect {
 		e.typ = e.memory.typ
 		e.memory.memory.set.Store(true)
 	case deeper && sc.symbols[root] != nil && sc.symbols[root].kind == memorySymbol:
-		c.errorf(sc, n, "assignment", "write "+root+" = {…} with all its fields", "remember changes the whole of %q, not one field", root)
+		c.errorf(sc, n, "assignment", "write "+root+" = {…} with all its fields", "remember replaces all of %q, not one field", root)
 	default:
 		known := sc.named(memorySymbol)
-		c.errorf(sc, n, "unknown-memory", nearest.DidYouMean(name, known), "remember takes the name of a value under memory, and %q is none; %s", name, theyAre("those names", known))
+		c.errorf(sc, n, "unknown-memory", nearest.DidYouMean(name, known), "remember must name a value under memory; got %q; %s", name, theyAre("those names", known))
 	}
 	return c.assign(sc, n, at, e, ok, "the memory")
 }
@@ -165,7 +165,7 @@ func (c *compiler) assignment(sc *scope, n *source.Node, kind EffectKind, form s
 		if strings.Contains(n.Value, "==") {
 			help = "one = assigns, == compares: " + help
 		}
-		c.errorf(sc, n, "assignment", help, "%s takes an assignment, and this is none", kind)
+		c.errorf(sc, n, "assignment", help, "%s must be an assignment", kind)
 		return nil, 0
 	}
 	return &effect{kind: kind, src: string(kind) + ": " + strings.TrimSpace(n.Value)}, at
@@ -205,10 +205,10 @@ func (c *compiler) checkValue(s snippet, root *cond, nt nature.Nature, want *sch
 	}
 	if !takes(want.Kind, nt) {
 		if want.Kind == schema.Int && nt.IsFloat {
-			fail("write int(…) to drop what follows the point", "%s takes %s, this may be a fraction", what, want)
+			fail("write int(…) to drop what follows the point", "%s takes %s; this may be a fraction", what, want)
 			return
 		}
-		fail("", "%s takes %s, this is %s", what, want, typeName(nt))
+		fail("", "%s takes %s; got %s", what, want, typeName(nt))
 		return
 	}
 	root.values(func(o *operand) {
@@ -216,7 +216,7 @@ func (c *compiler) checkValue(s snippet, root *cond, nt nature.Nature, want *sch
 			return
 		}
 		if v := o.plain.literal; !allows(want, v) {
-			fail(nearest.DidYouMean(fmt.Sprint(v), enumWords(want)), "%s is never %s, it is %s", what, literalText(v), rangeOf(want))
+			fail(nearest.DidYouMean(fmt.Sprint(v), enumWords(want)), "%s is never %s; it is %s", what, literalText(v), rangeOf(want))
 		}
 	})
 }
@@ -275,7 +275,7 @@ func (c *compiler) target(e *effect, s snippet, tree *exprparser.Tree) bool {
 	case sym == nil || sym.kind != factSymbol:
 		facts := s.scope.facts(func(f *Fact) bool { return f.Source.Editable })
 		return fail(id, "unknown-fact", cmp.Or(s.scope.fieldOfFact(id.Value), nearest.DidYouMean(id.Value, slices.AppendSeq(facts, maps.Keys(s.scope.fields)))),
-			"set changes a field of a fact, and %q is no fact; %s", id.Value, theyAre("facts that can be changed", facts))
+			"set must name a fact; got %q; %s", id.Value, theyAre("facts that can be changed", facts))
 	default:
 		typ = sym.typ
 	}
@@ -301,16 +301,16 @@ func (c *compiler) target(e *effect, s snippet, tree *exprparser.Tree) bool {
 		}
 		if !declares(typ, p.Value) {
 			names := fieldNames(typ)
-			return fail(p, "unknown-field", nearest.DidYouMean(p.Value, names), "unknown field %q, the declared ones are %s", p.Value, list(names))
+			return fail(p, "unknown-field", nearest.DidYouMean(p.Value, names), "unknown field %q; the declared fields are %s", p.Value, list(names))
 		}
 		e.steps = append(e.steps, step{field: p.Value})
 		typ = fieldOf(typ, p.Value)
 	}
 	if len(e.steps) == 0 {
-		return fail(id, "assignment", "write "+id.Value+".FIELD = expression", "set changes one field, not the whole of %q", id.Value)
+		return fail(id, "assignment", "write "+id.Value+".FIELD = expression", "set changes one field, not all of %q", id.Value)
 	}
 	if len(e.steps) > 1 && sym.fact.Source.Body {
-		return fail(n, "assignment", "keep such state in a json fact", "set changes whole fields of front matter, not what is inside them")
+		return fail(n, "assignment", "keep such state in a json fact", "set cannot change a value inside a field of front matter")
 	}
 	e.fact, e.typ = sym, typ
 	return true

@@ -26,7 +26,7 @@ func (c *compiler) expression(s snippet, boolean bool) (*cond, nature.Nature) {
 		return nil, nature.Nature{}
 	}
 	if !c.load.affords(nodesOf(tree.Node)) {
-		c.report(s.scope.file, s.at(0), s.at(1), Error, "too-big", "write less, or raise the limit of the program that loads it", "the policy is too large: it has more than "+strconv.Itoa(c.load.limits.Nodes)+" values and parts of expressions")
+		c.report(s.scope.file, s.at(0), s.at(1), Error, "too-big", "shorten the policy, or raise the limit of the program that loads it", "the policy is too large: it has more than "+strconv.Itoa(c.load.limits.Nodes)+" values and parts of expressions")
 		return nil, nature.Nature{}
 	}
 	l := &leaves{c: c, snippet: s, tree: tree}
@@ -122,7 +122,7 @@ func (l *leaves) operand(n ast.Node, boolean bool) *operand {
 		l.durations(n, nil)
 	}
 	if boolean && !isBool(nt) && !isUnknown(nt) {
-		l.fail(o.from, o.to, "not-bool", asCondition(o.text, typeName(nt)), "a condition is true or false, this is "+typeName(nt))
+		l.fail(o.from, o.to, "not-bool", asCondition(o.text, typeName(nt)), "a condition must be true or false; got "+typeName(nt))
 		return o
 	}
 	if !boolean {

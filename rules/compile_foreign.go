@@ -24,7 +24,7 @@ func (c *compiler) checkForeign(sc *scope, n *source.Node) {
 		if variable && !slices.Contains(sc.declared(), name) {
 			continue // such as $HOME in a command for the agent
 		}
-		help := "no shell runs here: declare a fact {" + execOf(strings.Trim(written, "$()")) + "} and write ${FACT.stdout}; put it in backquotes if the agent is to run it"
+		help := "no shell runs here: declare a fact {" + execOf(strings.Trim(written, "$()")) + "} and write ${FACT.stdout}; put it in backquotes if the agent should run it"
 		switch {
 		case variable:
 			help = "write ${" + name + "}"
@@ -34,12 +34,12 @@ func (c *compiler) checkForeign(sc *scope, n *source.Node) {
 			switch {
 			case len(words) == 0:
 			case slices.Contains([]string{"if", "else", "elif", "end", "endif", "for", "endfor", "range", "with", "define", "template", "include"}, words[0]):
-				help = `texts have no blocks: write ${condition ? "one" : "other"}, or a rule for each case`
+				help = `a text has no blocks: write ${condition ? "one" : "other"}, or one rule for each case`
 			case len(words) == 1:
 				help = "write ${" + strings.TrimLeft(words[0], ".$") + "}"
 			}
 		}
 		from := len([]rune(before))
-		c.report(sc.file, n.At(from), n.At(from+len([]rune(written))), Warning, "foreign-hole", help, inCode(written)+" stays in the text as it is")
+		c.report(sc.file, n.At(from), n.At(from+len([]rune(written))), Warning, "foreign-placeholder", help, inCode(written)+" stays in the text as it is")
 	}
 }

@@ -17,7 +17,7 @@ import (
 // budget covers the total.
 const maxString = 1 << 20
 
-var errTooLong = errors.New("the text gets longer than 1 MiB")
+var errTooLong = errors.New("the result is longer than 1 MiB")
 
 // pureFunction is a function that depends only on its arguments.
 type pureFunction struct {
@@ -51,7 +51,7 @@ func functions() []pureFunction {
 				m.read(min(len(s), 4*max(n, 0)))
 				return cut(s, n), nil
 			}
-			return nil, fmt.Errorf("cut takes a string, not %s", kindOf(args[0]))
+			return nil, fmt.Errorf("cut takes a string; got %s", kindOf(args[0]))
 		}, reflect.TypeFor[func(string, int) string](), reflect.TypeFor[func(any, int) string]()),
 
 		function("bullets", "The first n items of a list (5 by default), one \"- item\" a line, then how many more there are.", func(m *meter, args []any) (any, error) {
@@ -64,18 +64,18 @@ func functions() []pureFunction {
 			}
 			items, err := elements(args[0])
 			if err != nil {
-				return nil, fmt.Errorf("bullets takes an array, not %s", kindOf(args[0]))
+				return nil, fmt.Errorf("bullets takes an array; got %s", kindOf(args[0]))
 			}
 			return bullets(m, items, n), nil
 		}, reflect.TypeFor[func([]any) string](), reflect.TypeFor[func([]any, int) string](),
 			reflect.TypeFor[func(any) string](), reflect.TypeFor[func(any, int) string]()),
 
-		function("repeat", "A text n times.", func(m *meter, args []any) (any, error) {
+		function("repeat", "A string repeated n times.", func(m *meter, args []any) (any, error) {
 			s, ok1 := args[0].(string)
 			n, ok2 := args[1].(int)
 			switch {
 			case !ok1 || !ok2 || n < 0:
-				return nil, errors.New("repeat takes a string and how often, 0 or more")
+				return nil, errors.New("repeat takes a string and a count, 0 or more")
 			case len(s) > 0 && n > maxString/len(s):
 				return nil, errTooLong
 			}
@@ -83,10 +83,10 @@ func functions() []pureFunction {
 			return strings.Repeat(s, n), nil
 		}, reflect.TypeFor[func(string, int) string]()),
 
-		function("join", "The texts of a list with a string between them.", func(m *meter, args []any) (any, error) {
+		function("join", "The strings of a list, joined by a separator.", func(m *meter, args []any) (any, error) {
 			items, err := elements(args[0])
 			if err != nil || args[0] == nil {
-				return nil, fmt.Errorf("join takes an array of strings, not %s", kindOf(args[0]))
+				return nil, fmt.Errorf("join takes an array of strings; got %s", kindOf(args[0]))
 			}
 			glue := ""
 			if len(args) > 1 {
@@ -97,15 +97,15 @@ func functions() []pureFunction {
 			reflect.TypeFor[func([]string, string) string](), reflect.TypeFor[func([]string) string](),
 			reflect.TypeFor[func(any, string) string](), reflect.TypeFor[func(any) string]()),
 
-		function("uniq", "A list without the items that were there before.", func(m *meter, args []any) (any, error) {
+		function("uniq", "A list without duplicates.", func(m *meter, args []any) (any, error) {
 			items, err := elements(args[0])
 			if err != nil {
-				return nil, fmt.Errorf("uniq takes an array, not %s", kindOf(args[0]))
+				return nil, fmt.Errorf("uniq takes an array; got %s", kindOf(args[0]))
 			}
 			return uniq(m, items), nil
 		}, reflect.TypeFor[func([]any) []any](), reflect.TypeFor[func(any) []any]()),
 
-		function("replace", "A text with one part replaced by another: everywhere, or the first n times.", func(m *meter, args []any) (any, error) {
+		function("replace", "A string with one part replaced by another: everywhere, or the first n times.", func(m *meter, args []any) (any, error) {
 			s, ok1 := args[0].(string)
 			from, ok2 := args[1].(string)
 			to, ok3 := args[2].(string)
@@ -116,7 +116,7 @@ func functions() []pureFunction {
 				ok3 = ok3 && ok
 			}
 			if !ok1 || !ok2 || !ok3 {
-				return nil, errors.New("replace takes a string, what to replace in it, and by what")
+				return nil, errors.New("replace takes a string, the part to replace and its replacement")
 			}
 			m.read(len(s))
 			found := strings.Count(s, from)
@@ -130,21 +130,21 @@ func functions() []pureFunction {
 			return strings.Replace(s, from, to, n), nil
 		}, reflect.TypeFor[func(string, string, string) string](), reflect.TypeFor[func(string, string, string, int) string]()),
 
-		function("digest", "32 characters that another text does not have: to remember whether a long text has changed.", func(m *meter, args []any) (any, error) {
+		function("digest", "A digest of 32 characters, for example to remember whether a long string has changed.", func(m *meter, args []any) (any, error) {
 			s, ok := args[0].(string)
 			if !ok {
-				return nil, fmt.Errorf("digest takes a string, not %s", kindOf(args[0]))
+				return nil, fmt.Errorf("digest takes a string; got %s", kindOf(args[0]))
 			}
 			m.read(len(s))
 			sum := sha256.Sum256([]byte(s))
 			return hex.EncodeToString(sum[:16]), nil
 		}, reflect.TypeFor[func(string) string](), reflect.TypeFor[func(any) string]()),
 
-		function("similar", "How alike two texts are, from 0 to 1: the share of pairs of words that they have in common, ignoring case.", func(m *meter, args []any) (any, error) {
+		function("similar", "How similar two strings are, from 0 to 1: the share of word pairs that they have in common, ignoring case.", func(m *meter, args []any) (any, error) {
 			a, ok1 := args[0].(string)
 			b, ok2 := args[1].(string)
 			if !ok1 || !ok2 {
-				return nil, fmt.Errorf("similar takes two texts, not %s and %s", kindOf(args[0]), kindOf(args[1]))
+				return nil, fmt.Errorf("similar takes two strings; got %s and %s", kindOf(args[0]), kindOf(args[1]))
 			}
 			return similar(m, a, b), nil
 		}, reflect.TypeFor[func(string, string) float64](), reflect.TypeFor[func(any, any) float64]()),
@@ -191,7 +191,7 @@ func join(m *meter, items []any, glue string) (any, error) {
 	for i, item := range items {
 		s, ok := item.(string)
 		if !ok {
-			return nil, fmt.Errorf("join takes an array of strings, item %d is %s", i, kindOf(item))
+			return nil, fmt.Errorf("join takes an array of strings; item %d is %s", i, kindOf(item))
 		}
 		texts[i] = s
 		if size += len(s) + len(glue); size > maxString {

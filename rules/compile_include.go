@@ -50,7 +50,7 @@ func (in *includer) include(d *ruleDecl, sc *scope) {
 	c.load.files++
 	switch {
 	case slices.Contains(in.stack, f.name):
-		c.errorf(sc, d.include, "include-cycle", "break the circle", "%s includes itself: %s", f.name, strings.Join(append(slices.Clone(in.stack), f.name), " → "))
+		c.errorf(sc, d.include, "include-cycle", "break the cycle", "%s includes itself: %s", f.name, strings.Join(append(slices.Clone(in.stack), f.name), " → "))
 		return
 	case len(in.stack) > maxIncludeDepth || c.load.files > c.load.limits.Includes:
 		c.errorf(sc, d.include, "include", "", "too many includes: at most %d files, %d deep", c.load.limits.Includes, maxIncludeDepth)
@@ -67,7 +67,7 @@ func (in *includer) include(d *ruleDecl, sc *scope) {
 	}
 	prefix := sc.prefix + as + "/"
 	if in.prefixes[prefix] {
-		c.errorf(sc, at, "include-name", "add as: with another name", "there is an include named %q already", as)
+		c.errorf(sc, at, "include-name", "add as: with another name", "another include is already named %q", as)
 		return
 	}
 	in.prefixes[prefix] = true
@@ -146,7 +146,7 @@ func (in *includer) bind(d *ruleDecl, sc *scope, doc *document) (bindings, bool)
 		// A string is the most common value that is not an expression.
 		if i := slices.IndexFunc(doc.params, func(p paramDecl) bool { return p.name == w.name }); i >= 0 && w.expr.Style == source.Plain && isTextParam(doc.params[i]) {
 			if _, err := c.engine.parse(w.expr.Value); err != nil {
-				c.errorf(sc, w.expr, "syntax", "write '"+quote(w.expr.Value)+"'", "a value under with is an expression, in which a string has quotes")
+				c.errorf(sc, w.expr, "syntax", "write '"+quote(w.expr.Value)+"'", "a value under with is an expression; a string in it needs quotes")
 				delete(b.exprs, w.name)
 				d.lost = append(d.lost, w.name)
 			}

@@ -29,7 +29,7 @@ func (r *resolver) checkUnlisted(field *ast.StringNode, of *schema.Schema) {
 	}
 	names := fieldNames(of)
 	if meant := meantField(field.Value, names); meant != "" {
-		r.warnf(field, "optional-field", meant, "%s may be absent; the fields that are always there are %s", quote(field.Value), list(names))
+		r.warnf(field, "optional-field", meant, "%s may be missing; the required fields are %s", quote(field.Value), list(names))
 	}
 }
 

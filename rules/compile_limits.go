@@ -17,7 +17,7 @@ func (c *compiler) limits(doc *document, sc *scope) {
 		if sym == nil || sym.kind != constSymbol {
 			names := doc.paramNames()
 			c.errorf(sc, d.node, "unknown-name", nearest.DidYouMean(d.node.Value, names),
-				"limits.%s is a literal or the name of a param, and %q is none; %s", d.key, d.node.Value, theyAre("the params", names))
+				"limits.%s must be a literal or the name of a param; got %q; %s", d.key, d.node.Value, theyAre("the params", names))
 			continue
 		}
 		sym.used.Store(true)
@@ -25,10 +25,10 @@ func (c *compiler) limits(doc *document, sc *scope) {
 			continue
 		}
 		wrong := func(want string) {
-			c.errorf(sc, d.node, "type", "", "limits.%s takes %s, the param %q is %s", d.key, want, d.node.Value, sym.typ)
+			c.errorf(sc, d.node, "type", "", "limits.%s must be %s; the param %q is %s", d.key, want, d.node.Value, sym.typ)
 		}
 		unfit := func(want string) {
-			c.errorf(sc, d.node, "param-value", "", "limits.%s takes %s, the param %q is %s", d.key, want, d.node.Value, display(sym.value))
+			c.errorf(sc, d.node, "param-value", "", "limits.%s must be %s; the param %q is %s", d.key, want, d.node.Value, display(sym.value))
 		}
 		switch d.key {
 		case "elapsed":
@@ -105,7 +105,7 @@ func (c *compiler) number(sc *scope, n *source.Node) []segment {
 	root, nt := c.expression(s, false)
 	if root != nil && !isUnknown(nt) && (!nt.IsNumber() || nt.IsDuration()) {
 		from, to := s.trimmed()
-		c.report(sc.file, s.at(from), s.at(to), Error, "type", "", "measure takes numbers, this is "+typeName(nt))
+		c.report(sc.file, s.at(from), s.at(to), Error, "type", "", "measure takes numbers; got "+typeName(nt))
 	}
 	return []segment{{hole: root, src: n.Value, broken: root == nil}}
 }

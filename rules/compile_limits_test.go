@@ -65,17 +65,17 @@ func TestLimitsByParam(t *testing.T) {
 
 func TestLimitsThatDoNotLoad(t *testing.T) {
 	tests := []struct{ limits, param, want string }{
-		{"{total: many}", "{type: integer, default: 1}", `limits.total is a literal or the name of a param, and "many" is none; the params are "cap"`},
-		{"{total: cpa}", "{type: integer, default: 1}", `"cpa" is none`},
-		{"{total: cap}", "{type: string, default: '5'}", `limits.total takes a whole number, the param "cap" is string`},
-		{"{total: cap}", "{type: number, default: 5}", `limits.total takes a whole number, the param "cap" is number`},
-		{"{total: cap}", "{type: integer, default: -5}", `limits.total takes a whole number, 0 or more, the param "cap" is -5`},
-		{"{cost: cap}", "{type: number, default: -0.5}", `limits.cost takes a number, 0 or more, the param "cap" is -0.5`},
-		{"{cost: cap}", "{type: string, default: free}", `limits.cost takes a number, the param "cap" is string`},
-		{"{elapsed: cap}", "{type: integer, default: 5}", `limits.elapsed takes a duration such as "30m", the param "cap" is int`},
-		{"{elapsed: cap}", "{type: string, default: soon}", `limits.elapsed takes a duration such as 30m, the param "cap" is soon`},
-		{"{cost: -1}", "{type: integer, default: 1}", "cost is a number, 0 or more"},
-		{"{tokens: 1.5}", "{type: integer, default: 1}", "tokens is a whole number, 0 or more"},
+		{"{total: many}", "{type: integer, default: 1}", `limits.total must be a literal or the name of a param; got "many"; the params are "cap"`},
+		{"{total: cpa}", "{type: integer, default: 1}", `got "cpa"`},
+		{"{total: cap}", "{type: string, default: '5'}", `limits.total must be a whole number; the param "cap" is string`},
+		{"{total: cap}", "{type: number, default: 5}", `limits.total must be a whole number; the param "cap" is number`},
+		{"{total: cap}", "{type: integer, default: -5}", `limits.total must be a whole number, 0 or more; the param "cap" is -5`},
+		{"{cost: cap}", "{type: number, default: -0.5}", `limits.cost must be a number, 0 or more; the param "cap" is -0.5`},
+		{"{cost: cap}", "{type: string, default: free}", `limits.cost must be a number; the param "cap" is string`},
+		{"{elapsed: cap}", "{type: integer, default: 5}", `limits.elapsed must be a duration such as "30m"; the param "cap" is int`},
+		{"{elapsed: cap}", "{type: string, default: soon}", `limits.elapsed must be a duration such as 30m; the param "cap" is soon`},
+		{"{cost: -1}", "{type: integer, default: 1}", "cost must be a number, 0 or more"},
+		{"{tokens: 1.5}", "{type: integer, default: 1}", "tokens must be a whole number, 0 or more"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.limits+" "+tt.param, func(t *testing.T) {

@@ -70,9 +70,9 @@ func (r *resolver) argument(function string, args []ast.Node) {
 	case (function == vocab.Exists || function == vocab.IsDir) && strings.ContainsAny(s.Value, "*?"):
 		help := "write anyfile(" + quote(s.Value) + ")"
 		if function == vocab.IsDir {
-			help = "name one folder; anyfile(…) asks for the files of a pattern"
+			help = "name one directory; use anyfile(…) for a pattern"
 		}
-		r.warnf(s, "bad-path", help, "%s(%s) takes a path, in which * and ? stand for themselves", function, quote(s.Value))
+		r.warnf(s, "bad-path", help, "%s(%s) takes a path; * and ? have no special meaning in it", function, quote(s.Value))
 	case asksPaths(function):
 		if what, help := badPath(s.Value, function == vocab.AnyFile); what != "" {
 			r.warnf(s, "bad-path", help, "%s(%s) finds nothing: the path %s", function, quote(s.Value), what)
@@ -90,7 +90,7 @@ func (r *resolver) argument(function string, args []ast.Node) {
 		r.warnf(s, "bad-argument", "write promised("+quote(inner)+")", "promised(…) is never true: it looks between the tags, and this has one itself")
 	case function == vocab.TranscriptPassed, function == vocab.TranscriptPassedSinceEdit:
 		if what := notACommand(s.Value); what != "" {
-			r.warnf(s, "bad-argument", "name one command: "+function+`("go test")`, "%s is never true: it asks for one command, and this %s", function+"(…)", what)
+			r.warnf(s, "bad-argument", "name one command: "+function+`("go test")`, "%s is never true: it takes one command, and this %s", function+"(…)", what)
 		}
 	}
 }
@@ -138,7 +138,7 @@ func (r *resolver) comparand(name, literal ast.Node) {
 		if help == "" {
 			help = theyAre("the hosts", hosts)
 		}
-		r.warnf(s, "unknown-host", help, "ralph knows no host %s, so host is never this", quote(s.Value))
+		r.warnf(s, "unknown-host", help, "unknown host %s, so host is never this", quote(s.Value))
 	}
 }
 
@@ -159,7 +159,7 @@ func badPath(path string, glob bool) (what, help string) {
 	case strings.HasPrefix(path, "~") && path != "~" && !strings.HasPrefix(path, "~/"):
 		return "begins with ~, which is the home directory only before a slash", "write ~/, or ./~ for a file of that name"
 	case strings.Contains(path, "://"):
-		return "is an address, and ralph reads only files of the project", relative
+		return "is a URL, and ralph reads only files of the project", relative
 	case glob && !doublestar.ValidatePattern(path):
 		return "is not a pattern: a bracket or brace is not closed, or it ends with \\", `write \[ or \{ for the character itself`
 	}
@@ -181,7 +181,7 @@ func (c *compiler) checkPath(sc *scope, n *source.Node, kind SourceKind, segs []
 	}
 	what, help := badPath(path.String(), kind.Glob)
 	if what == "" && kind.File && strings.Contains(path.String(), "*") {
-		what, help = "contains *, which stands for itself here", "write glob: to read the files of a pattern"
+		what, help = "contains *, which has no special meaning here", "write glob: to read the files of a pattern"
 	}
 	if what != "" {
 		c.warnf(sc, n, "bad-path", help, "the path %s", what)

@@ -60,7 +60,7 @@ func (c *compiler) loop(doc *document, sc *scope) {
 	s := sc.symbols[name]
 	if s == nil || s.kind != factSymbol {
 		facts := sc.facts(nil)
-		c.errorf(sc, d.state, "unknown-fact", nearest.DidYouMean(name, facts), "the state of a loop is a fact, and %q is none; %s", name, theyAre("the facts", facts))
+		c.errorf(sc, d.state, "unknown-fact", nearest.DidYouMean(name, facts), "the state of a loop must be a fact; got %q; %s", name, theyAre("the facts", facts))
 		return
 	}
 	s.used.Store(true)
@@ -137,23 +137,23 @@ func (c *compiler) startFact(sc, own *scope, f source.Field, info *Loop) *startF
 	if s == nil || s.kind != factSymbol || !writable(s.fact) {
 		facts := sc.facts(writable)
 		c.errorf(sc, f.Key, "unknown-fact", nearest.DidYouMean(f.Key.Value, facts),
-			"start writes the files of facts, and %q is none of those; %s", f.Key.Value, theyAre("they", facts))
+			"start must name facts that have a file; got %q; %s", f.Key.Value, theyAre("they", facts))
 		return nil
 	}
 	s.used.Store(true)
 	out := &startFact{fact: s.fact, node: f.Value}
 	switch isObject := f.Value.Kind == source.Map; {
 	case s.fact.Source.Editable && !isObject:
-		c.errorf(sc, f.Value, "syntax", "write {FIELD: VALUE}", "%q is an object, this is %s", f.Key.Value, f.Value.KindName())
+		c.errorf(sc, f.Value, "syntax", "write {FIELD: VALUE}", "%q must be an object; got %s", f.Key.Value, f.Value.KindName())
 		return nil
 	case !s.fact.Source.Editable && f.Value.Kind != source.Scalar:
-		c.errorf(sc, f.Value, "syntax", "write ${start.name}", "%q is a string, this is %s", f.Key.Value, f.Value.KindName())
+		c.errorf(sc, f.Value, "syntax", "write ${start.name}", "%q must be a string; got %s", f.Key.Value, f.Value.KindName())
 		return nil
 	}
 	if t := s.typ; t != nil && len(t.Fields) > 0 {
 		for _, field := range f.Value.Fields {
 			if name := field.Key.Value; t.Fields[name] == nil {
-				c.errorf(sc, field.Key, "unknown-field", nearest.DidYouMean(name, fieldNames(t)), "%q has no field %q, it has %s", f.Key.Value, name, list(fieldNames(t)))
+				c.errorf(sc, field.Key, "unknown-field", nearest.DidYouMean(name, fieldNames(t)), "%q has no field %q; it has %s", f.Key.Value, name, list(fieldNames(t)))
 			}
 		}
 	}
@@ -176,7 +176,7 @@ func (c *compiler) checkHead() {
 		root.walk(func(o *operand) {
 			readBy(&cond{op: leaf, operand: o}, map[*symbol]bool{}, func(s *symbol) {
 				if s.kind == nameSymbol && s.info.Memory {
-					c.report(o.snippet.scope.file, o.snippet.at(o.from), o.snippet.at(o.to), Error, "early-name", "ask for it in the when of a rule",
+					c.report(o.snippet.scope.file, o.snippet.at(o.from), o.snippet.at(o.to), Error, "early-name", "test it in the when of a rule",
 						quote(s.name)+" is known only when rules are tried, and this is read before")
 				}
 			})

@@ -20,7 +20,7 @@ func (c *compiler) declareMemory(sc *scope, d memoryDecl) {
 	sym := c.add(sc, d.key, &symbol{kind: memorySymbol, typ: s, memory: &memoryValue{schema: s, per: d.per}})
 	first := d.schema.Get("default")
 	if first == nil {
-		c.errorf(sc, d.key, "default", "add default: what it is before anything was remembered", "the memory %q has no default", d.name)
+		c.errorf(sc, d.key, "default", "add default:, its value before a rule changes it", "the memory %q has no default", d.name)
 	} else {
 		sym.value = c.defaultOf(sc, s, first, "default", "the default of the memory "+quote(d.name))
 	}
@@ -36,6 +36,6 @@ func (c *compiler) declareMemory(sc *scope, d memoryDecl) {
 	info.Per, info.Default = d.per, sym.value
 	all[sym.name] = info
 	if len(all) == maxMemoryValues+1 {
-		c.errorf(sc, d.key, "too-big", "keep what belongs together in one object", "a policy remembers at most %d values", maxMemoryValues)
+		c.errorf(sc, d.key, "too-big", "group related values in one object", "a policy can declare at most %d values of memory", maxMemoryValues)
 	}
 }

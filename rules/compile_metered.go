@@ -200,7 +200,7 @@ func operate(m *meter, op string, a, b any) (any, error) {
 		return false, nil
 	}
 	if !bothText {
-		return nil, fmt.Errorf("%s compares texts, not %s with %s", op, kindOf(a), kindOf(b))
+		return nil, fmt.Errorf("%s compares strings, not %s with %s", op, kindOf(a), kindOf(b))
 	}
 	switch op {
 	case "contains":

@@ -54,10 +54,10 @@ type ask struct {
 func askForms() [6]ask {
 	yes, text, span := reflect.TypeFor[bool](), reflect.TypeFor[string](), reflect.TypeFor[time.Duration]()
 	return [...]ask{
-		{"missing", yes, "There is nothing to judge: no such file, a path with an unknown placeholder, no answer in time."},
-		{"invalid", yes, "There is something, and it is not what the policy declares."},
+		{"missing", yes, "The fact has no value: no such file, an unknown placeholder in its path, no answer in time."},
+		{"invalid", yes, "The fact has a value that does not fit its declaration."},
 		{"ok", yes, "The fact has a value."},
-		{"problem", text, "Why the fact is missing or invalid, or what was left out; else empty."},
+		{"problem", text, "Why the fact is missing or invalid, or what was left out; empty if all is well."},
 		{"path", text, "File of the fact, from the root of the project."},
 		{"age", span, "Time since that file was changed."},
 	}

@@ -28,7 +28,7 @@ func (c *compiler) checkConfig() {
 	cfg := c.load.cfg
 	for i, k := range cfg.Sources {
 		if !isIdentifier(k.Name) || slices.ContainsFunc(append(Sources(), cfg.Sources[:i]...), func(o SourceKind) bool { return o.Name == k.Name }) {
-			fail("the source %q cannot be added: its name is no identifier, or taken", k.Name)
+			fail("the source %q cannot be added: its name is not an identifier, or is already used", k.Name)
 		} else if every := (SourceKind{Schema: true, Returns: true, Settle: true, Editable: true, Body: true}); slices.ContainsFunc(every.keys(), func(o form.Key) bool { return o.Name == k.Name }) {
 			fail("the source %q cannot be added: its name is a key of facts", k.Name)
 		}
@@ -36,17 +36,17 @@ func (c *compiler) checkConfig() {
 	first := vocab.Events()[:3] // a program that declares one of the later events keeps it
 	for i, name := range cfg.Events {
 		if name == "" || strings.ContainsFunc(name, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }) || slices.Contains(append(first, cfg.Events[:i]...), name) {
-			fail("the event %q cannot be added: its name is empty, has a space, or is taken", name)
+			fail("the event %q cannot be added: its name is empty, has a space, or is already used", name)
 		}
 	}
 	for i, e := range cfg.Effects {
 		if !isKebab(e.Name) || isEffect(e.Name) || slices.ContainsFunc(cfg.Effects[:i], func(o EffectDecl) bool { return o.Name == e.Name }) {
-			fail("the effect %q cannot be added: its name is not kebab-case, or taken", e.Name)
+			fail("the effect %q cannot be added: its name is not kebab-case, or is already used", e.Name)
 		}
 	}
 	for _, f := range cfg.Functions {
 		if !isIdentifier(f.Name) || c.names.taken(f.Name) || c.engine.hasFunction(f.Name) && !c.names.young[f.Name] {
-			fail("the function %q cannot be added: its name is no identifier, or taken", f.Name)
+			fail("the function %q cannot be added: its name is not an identifier, or is already used", f.Name)
 			continue
 		}
 		own, err := newFunction(f)
@@ -68,11 +68,11 @@ var (
 func newFunction(f Function) (*builtin.Function, error) {
 	fn := reflect.ValueOf(f.Func)
 	if fn.Kind() != reflect.Func || fn.IsNil() {
-		return nil, fmt.Errorf("its Func is a %T, expected a func", f.Func)
+		return nil, fmt.Errorf("its Func must be a function; got %T", f.Func)
 	}
 	t := fn.Type()
 	if n := t.NumOut(); n == 0 || n > 2 || n == 2 && t.Out(1) != errorType || t.Out(0) == errorType {
-		return nil, fmt.Errorf("%s gives no value, expected a result and perhaps an error behind it", t)
+		return nil, fmt.Errorf("%s must return a result, or a result and an error", t)
 	}
 	first := 0
 	if t.NumIn() > 0 && t.In(0) == contextType {
@@ -82,7 +82,7 @@ func newFunction(f Function) (*builtin.Function, error) {
 	for i := first; i < t.NumIn(); i++ {
 		p := t.In(i)
 		if !converts(p) {
-			return nil, fmt.Errorf("expressions have nothing like a %s", p)
+			return nil, fmt.Errorf("expressions have no type for a %s", p)
 		}
 		if t.IsVariadic() && i == t.NumIn()-1 {
 			in = append(in, reflect.SliceOf(seen(p.Elem())))
@@ -91,7 +91,7 @@ func newFunction(f Function) (*builtin.Function, error) {
 		in = append(in, seen(p))
 	}
 	if !converts(t.Out(0)) {
-		return nil, fmt.Errorf("expressions have nothing like a %s", t.Out(0))
+		return nil, fmt.Errorf("expressions have no type for a %s", t.Out(0))
 	}
 	call := func(m *meter, args []any) (any, error) { return m.call(f.Name, fn, first == 1, args) }
 	return meteredFunction(f.Name, call, reflect.FuncOf(in, []reflect.Type{seen(t.Out(0))}, t.IsVariadic())), nil
@@ -213,7 +213,7 @@ func give(v any, to reflect.Value) error {
 	if err := json.Unmarshal(b, to.Interface()); err != nil {
 		var wrong *json.UnmarshalTypeError
 		if errors.As(err, &wrong) {
-			return fmt.Errorf("expected a %s, got %s", elem.Type(), kindOf(v))
+			return fmt.Errorf("expected a %s; got %s", elem.Type(), kindOf(v))
 		}
 		return err
 	}

@@ -68,13 +68,13 @@ func matches(m *meter, a, b any) (any, error) {
 	}
 	s, ok := a.(string)
 	if !ok {
-		return nil, fmt.Errorf("matches takes a string, not %s", kindOf(a))
+		return nil, fmt.Errorf("matches takes a string; got %s", kindOf(a))
 	}
 	p, ok := b.(*pattern)
 	if !ok {
 		src, ok := b.(string)
 		if !ok {
-			return nil, fmt.Errorf("matches takes a pattern, not %s", kindOf(b))
+			return nil, fmt.Errorf("matches takes a pattern; got %s", kindOf(b))
 		}
 		m.charge(mul(regexpsize.Parsing(src), patternSteps/10))
 		n, err := regexpsize.Instructions(src)

@@ -170,10 +170,10 @@ func (r *resolver) unknown(name string) (check, help, message string) {
 		case r.c.names.isFunction(name):
 			what = "a function"
 		}
-		return "unknown-name", "write " + in.name + "." + name, quote(name) + " is " + what + ", so the field of that name stays behind its fact"
+		return "unknown-name", "write " + in.name + "." + name, quote(name) + " is " + what + ", so the field of that name needs its fact before it"
 	}
 	if isAsk(name) {
-		return "call", "write " + name + "(FACT)", quote(name) + " asks about a fact"
+		return "call", "write " + name + "(FACT)", quote(name) + " takes a fact"
 	}
 	if r.c.names.isFunction(name) {
 		return "call", "write " + name + "(…)", quote(name) + " is a function"
@@ -222,7 +222,7 @@ func (r *resolver) member(n *ast.Node, space string, prop *ast.StringNode) {
 	full := space + "." + prop.Value
 	if space != "env" && r.c.names.byName[full] == nil {
 		members := r.c.names.namespaces[space]
-		r.fail(prop, "unknown-field", nearest.DidYouMean(prop.Value, members), space+" has no "+quote(prop.Value)+", it has "+list(members))
+		r.fail(prop, "unknown-field", nearest.DidYouMean(prop.Value, members), space+" has no "+quote(prop.Value)+"; it has "+list(members))
 		return
 	}
 	if space == "start" && !r.scope.starts {
@@ -235,7 +235,7 @@ func (r *resolver) member(n *ast.Node, space string, prop *ast.StringNode) {
 	}
 	if full == vocab.HookRaw && r.to != nil {
 		l := prop.Location()
-		r.to.warn(l.From, l.To, "hook-raw", "use the names that are the same on every host", "hook.raw is untyped and differs between hosts")
+		r.to.warn(l.From, l.To, "hook-raw", "use names that are the same on every host", "hook.raw is untyped and differs between hosts")
 	}
 	r.name(n, full)
 }
@@ -271,7 +271,7 @@ func (r *resolver) call(n *ast.Node, call *ast.CallNode) {
 		case info != nil && info.called():
 			r.name(&call.Callee, id.Value)
 		case r.isValue(id.Value):
-			r.fail(id, "unknown-function", "write "+quote(id.Value)+" without brackets", quote(id.Value)+" is a value, not a function")
+			r.fail(id, "unknown-function", "write "+quote(id.Value)+" without parentheses", quote(id.Value)+" is a value, not a function")
 			return
 		default:
 			known := slices.Concat(builtin.Names, r.c.names.functions())
@@ -311,7 +311,7 @@ func (r *resolver) ask(n *ast.Node, id *ast.IdentifierNode, call *ast.CallNode) 
 				ast.Patch(n, &ast.IdentifierNode{Value: a.key})
 				return
 			}
-			r.fail(arg, "unknown-fact", nearest.DidYouMean(arg.Value, facts), id.Value+"(…) asks about a fact, and "+quote(arg.Value)+" is none; "+theyAre("the facts", facts))
+			r.fail(arg, "unknown-fact", nearest.DidYouMean(arg.Value, facts), id.Value+"(…) takes a fact; got "+quote(arg.Value)+"; "+theyAre("the facts", facts))
 			return
 		}
 	}

@@ -102,11 +102,11 @@ func typeWord(t string) string {
 // plainTypes replaces remaining Go types in a message.
 func plainTypes(s string) string {
 	return strings.NewReplacer(
-		"interface conversion: interface {} is nil, not ", "expected a value, got nothing where there should be ",
-		"interface conversion: interface {} is ", "expected another kind of value, got ",
+		"interface conversion: interface {} is nil, not ", "expected a value; got nothing instead of ",
+		"interface conversion: interface {} is ", "expected another kind of value; got ",
 		"map[string]interface {}", "an object", "[]interface {}", "an array",
 		"<nil>", "nothing",
-		"time: invalid duration", "no duration:", "time: missing unit in duration", "no duration, a unit is missing:",
+		"time: invalid duration", "invalid duration:", "time: missing unit in duration", "invalid duration, a unit is missing:",
 		"time.Duration", "duration", "time.Time", "time", "float64", "number",
 	).Replace(s)
 }

@@ -19,7 +19,7 @@ func (c *compiler) checkRuleNames(rules []pendingRule) {
 	seen := make(map[string]*source.Node, len(rules))
 	for _, r := range rules {
 		if old := seen[r.name]; old != nil { // rules with equal names are in one file
-			c.errorf(r.scope, r.decl.name, "duplicate-name", "choose another name", "there is a rule %q already, at %s", r.name, r.scope.file.at(old.Start))
+			c.errorf(r.scope, r.decl.name, "duplicate-name", "choose another name", "another rule is already named %q, at %s", r.name, r.scope.file.at(old.Start))
 			continue
 		}
 		seen[r.name] = r.decl.name

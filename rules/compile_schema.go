@@ -33,7 +33,7 @@ func (c *compiler) schemaOf(sc *scope, n *source.Node) *schema.Schema {
 		return s
 	}
 	for _, w := range s.Widened() {
-		c.warnf(sc, keyAt(n, w.Pointer), "schema-widened", "say the type of each field plainly, or leave it", "rules can use the value at %q without a check of its type: %s", w.Pointer, w.Why)
+		c.warnf(sc, keyAt(n, w.Pointer), "schema-widened", "declare the type of each field, or ignore this", "rules can use the value at %q without a check of its type: %s", w.Pointer, w.Why)
 	}
 	for _, u := range s.Unknown() {
 		c.warnf(sc, keyAt(n, u.Pointer), "schema-keyword", u.Help, "%s, at %q in the schema", u.Message, u.Pointer)
@@ -52,7 +52,7 @@ func (c *compiler) findSchema(sc *scope, n *source.Node) (*schema.Schema, error)
 	if name, ok := strings.CutPrefix(n.Value, "ralph:"); ok {
 		src, ok := schema.Shipped(name)
 		if !ok {
-			c.errorf(sc, n, "schema", nearest.DidYouMean(name, schema.ShippedNames()), "there is no shipped schema %q, the shipped ones are %s", name, list(schema.ShippedNames()))
+			c.errorf(sc, n, "schema", nearest.DidYouMean(name, schema.ShippedNames()), "unknown shipped schema %q; the shipped ones are %s", name, list(schema.ShippedNames()))
 			return nil, nil
 		}
 		return schema.Compile(n.Value, src)

@@ -105,7 +105,7 @@ func (r *resolver) checkTypes(n ast.Node, elems []*schema.Schema) {
 				r.checkUnlisted(p, base)
 			} else {
 				names := fieldNames(base)
-				r.fail(p, "unknown-field", meantField(p.Value, names), fmt.Sprintf("unknown field %q, the declared ones are %s", p.Value, list(names)))
+				r.fail(p, "unknown-field", meantField(p.Value, names), fmt.Sprintf("unknown field %q; the declared fields are %s", p.Value, list(names)))
 			}
 		}
 	case *ast.BinaryNode:
@@ -170,7 +170,7 @@ func (r *resolver) checkEnum(side, literal ast.Node, elems []*schema.Schema) {
 	}
 	if t := r.typeOf(side, elems); t != nil && len(t.Enum) > 0 && !allows(t, v) {
 		words := enumWords(t)
-		r.fail(literal, "enum", nearest.DidYouMean(fmt.Sprint(v), words), fmt.Sprintf("this is never %s, it is one of %s", literalText(v), list(words)))
+		r.fail(literal, "enum", nearest.DidYouMean(fmt.Sprint(v), words), fmt.Sprintf("this is never %s; it is one of %s", literalText(v), list(words)))
 	}
 }
 
@@ -191,13 +191,13 @@ func (r *resolver) checkNil(side, other ast.Node) {
 		}
 		t = fieldOf(t, step)
 	}
-	help := "compare it with what it is when nothing is there"
+	help := "compare it with its default"
 	if len(path) == 0 && s.kind == factSymbol {
-		help = "ask missing(" + s.name + ")"
+		help = "write missing(" + s.name + ")"
 	} else if maybeNil(t) {
 		return
 	}
-	r.fail(other, "never-nil", help, "this is never nil, it always has a value")
+	r.fail(other, "never-nil", help, "this is never nil: it always has a value")
 }
 
 // maybeNil reports whether a value of this type can be nil.

@@ -36,7 +36,7 @@ func (ev *evaluation) gather(f *Fact) (any, truth) {
 			*v = ValueOf(f, *v)
 		}
 		if f.Source.Given && v.Quiet { // the program must provide a value
-			v.Quiet, v.Problem = false, "is not given by the program"
+			v.Quiet, v.Problem = false, "is not provided by the program"
 		}
 		ev.meter.look = 0 // the call may have taken long
 		ev.meter.charge(1)

@@ -21,7 +21,7 @@ func (ev *evaluation) head() bool {
 	l := ev.program.loop
 	switch {
 	case l == nil && ev.busy != "":
-		return ev.aside(InRun, fmt.Sprintf("run %s of the policy %s is under way; to end it: ralph stop %[2]s", ev.busy, ev.called()))
+		return ev.aside(InRun, fmt.Sprintf("run %s of the policy %s is in progress; run `ralph stop %[2]s` to end it", ev.busy, ev.called()))
 	case l == nil:
 		return true
 	}
@@ -53,7 +53,7 @@ func (ev *evaluation) head() bool {
 				why = sentencef("%s is missing", masked(file.Path, file.masked))
 			}
 			if why = sentencef("no loop: %s", why); len(l.start) > 0 {
-				why = sentencef("%s; start one with: ralph start %s", why, ev.called())
+				why = sentencef("%s; run `ralph start %s` to start one", why, ev.called())
 			}
 			if !g.Quiet {
 				v.Fault = FaultFact
@@ -79,15 +79,15 @@ func (ev *evaluation) head() bool {
 	case off != "":
 		return ev.aside(Off, off)
 	case ev.verdict.Project.Stopped:
-		return ev.aside(Stopped, fmt.Sprintf("the loop %s was stopped; to continue it: ralph start %s", name, ev.called()))
+		return ev.aside(Stopped, fmt.Sprintf("the loop %s was stopped; run `ralph start %s` to continue it", name, ev.called()))
 	case ev.busy != "":
-		return ev.aside(InRun, fmt.Sprintf("run %s continues the loop %s; to end it: ralph stop %s", ev.busy, name, ev.called()))
+		return ev.aside(InRun, fmt.Sprintf("run %s continues the loop %s; run `ralph stop %s` to end it", ev.busy, name, ev.called()))
 	case ev.untrusted != "":
 		return ev.aside(Distrusted, fmt.Sprintf("%s holds a loop, which is not continued: %s", v.Loop.State, ev.untrusted))
 	case v.Loop.Owner != "" && v.Loop.Owner != session && !ev.inRun:
 		how := ""
 		if session != "" {
-			how = fmt.Sprintf("; to move it to this session: ralph start %s --session %s", ev.called(), session)
+			how = fmt.Sprintf("; run `ralph start %s --session %s` to move it to this session", ev.called(), session)
 		}
 		return ev.aside(Foreign, fmt.Sprintf("the loop %s belongs to session %s%s", name, v.Loop.Owner, how))
 	}

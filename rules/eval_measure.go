@@ -57,7 +57,7 @@ func (ev *evaluation) measure() {
 			amounts[i] = n
 		}
 		if !(amounts[i] >= 0) || math.IsInf(amounts[i], 1) {
-			ev.warn(public("measure: " + s.src + " is not a number, 0 or more"))
+			ev.warn(public("measure: " + s.src + " must be a number, 0 or more"))
 			return
 		}
 	}

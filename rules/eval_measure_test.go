@@ -26,7 +26,7 @@ rules:
 		}
 	}
 	for _, rule := range []string{"continue: go on", "note: so far", "log: text"} {
-		if got := refused(t, "rules:\n  - {name: a, "+rule+", success: true}\n", rules.Config{}); !strings.Contains(got, "success is for a rule with stop") {
+		if got := refused(t, "rules:\n  - {name: a, "+rule+", success: true}\n", rules.Config{}); !strings.Contains(got, "success needs stop in the same rule") {
 			t.Errorf("%s: %s", rule, got)
 		}
 	}
@@ -78,7 +78,7 @@ func TestMeasure(t *testing.T) {
 		{"reads nothing itself", "{done: other.n, total: len(todo)}", nil, nil, ""},
 		{"asks nothing itself", "{done: 'exists(\"a\") ? 1 : 0', total: 1}", nil, nil, ""},
 		{"is absent where the decision read less", "{done: 'count(todo, .done)', total: len(todo)}", map[string]any{"stop_hook_active": true}, nil, ""},
-		{"is never negative", "{done: 0 - 1, total: 1}", nil, nil, "measure: 0 - 1 is not a number, 0 or more"},
+		{"is never negative", "{done: 0 - 1, total: 1}", nil, nil, "measure: 0 - 1 must be a number, 0 or more"},
 		{"fails alone", "{done: 'int(todo[0].text)', total: 1}", nil, nil, "int(…) cannot read"},
 		{"has a share of the budget", "{done: 'reduce(1..2000000, #acc + #, 0)', total: 1}", nil, nil, "the evaluation takes too many steps"},
 		{"knows the loop", "{done: loop.total, total: 10}", nil, []float64{0, 10}, ""},
@@ -111,9 +111,9 @@ func TestMeasure(t *testing.T) {
 func TestMeasureThatDoesNotLoad(t *testing.T) {
 	for measure, want := range map[string]string{
 		"{done: 1}":                       "measure needs both done and total",
-		"5":                               "measure is a map",
-		"{done: '\"a\"', total: 1}":       "measure takes numbers, this is a string",
-		"{done: 1, total: true}":          "measure takes numbers, this is true or false",
+		"5":                               "measure must be a map",
+		"{done: '\"a\"', total: 1}":       "measure takes numbers; got a string",
+		"{done: 1, total: true}":          "measure takes numbers; got true or false",
 		"{done: 1, total: nothing}":       "nothing",
 		"{done: 1, total: 2, percent: 3}": `unknown key "percent" in measure`,
 	} {

@@ -66,7 +66,7 @@ func unfit(v any, s string) string {
 	case strings.TrimSpace(s) == "":
 		return "is empty"
 	case strings.ContainsRune(s, 0):
-		return "holds a zero byte"
+		return "contains a NUL byte"
 	case strings.HasPrefix(s, "/"), strings.HasPrefix(s, `\`), len(s) > 1 && s[1] == ':' && isLetter(s[0]):
 		return "is an absolute path: " + cut(s, 60)
 	case strings.HasPrefix(s, "~"):

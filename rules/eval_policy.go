@@ -137,7 +137,7 @@ func (p *Program) eval(ctx context.Context, f Facts, o *Options, decide func(*ev
 	m := &v.Memory
 	if min(m.Streak, m.Total, m.Same, m.Failures) < 0 {
 		m.Streak, m.Total, m.Same, m.Failures = max(0, m.Streak), max(0, m.Total), max(0, m.Same), max(0, m.Failures)
-		ev.report(public("a count of the memory is negative, and counts as 0"))
+		ev.report(public("a count of the memory is negative and counts as 0"))
 	}
 	// A turn without continuations needs no memory: most stops of most agents write nothing.
 	said := m.Streak > 0 || len(m.Said) > 0
@@ -404,7 +404,7 @@ func (ev *evaluation) try(r *Rule) Outcome {
 	repeated := 0
 	if r.Unless != nil {
 		if repeated = r.repeated(&v.Memory, &v.Project, ev.now); repeated >= r.Unless.Times {
-			return ev.tried(nil, SteppedOver, "it was in "+strconv.Itoa(repeated)+" verdicts already", repeated)
+			return ev.tried(nil, SteppedOver, "it was already in "+strconv.Itoa(repeated)+" verdicts", repeated)
 		}
 	}
 	if r.when == nil {

@@ -22,7 +22,7 @@ func (ev *evaluation) recall(s *symbol) (any, *mask) {
 	private := slices.Contains(m.Private, s.name)
 	r := s.memory.schema.Check(schema.Document{Value: v})
 	if problem := misfit(r); problem != "" {
-		ev.report(sentencef("what was remembered as %s does not fit its schema, so its default counts: %s", s.name, masked(problem, private)))
+		ev.report(sentencef("the remembered value of %s does not fit its schema, so its default is used: %s", s.name, masked(problem, private)))
 		return s.value, nil
 	}
 	return r.Value, secret(private)

@@ -112,7 +112,7 @@ rules: [{name: go, continue: '${n} ${phase}', then: [{remember: phase = "build"}
 			t.Errorf("%v: %q, want %q", old, got, want)
 		}
 		problems := strings.Join(reported(v), "\n")
-		if !strings.Contains(problems, "what was remembered as phase does not fit its schema, so its default counts") || strings.Contains(problems, "as n ") != (old != 2) {
+		if !strings.Contains(problems, "the remembered value of phase does not fit its schema, so its default is used") || strings.Contains(problems, "value of n ") != (old != 2) {
 			t.Errorf("%v: problems %q", old, problems)
 		}
 		if diff := cmp.Diff(map[string]any{"n": old, "phase": "build"}, v.Memory.Values); diff != "" {
@@ -199,18 +199,18 @@ func TestMemoryFindings(t *testing.T) {
 		`memory: {n: 3}`:                                   "2:13: the memory \"n\" needs a JSON Schema",
 		`memory: {n: {type: integer}}`:                     "the memory \"n\" has no default",
 		`memory: {n: {type: integer, default: x}}`:         "the default is \"x\", expected integer",
-		`memory: {n: {default: 1, per: prompt}}`:           "per is one of",
-		`memory: {len: {default: 1}}`:                      `"len" is a name that every policy has already`,
+		`memory: {n: {default: 1, per: prompt}}`:           "per must be one of",
+		`memory: {len: {default: 1}}`:                      `"len" is a built-in name`,
 		`memory: {n: {default: 1}, a b: {default: 1}}`:     "cannot be used as a name",
-		"facts: {n: {text: x}}\nmemory: {n: {default: 1}}": `the name "n" is declared`,
+		"facts: {n: {text: x}}\nmemory: {n: {default: 1}}": `the name "n" is already declared`,
 	} {
 		findings(t, text, want)
 	}
 	for effect, want := range map[string]string{
-		`m = 1`:   `remember takes the name of a value under memory, and "m" is none; those names are "n", "o"`,
-		`n == 1`:  "remember takes an assignment",
-		`n = "x"`: "the memory n takes integer, this is a string",
-		`o.a = 1`: `remember changes the whole of "o", not one field`,
+		`m = 1`:   `remember must name a value under memory; got "m"; those names are "n", "o"`,
+		`n == 1`:  "remember must be an assignment",
+		`n = "x"`: "the memory n takes integer; got a string",
+		`o.a = 1`: `remember replaces all of "o", not one field`,
 		`n = o.b`: `unknown field "b"`,
 		`nn = 1`:  `did you mean "n"?`,
 	} {

@@ -60,7 +60,7 @@ func (s starting) Name(ctx context.Context, name string) any {
 func (ev *evaluation) begin(given map[string]any) ([]StartFile, error) {
 	l := ev.program.loop
 	if l == nil || len(l.start) == 0 {
-		return nil, fmt.Errorf("the policy does not say how its loop starts: it has no loop.start")
+		return nil, fmt.Errorf("the policy does not define how its loop starts: it has no loop.start")
 	}
 	var files []StartFile
 	for _, s := range l.start {

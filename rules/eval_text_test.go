@@ -245,7 +245,7 @@ func TestPaths(t *testing.T) {
 		{path: "specs/${v}/state.json", value: "C:x", why: "${s.v} is an absolute path: C:x"},
 		{path: "specs/${v}/state.json", value: "~/x", why: "${s.v} begins with ~: ~/x"},
 		{path: "specs/${v}/state.json", value: "~root", why: "${s.v} begins with ~: ~root"},
-		{path: "specs/${v}/state.json", value: "a\x00b", why: "${s.v} holds a zero byte"},
+		{path: "specs/${v}/state.json", value: "a\x00b", why: "${s.v} contains a NUL byte"},
 		{path: "specs/${v}/state.json", value: []any{"a"}, why: "${s.v} is an array, not a name"},
 		{path: "specs/${v}/state.json", value: object{}, why: "${s.v} is an object, not a name"},
 	}

@@ -23,7 +23,7 @@ func (ev *evaluation) truth(c *cond) (holds bool, state truth, by *operand) {
 		}
 		b, ok := v.(bool)
 		if !ok {
-			ev.why = public(fmt.Sprintf("%s: %s is neither true nor false but %s", c.operand.pos(), c.operand.text, kindOf(v)))
+			ev.why = public(fmt.Sprintf("%s: %s must be true or false; got %s", c.operand.pos(), c.operand.text, kindOf(v)))
 			return false, broken, c.operand
 		}
 		return b, known, c.operand
@@ -101,7 +101,7 @@ func (ev *evaluation) fetch(s *symbol) *slot {
 	var mark *mask
 	switch at := &ev.slots[s.slot]; {
 	case at.busy: // possible only for a cycle that Load missed
-		state, ev.why = broken, public(s.name+" needs itself")
+		state, ev.why = broken, public(s.name+" depends on itself")
 	case ev.settled && ev.unread(s):
 		state, ev.why, ev.bad = unknown, public(s.name+" was not read for the decision"), false
 	default:

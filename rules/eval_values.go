@@ -40,7 +40,7 @@ func ValueOf(f *Fact, v any) Value {
 	if given, ok := v.(Value); ok {
 		switch {
 		case given.Status != OK && given.Status != Missing && given.Status != Invalid:
-			return Value{Status: Invalid, Problem: fmt.Sprintf("has the status %q, which is none", string(given.Status))}
+			return Value{Status: Invalid, Problem: fmt.Sprintf("has the unknown status %q", string(given.Status))}
 		case given.read || given.Status != OK:
 			return given
 		}

@@ -38,8 +38,8 @@ func ExampleValues() {
 	// continue  1 targets are left.
 	// stop fact the rule left is undecided: build.left is "many", expected integer; write a whole number such as 3
 	//   problem: build.left is "many", expected integer; write a whole number such as 3
-	// stop fact the rule broken is undecided: build is missing: is not given by the program
-	//   problem: build: is not given by the program
+	// stop fact the rule broken is undecided: build is missing: is not provided by the program
+	//   problem: build: is not provided by the program
 }
 
 // A policy gets words of your own: a function, an event and an effect.

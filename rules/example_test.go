@@ -77,12 +77,12 @@ rules:
 	_, diags := rules.Load(context.Background(), policies, "tasks.yaml", rules.Config{})
 	fmt.Print(diags.Format())
 	// Output:
-	// tasks.yaml:8:17: unknown field "phaze", the declared ones are "phase" [unknown-field]
+	// tasks.yaml:8:17: unknown field "phaze"; the declared fields are "phase" [unknown-field]
 	//   |
 	// 8 |     when: state.phaze != "execution" or state.phase == "excution"
 	//   |                 ^~~~~
 	//   = help: did you mean "phase"?
-	// tasks.yaml:8:56: this is never "excution", it is one of "execution", "plan" [enum]
+	// tasks.yaml:8:56: this is never "excution"; it is one of "execution", "plan" [enum]
 	//   |
 	// 8 |     when: state.phaze != "execution" or state.phase == "excution"
 	//   |                                                        ^~~~~~~~~~

@@ -21,10 +21,10 @@ func TestInput(t *testing.T) {
 	}{
 		{"it decides", "{name: go, when: failing > 0, continue: x}", map[string]any{"failing": int8(2)}, "continue go"},
 		{"fields have defaults", "{name: go, when: build.left == 0, continue: x}", map[string]any{"build": map[string]int{}}, "continue go"},
-		{"none is reported", "{name: go, when: failing > 0, continue: x}", nil, `stop fault "fact" failing: is not given by the program`},
-		{"nor is nil one", "{name: go, when: failing > 0, continue: x}", map[string]any{"failing": nil}, `stop fault "fact" failing: is not given by the program`},
-		{"a rule that stops chooses", "{name: no, when: missing(failing), stop: x}", nil, `stop no failing: is not given by the program`},
-		{"a note does not choose", "{name: no, when: missing(failing), note: x}, {name: go, when: failing > 0, continue: x}", nil, `stop fault "fact" failing: is not given by the program`},
+		{"none is reported", "{name: go, when: failing > 0, continue: x}", nil, `stop fault "fact" failing: is not provided by the program`},
+		{"nor is nil one", "{name: go, when: failing > 0, continue: x}", map[string]any{"failing": nil}, `stop fault "fact" failing: is not provided by the program`},
+		{"a rule that stops chooses", "{name: no, when: missing(failing), stop: x}", nil, `stop no failing: is not provided by the program`},
+		{"a note does not choose", "{name: no, when: missing(failing), note: x}, {name: go, when: failing > 0, continue: x}", nil, `stop fault "fact" failing: is not provided by the program`},
 		{"it is not read", "{name: go, when: build.left == 0 or failing > 0, continue: x}", map[string]any{"build": map[string]int{}}, "continue go"},
 		{"a wrong type", "{name: go, when: failing > 0, continue: x}", map[string]any{"failing": "many"}, `stop fault "fact" failing: is "many", expected integer`},
 		{"a field of a wrong type", "{name: go, when: build.left > 0, continue: x}", map[string]any{"build": map[string]any{"left": "many"}}, `stop fault "fact" build.left is "many", expected integer; write a whole number such as 3`},
@@ -50,8 +50,8 @@ func TestInput(t *testing.T) {
 // An input is a schema and nothing else: it has no default, and no time.
 func TestInputRefused(t *testing.T) {
 	for fact, want := range map[string]string{
-		"{input: {type: integer, default: 0}}":       `policy.yaml:3:31: "it" is given by the program, so it has no default`,
-		"{input: number.json}":                       `policy.yaml:3:15: "it" is given by the program, so it has no default`,
+		"{input: {type: integer, default: 0}}":       `policy.yaml:3:31: the program provides "it", so it cannot have a default`,
+		"{input: number.json}":                       `policy.yaml:3:15: the program provides "it", so it cannot have a default`,
 		"{input: {type: integer}, default: 0}":       `policy.yaml:3:32: unknown key "default" in an input fact`,
 		"{input: {type: integer}, timeout: 3s}":      `policy.yaml:3:32: unknown key "timeout" in an input fact`,
 		"{input: {type: integer}, schema: {}}":       `policy.yaml:3:32: unknown key "schema" in an input fact`,

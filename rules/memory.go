@@ -111,7 +111,7 @@ func (m *Memory) UnmarshalJSON(b []byte) error {
 	}
 	switch {
 	case j.V != memoryVersion:
-		return fmt.Errorf("the memory has version %d, this release reads version %d", j.V, memoryVersion)
+		return fmt.Errorf("the memory has version %d; this release reads version %d", j.V, memoryVersion)
 	case j.Streak < 0 || j.Total < 0 || j.Same < 0 || j.Failures < 0:
 		return fmt.Errorf("a count of the memory is negative")
 	}

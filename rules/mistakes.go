@@ -36,7 +36,7 @@ func mistakes() []mistake {
 		noMatch   = `expressions have no operator "=~"`
 		noMethod  = "values have no methods"
 		spanForm  = "a duration is written as duration(…)"
-		ofAList   = "an element of an array is picked by a number"
+		ofAList   = "an index of an array must be a number"
 		needQuote = "a string needs quotes"
 		oneFact   = "takes the name of one fact"
 	)
@@ -50,7 +50,7 @@ func mistakes() []mistake {
 		{pattern: `\$\(([^()]*)\)?`, message: "an expression cannot run a program", fix: asExec},
 		{pattern: `\$\{([^{}]*)\}`, message: "${…} is for texts; an expression names a value without it", help: "write ${1}"},
 		{pattern: `\$([A-Za-z_]\w*)`, only: "unknown name", message: "an expression has no $", help: "write ${1} for a name of the policy, env.${1} for a variable of the environment"},
-		{pattern: `^\s*if\b.*`, message: "a condition has no if", help: "write the condition alone"},
+		{pattern: `^\s*if\b.*`, message: "a condition has no if", help: "write only the condition"},
 		{pattern: `^\s*unless\b.*`, message: "a condition has no unless", help: "write not (…)"},
 
 		// Numbers and durations.
@@ -67,9 +67,9 @@ func mistakes() []mistake {
 		{pattern: `\b(\d{1,3}(?:,\d{3})+)\b`, only: ", is not expected", message: "a number has no commas", fix: func(groups []string) string { return "write " + strings.ReplaceAll(groups[1], ",", "") }},
 
 		// Operators.
-		{pattern: `\bnot\s+(` + aName + `)\s*(?:==|!=|<=?|>=?|\b(?:contains|matches|startsWith|endsWith)\b)`, only: `"not" does not go`, message: "not takes only what stands right behind it", help: "put brackets around the comparison: not (${1} …)"},
+		{pattern: `\bnot\s+(` + aName + `)\s*(?:==|!=|<=?|>=?|\b(?:contains|matches|startsWith|endsWith)\b)`, only: `"not" does not go`, message: "not takes only the value right after it", help: "put parentheses around the comparison: not (${1} …)"},
 		{pattern: `(?:^|[^|])\|\s*` + aName + `\s*(?:==|!=|<|>)`, only: "is not expected", message: "| is not an operator here", help: "write or"},
-		{pattern: `(` + aName + `)\s*==\s*(` + aText + `)\s*(?:\bor\b|\|\|)\s*(` + aText + `)`, only: "a condition is true or false", help: `write ${1} in [${2}, ${3}]`},
+		{pattern: `(` + aName + `)\s*==\s*(` + aText + `)\s*(?:\bor\b|\|\|)\s*(` + aText + `)`, only: "a condition must be true or false", help: `write ${1} in [${2}, ${3}]`},
 		{pattern: `(==|!=)\s*["'](true|false)["']`, only: "between true or false and a string", help: "write ${1} ${2}, without quotes"},
 		{pattern: `(?:==|!=)\s*([\pL_]\w*)`, only: "between a string and an array", fix: quotedWord},
 		{pattern: `(?:==|!=)\s*([\pL_]\w*)`, only: "between a string and an object", fix: quotedWord},
@@ -91,8 +91,8 @@ func mistakes() []mistake {
 		{pattern: `(` + aText + `|` + aName + `)\s+in\s+(` + aName + `)`, only: `"in" does not go between a string and a string`, help: `write ${2} contains ${1}`},
 		{pattern: `(` + aName + `)\s*(==|!=|<=?|>=?)\s*(\d+)`, only: "between an array and a number", help: `write len(${1}) ${2} ${3}`},
 		{pattern: `(` + aName + `)\s*(==|!=|<=?|>=?)\s*\S+`, only: "between an object and", help: `name one of its fields: ${1}.FIELD`},
-		{pattern: `\bin\s*\(([^()]*,[^()]*)\)`, message: "a list has brackets", help: `write in [${1}]`},
-		{pattern: `\bin\s+([\pL_]\w*(?:\s*,\s*[\pL_]\w*)+)`, message: "a list has brackets", fix: inList},
+		{pattern: `\bin\s*\(([^()]*,[^()]*)\)`, message: "a list needs brackets", help: `write in [${1}]`},
+		{pattern: `\bin\s+([\pL_]\w*(?:\s*,\s*[\pL_]\w*)+)`, message: "a list needs brackets", fix: inList},
 		{pattern: `(` + aName + `)\s*(?:\+\+|--|\+=|-=)\s*\S?`, message: "an expression changes nothing", help: "a rule changes a field with then: [{set: ${1} = ${1} + 1}]"},
 		{pattern: `.*\bif\b.*\belse\b.*`, message: "expressions have no if and else", help: "write condition ? a : b"},
 		{pattern: `\bfor\s+\w+\s+in\b`, message: "an expression has no loop", help: "write any(list, …), all(list, …), count(list, …) or filter(list, …); .field is a field of the element"},
@@ -134,19 +134,19 @@ func mistakes() []mistake {
 		// Names of ralph.
 		{pattern: `\bloop\.(?:iterations?|counts?|turns?|n|number|rounds?|continuation)\b`, only: "loop has no", help: "write loop.continuations for this streak, loop.total for the session"},
 		{pattern: `\btranscript\.(?:text|message|messages|last_message|content|output)\b`, only: "transcript has no", help: "write transcript.last, transcript.texts or mentions(…)"},
-		{pattern: `\blimits?\.(?:\w+)`, only: "unknown name", help: "ralph tests the limits by itself; loop.continuations, loop.repeats and loop.elapsed say how far the loop is"},
+		{pattern: `\blimits?\.(?:\w+)`, only: "unknown name", help: "ralph tests the limits by itself; loop.continuations, loop.repeats and loop.elapsed report how far the loop is"},
 		{pattern: `\b(missing|invalid|ok|problem|path|age)\(\s*["']([\pL_]\w*)["']\s*\)`, only: oneFact, help: "write ${1}(${2})"},
 		{pattern: `\b(?:missing|invalid)\(\s*([^"'()\s]+\.(?:md|json|txt|ya?ml|toml|log))\s*\)`, only: oneFact, help: `write not exists("${1}"), or declare a fact with that path`},
 		{pattern: `\b(?:missing|invalid)\(\s*["']([^"']+)["']\s*\)`, only: oneFact, help: `write not exists("${1}"), or declare a fact with that path`},
 		{pattern: `\bok\(\s*["']([^"']+)["']\s*\)`, only: oneFact, help: `write exists("${1}"), or declare a fact with that path`},
-		{pattern: `\b(?:missing|invalid)\(\s*(\pL\w*(?:\.\pL\w*)+)\s*\)`, only: oneFact, help: "write ${1} == nil for a field that may be absent"},
-		{pattern: `\bok\(\s*(\pL\w*(?:\.\pL\w*)+)\s*\)`, only: oneFact, help: "write ${1} != nil for a field that may be absent"},
+		{pattern: `\b(?:missing|invalid)\(\s*(\pL\w*(?:\.\pL\w*)+)\s*\)`, only: oneFact, help: "write ${1} == nil for a field that may be missing"},
+		{pattern: `\bok\(\s*(\pL\w*(?:\.\pL\w*)+)\s*\)`, only: oneFact, help: "write ${1} != nil for a field that may be missing"},
 
 		// Words without quotes.
 		{pattern: `\b(said|promised|mentions|exists|isdir|anyfile|which|duration|date|transcript\.\w+)\(\s*(\pL[\pL\pN_]*)\s*\)`, only: "unknown name", help: `if it is a string, write ${1}("${2}")`},
 		{pattern: `\b(said|promised|mentions|exists|isdir|anyfile|which|duration|date|transcript\.\w+)\(\s*([^\s\d"'` + "`" + `()#][^"'` + "`" + `()]*?)\s*\)`, message: needQuote, help: `write ${1}("${2}")`},
 		{pattern: `(?:==|!=|\bcontains|\bstartsWith|\bendsWith|\bmatches)\s*(` + aName + `)`, only: "unknown name", fix: quotedWord},
-		{pattern: `\b(?:last_message|message|last_text|output|response|reply|answer)\b`, only: "unknown name", weak: true, help: "write transcript.last for the agent's last text"},
+		{pattern: `\b(?:last_message|message|last_text|output|response|reply|answer)\b`, only: "unknown name", weak: true, help: "write transcript.last for the agent's last message"},
 		{pattern: `([\pL_]\w*)\s*[\],]`, only: "unknown name", weak: true, fix: quotedWord},
 		{pattern: `(?:^|[(\s])(` + aName + `)\s*(?:==|!=|\bin\b)`, only: "unknown name", weak: true, fix: quotedWord},
 	}

@@ -125,7 +125,7 @@ func (n *nameInfo) take(v any, m *meter) (taken any, problem string) {
 		return n.zero, ""
 	}
 	if !rv.CanConvert(n.goType) || rv.Kind() != n.goType.Kind() {
-		return nil, fmt.Sprintf("cannot be used: expected a %s, got a %T", n.goType, v)
+		return nil, fmt.Sprintf("cannot be used: expected a %s; got a %T", n.goType, v)
 	}
 	switch f := rv.Convert(n.goType).Interface().(type) {
 	case func(string) bool:

@@ -11,7 +11,7 @@ import (
 func (p *parser) fact(name, n *source.Node) (factDecl, bool) {
 	f := factDecl{name: name.Value, key: name}
 	if n.Kind != source.Map {
-		p.errorf(n, "syntax", "write for example {json: path/to/state.json}", "a fact is a map with a source, one of %s", list(sourceNames(p.load.kinds)))
+		p.errorf(n, "syntax", "write for example {json: path/to/state.json}", "a fact must be a map with a source, one of %s", list(sourceNames(p.load.kinds)))
 		return f, false
 	}
 	var found []string
@@ -76,7 +76,7 @@ func (p *parser) fact(name, n *source.Node) (factDecl, bool) {
 	}
 	for _, o := range f.kind.Options {
 		if word, ok := f.options[o.Name].(string); ok && o.Needs[word] != "" && f.texts[o.Needs[word]] == nil {
-			p.warnf(name, "fact-option", "add "+o.Needs[word]+": NAME", "the fact %q needs %s: %s: %s has none of its own", name.Value, o.Needs[word], o.Name, word)
+			p.warnf(name, "fact-option", "add "+o.Needs[word]+": NAME", "the fact %q needs %s: %s: %s has no default", name.Value, o.Needs[word], o.Name, word)
 		}
 	}
 	return f, f.kind.Given || len(f.args) > 0
@@ -88,7 +88,7 @@ func (p *parser) option(f *factDecl, o SourceOption, v *source.Node) {
 	case optionCount:
 		n := p.count(v, o.Name)
 		if n == 0 && v.Value == "0" {
-			p.errorf(v, "bad-value", "", "%s is a whole number, 1 or more, not 0", o.Name)
+			p.errorf(v, "bad-value", "", "%s must be a whole number, 1 or more; got 0", o.Name)
 		}
 		f.setOption(o.Name, n)
 	case optionWord:
@@ -96,7 +96,7 @@ func (p *parser) option(f *factDecl, o SourceOption, v *source.Node) {
 	default:
 		if t := p.scalar(v, o.Name); t != nil {
 			if len(o.Words) > 0 && !strings.Contains(t.Value, "${") && !slices.Contains(o.Words, t.Value) {
-				p.errorf(t, "bad-value", nearest.DidYouMean(t.Value, o.Words), "%s is one of %s, not %q", o.Name, list(o.Words), t.Value)
+				p.errorf(t, "bad-value", nearest.DidYouMean(t.Value, o.Words), "%s must be one of %s; got %q", o.Name, list(o.Words), t.Value)
 			}
 			if f.texts == nil {
 				f.texts = map[string]*source.Node{}
@@ -154,7 +154,7 @@ func (p *parser) arguments(k SourceKind, n *source.Node) []*source.Node {
 			return nil // reported: without it the others would be at the wrong index
 		}
 		if i == 0 && (strings.Contains(t.Value, "${") || strings.TrimSpace(t.Value) == "") {
-			p.errorf(t, "exec-program", "name the program itself; only its arguments have placeholders", "the program of %s is fixed in the policy, whatever the facts are", k.Name)
+			p.errorf(t, "exec-program", "name the program itself; only its arguments can have placeholders", "the program of %s cannot have a placeholder", k.Name)
 			return nil
 		}
 		out = append(out, t)

@@ -173,7 +173,7 @@ func beside(f *file, name string) (string, error) {
 	case strings.HasPrefix(name, "~"):
 		return "", fmt.Errorf("%s begins with ~; name a file beside this one", name)
 	case at == "..", strings.HasPrefix(at, "../"):
-		return "", fmt.Errorf("%s leads out of the folder that policies are read from", name)
+		return "", fmt.Errorf("%s leads out of the directory that policies are read from", name)
 	}
 	return at, nil
 }

@@ -25,7 +25,7 @@ func (p *parser) loop(key, n *source.Node) *loopDecl {
 	}
 	ok := p.object(n, "loop", form.LoopKeys(), targets{{"state", &l.state}, {"name", &l.name}, {"on", &l.on}, {"owner", &l.owner}, {"start", start}})
 	if ok && n.Get("state") == nil {
-		p.errorf(key, "loop", "write for example loop: {state: todo}", "loop needs state, the fact that the loop is in")
+		p.errorf(key, "loop", "write for example loop: {state: todo}", "loop needs state, the fact that holds the loop")
 	}
 	if l.state == nil {
 		return nil

@@ -62,7 +62,7 @@ func (p *parser) root(lines []byte) *source.Node {
 	case !p.load.affords(root.Count()):
 		p.errorf(root, source.CheckSize, "split the policy", "the policy and its files have more than %d values", p.load.limits.Nodes)
 	case root.Kind != source.Map:
-		p.errorf(root, "syntax", "start the file with the line: ralph: 1", "a policy is a map of keys, this is %s", root.KindName())
+		p.errorf(root, "syntax", "start the file with the line: ralph: 1", "a policy must be a map of keys; got %s", root.KindName())
 	default:
 		return root
 	}
@@ -73,13 +73,13 @@ func (p *parser) root(lines []byte) *source.Node {
 // what names the object in messages.
 func (p *parser) fields(n *source.Node, what string, ks form.Keys, f func(key *source.Node, value *source.Node)) bool {
 	if n.Kind != source.Map {
-		p.errorf(n, "syntax", "", "%s is a map with the keys %s, this is %s", what, list(ks.Names()), n.KindName())
+		p.errorf(n, "syntax", "", "%s must be a map with the keys %s; got %s", what, list(ks.Names()), n.KindName())
 		return false
 	}
 	for _, fl := range n.Fields {
 		if !ks.Has(fl.Key.Value) {
 			p.errorf(fl.Key, "unknown-key", unknownKeyHelp(fl.Key.Value, ks),
-				"unknown key %q in %s, expected one of %s", fl.Key.Value, what, few(ks.Names()))
+				"unknown key %q in %s; expected one of %s", fl.Key.Value, what, few(ks.Names()))
 			continue
 		}
 		f(fl.Key, fl.Value)
@@ -169,7 +169,7 @@ func (p *parser) document(root *source.Node, guard bool) *document {
 		return nil
 	case version.Tag != "!!int" || version.Value != strconv.Itoa(languageVersion):
 		p.errorf(version, "version", "write ralph: 1, or use a release of ralph that knows this version",
-			"this release reads version %d of the policy language, this is %s", languageVersion, p.shown(version))
+			"this release reads version %d of the policy language; got %s", languageVersion, p.shown(version))
 		return nil
 	}
 	if !guard {
@@ -250,7 +250,7 @@ func (p *parser) memory(key, n *source.Node) memoryDecl {
 func (p *parser) prefix(n *source.Node) string {
 	s, ok := p.text(n, "prefix")
 	if ok && (strings.TrimSpace(s) == "" || strings.ContainsFunc(s, unicode.IsControl)) {
-		p.errorf(n, "bad-value", "write a word such as the name of the loop", "prefix is a string on one line, not %q", s)
+		p.errorf(n, "bad-value", "write a word such as the name of the loop", "prefix must be a string on one line; got %q", s)
 	}
 	return s
 }
@@ -261,7 +261,7 @@ func (p *parser) each(n *source.Node, what string, f func(*source.Node)) {
 		return
 	}
 	if n.Kind != source.List {
-		p.errorf(n, "syntax", "begin each item with a dash", "%s is a list, this is %s", what, n.KindName())
+		p.errorf(n, "syntax", "begin each item with a dash", "%s must be a list; got %s", what, n.KindName())
 		return
 	}
 	for _, item := range n.Items {
@@ -275,7 +275,7 @@ func (p *parser) named(n *source.Node, what string, f func(key, value *source.No
 		return
 	}
 	if n.Kind != source.Map {
-		p.errorf(n, "syntax", "write NAME: VALUE, one a line", "%s is a map from names to values, this is %s", what, n.KindName())
+		p.errorf(n, "syntax", "write NAME: VALUE, one a line", "%s must be a map from names to values; got %s", what, n.KindName())
 		return
 	}
 	for _, fl := range n.Fields {
@@ -328,7 +328,7 @@ func (p *parser) defaultsOfRun(n *source.Node) *runDecl {
 	r := &runDecl{at: n.Start, fresh: true}
 	client := func(k, v *source.Node) {
 		if s, ok := p.text(v, k.Value); ok && (s == "" || strings.TrimSpace(s) != s) {
-			p.errorf(v, "bad-value", "write the program alone: client: claude", "client is a program, not %q", s)
+			p.errorf(v, "bad-value", "write only the program: client: claude", "client must be a program; got %q", s)
 		} else if ok {
 			r.at, r.args = v.Start, slices.Insert(r.args, 0, s)
 			p.holes(v)
@@ -348,7 +348,7 @@ func (p *parser) defaultsOfRun(n *source.Node) *runDecl {
 	p.object(n, "run", form.AgentKeys(), targets{{"client", client}, {"args", args}, {"fresh", &r.fresh}, {"iteration", &r.iteration}})
 	if v := n.Get("iteration"); v != nil && v.Tag == "!!str" {
 		if d, err := time.ParseDuration(v.Value); err == nil && d == 0 {
-			p.errorf(v, "bad-value", "write for example 30m", "an iteration needs time")
+			p.errorf(v, "bad-value", "write for example 30m", "the time of an iteration must be positive")
 		}
 	}
 	return r
@@ -357,7 +357,7 @@ func (p *parser) defaultsOfRun(n *source.Node) *runDecl {
 // holes reports a placeholder in a text that must have none.
 func (p *parser) holes(n *source.Node) {
 	if strings.Contains(n.Value, "${") {
-		p.errorf(n, "bad-value", "write the value itself", "what the agent is started with stands in the policy: it has no ${…}")
+		p.errorf(n, "bad-value", "write the value itself", "the agent's command line cannot have placeholders")
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 func (p *parser) rule(n *source.Node) (*ruleDecl, bool) {
 	r := &ruleDecl{node: n}
 	if n.Kind != source.Map {
-		p.errorf(n, "syntax", "write - name: …", "a rule is a map with the keys %s, this is %s", list(form.RuleKeys().Names()), n.KindName())
+		p.errorf(n, "syntax", "write - name: …", "a rule must be a map with the keys %s; got %s", list(form.RuleKeys().Names()), n.KindName())
 		return r, false
 	}
 	if n.Get("include") != nil {
@@ -40,14 +40,14 @@ func (p *parser) rule(n *source.Node) (*ruleDecl, bool) {
 		{"notice", &r.notice}, {"log", &r.log}, {"unless_repeated", &r.unless},
 	})
 	if at := n.Get("success"); at != nil && r.verb != verbStop {
-		p.errorf(at, "success", "write it beside stop:, in the rule that finds the work done", "success is for a rule with stop")
+		p.errorf(at, "success", "write it beside stop:, in the rule that finds the work done", "success needs stop in the same rule")
 	}
 	if len(verbs) > 1 {
-		p.errorf(verbs[1], "verbs", "make two rules of it", "a rule has at most one of continue, stop and note; this one has %s and %s", verbs[0].Value, verbs[1].Value)
+		p.errorf(verbs[1], "verbs", "make two rules of it", "a rule must have at most one of continue, stop and note; got %s and %s", verbs[0].Value, verbs[1].Value)
 	}
 	switch {
 	case n.Get("name") == nil:
-		p.errorf(firstKey(n), "rule-name", "add name: and a word for it in kebab-case", "this rule has no name")
+		p.errorf(firstKey(n), "rule-name", "add name: with a name in kebab-case", "this rule has no name")
 	case r.name != nil && !isKebab(r.name.Value):
 		p.errorf(r.name, "rule-name", kebabHelp(r.name.Value), "the rule name %q is not kebab-case", r.name.Value)
 	}
@@ -64,7 +64,7 @@ func (p *parser) unless(n *source.Node) *Unless {
 		return nil
 	}
 	if times := n.Get("times"); u.Times == 0 && (times == nil || times.Value == "0") {
-		p.errorf(n, "unless-times", "write times: 1 to let the rule speak once", "unless_repeated needs times, 1 or more")
+		p.errorf(n, "unless-times", "write times: 1 to use the rule once", "unless_repeated needs times, 1 or more")
 		return nil
 	}
 	return u
@@ -95,11 +95,11 @@ func (p *parser) effect(n *source.Node) (effectDecl, bool) {
 		if len(n.Fields) > 1 {
 			at = n.Fields[1].Key
 		}
-		p.errorf(at, "syntax", "write one effect an item: - set: fact.field = value", "an effect is one of %s", list(ks.Names()))
+		p.errorf(at, "syntax", "write one effect an item: - set: fact.field = value", "an effect must be one of %s", list(ks.Names()))
 		return e, false
 	}
 	if help := meantEffect(n.Fields[0], ks); help != "" {
-		p.errorf(n.Fields[0].Key, "unknown-key", help, "unknown key %q in %s, expected one of %s", n.Fields[0].Key.Value, "an effect", few(ks.Names()))
+		p.errorf(n.Fields[0].Key, "unknown-key", help, "unknown key %q in %s; expected one of %s", n.Fields[0].Key.Value, "an effect", few(ks.Names()))
 		return e, false
 	}
 	ok := true
@@ -150,7 +150,7 @@ func meantEffect(f source.Field, ks form.Keys) string {
 // assignment accepts a string such as fact.field = expression.
 func (p *parser) assignment(n *source.Node, what string) *source.Node {
 	if n.Kind == source.Map && len(n.Fields) == 1 && n.Fields[0].Value.Kind == source.Scalar {
-		p.errorf(n, "syntax", fmt.Sprintf("write %s: %s = %s", what, n.Fields[0].Key.Value, n.Fields[0].Value.Value), "%s is a string, this is a map", what)
+		p.errorf(n, "syntax", fmt.Sprintf("write %s: %s = %s", what, n.Fields[0].Key.Value, n.Fields[0].Value.Value), "%s must be a string; got a map", what)
 		return nil
 	}
 	return p.scalar(n, what)
@@ -186,7 +186,7 @@ func (p *parser) finally(n *source.Node) (finallyDecl, bool) {
 	}
 	p.object(n, "a finally entry", form.FinallyKeys(), targets{{"name", &f.name}, {"when", &f.when}, {"prune", prune}, {"log", &f.log}})
 	if n.Kind == source.Map && n.Get("prune") == nil && n.Get("log") == nil {
-		p.errorf(firstKey(n), "syntax", "add what is to be done", "a finally entry needs prune or log")
+		p.errorf(firstKey(n), "syntax", "add prune or log", "a finally entry needs prune or log")
 	}
 	return f, (pruned || f.log != nil) && (f.when != nil || n.Get("when") == nil)
 }

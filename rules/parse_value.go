@@ -15,7 +15,7 @@ import (
 
 func (p *parser) text(n *source.Node, what string) (string, bool) {
 	if n.Kind != source.Scalar || n.Tag == "!!null" {
-		p.errorf(n, "syntax", "", "%s is a string, this is %s", what, n.KindName())
+		p.errorf(n, "syntax", "", "%s must be a string; got %s", what, n.KindName())
 		return "", false
 	}
 	return n.Value, true
@@ -32,13 +32,13 @@ func (p *parser) scalar(n *source.Node, what string) *source.Node {
 // template accepts a text with placeholders.
 func (p *parser) template(n *source.Node, what string) *source.Node {
 	if n.Kind == source.Scalar && n.Tag == "!!null" {
-		p.errorf(n, "syntax", `write the text, or "" for none`, "%s is a string, this is empty", what)
+		p.errorf(n, "syntax", `write the text, or "" for none`, "%s must be a string; got nothing", what)
 		return nil
 	}
 	if n.Style == source.Plain && slices.Contains([]string{"true", "false", "yes", "no"}, strings.ToLower(n.Value)) {
 		examples := map[string]string{verbContinue: "Go on with the next item", verbStop: "the work is done", verbNote: "three items are open"}
 		if example := examples[what]; example != "" {
-			p.warnf(n, "verb-text", "write the text, such as "+what+": "+example, "%s takes a string, and this one is only %q", what, n.Value)
+			p.warnf(n, "verb-text", "write the text, such as "+what+": "+example, "%s must be a text to show; got only %q", what, n.Value)
 		}
 	}
 	p.uncut(n)
@@ -59,7 +59,7 @@ func (p *parser) uncut(n *source.Node) {
 	}
 	at.Col++
 	p.diags.add(p.file, at, source.Pos{Line: at.Line, Col: len(runes) + 1}, Warning, "cut-text",
-		"a ` #` starts a comment and cuts the text off here", "quote the whole text; leave two spaces before a comment that is meant")
+		"a ` #` starts a comment and cuts the text off here", "quote the whole text; put two spaces before a comment")
 }
 
 // parts accepts a text: a template, or a list of parts.
@@ -72,11 +72,11 @@ func (p *parser) parts(n *source.Node, what string) *source.Node {
 		if n.Get("text") != nil {
 			help = "make it an item of a list: - text: …"
 		}
-		p.errorf(n, "syntax", help, "%s is a string or a list of parts, this is a map", what)
+		p.errorf(n, "syntax", help, "%s must be a string or a list of parts; got a map", what)
 		return nil
 	}
 	if len(n.Items) == 0 {
-		p.errorf(n, "empty", "leave the key out, or write a part", "%s is an empty list", what)
+		p.errorf(n, "empty", "remove the key, or write a part", "%s is an empty list", what)
 		return nil
 	}
 	good := true
@@ -103,7 +103,7 @@ func (p *parser) part(n *source.Node, what string) bool {
 			return false
 		}
 		if text == nil && len(n.Fields) == 1 { // otherwise a second key is reported
-			p.errorf(firstKey(n), "syntax", "add text: with what the part says", "a part needs text")
+			p.errorf(firstKey(n), "syntax", "add text: with the text of the part", "a part needs text")
 		}
 		if text == nil || when == nil && n.Get("when") != nil {
 			return false
@@ -111,7 +111,7 @@ func (p *parser) part(n *source.Node, what string) bool {
 	}
 	switch {
 	case text.Kind != source.Scalar:
-		p.errorf(text, "syntax", "write one list of parts; a part with a condition has the keys when and text", "a part is a string, this is %s", text.KindName())
+		p.errorf(text, "syntax", "write one list of parts; a part with a condition has the keys when and text", "a part must be a string; got %s", text.KindName())
 	case strings.TrimSpace(text.Value) == "":
 		p.errorf(text, "empty", "remove it; an empty line at the start of a part makes a paragraph", "this part of %s is empty", what)
 	default:
@@ -128,7 +128,7 @@ func (p *parser) word(n *source.Node, what string, words []string) int {
 	}
 	i := slices.Index(words, s)
 	if i < 0 {
-		p.errorf(n, "bad-value", nearest.DidYouMean(s, words), "%s is one of %s, not %q", what, list(words), s)
+		p.errorf(n, "bad-value", nearest.DidYouMean(s, words), "%s must be one of %s; got %q", what, list(words), s)
 		return 0
 	}
 	return i
@@ -136,7 +136,7 @@ func (p *parser) word(n *source.Node, what string, words []string) int {
 
 func (p *parser) boolean(n *source.Node, what string) bool {
 	if n.Kind != source.Scalar || n.Tag != "!!bool" {
-		p.errorf(n, "bad-value", "", "%s is true or false, this is %s", what, p.shown(n))
+		p.errorf(n, "bad-value", "", "%s must be true or false; got %s", what, p.shown(n))
 		return false
 	}
 	b, _ := n.Decode().(bool)
@@ -147,7 +147,7 @@ func (p *parser) boolean(n *source.Node, what string) bool {
 func (p *parser) count(n *source.Node, what string) int {
 	i, err := strconv.Atoi(n.Value)
 	if n.Kind != source.Scalar || n.Tag != "!!int" || err != nil || i < 0 {
-		p.errorf(n, "bad-value", numberHelp(n), "%s is a whole number, 0 or more, this is %s", what, p.shown(n))
+		p.errorf(n, "bad-value", numberHelp(n), "%s must be a whole number, 0 or more; got %s", what, p.shown(n))
 		return 0
 	}
 	return i
@@ -180,7 +180,7 @@ func timeHelp(n *source.Node) string {
 func (p *parser) amount(n *source.Node, what string) float64 {
 	f, err := strconv.ParseFloat(n.Value, 64)
 	if n.Kind != source.Scalar || n.Tag != "!!int" && n.Tag != "!!float" || err != nil || f < 0 || math.IsNaN(f) || math.IsInf(f, 0) {
-		p.errorf(n, "bad-value", numberHelp(n), "%s is a number, 0 or more, this is %s", what, p.shown(n))
+		p.errorf(n, "bad-value", numberHelp(n), "%s must be a number, 0 or more; got %s", what, p.shown(n))
 		return 0
 	}
 	return f
@@ -192,7 +192,7 @@ func (p *parser) shown(n *source.Node) string {
 	case n.Kind != source.Scalar, n.Tag == "!!null":
 		return n.KindName()
 	case n.Tag == "!!str":
-		return "the text " + quote(cut(n.Value, 40))
+		return "the string " + quote(cut(n.Value, 40))
 	}
 	return cut(n.Value, 40)
 }
@@ -200,7 +200,7 @@ func (p *parser) shown(n *source.Node) string {
 func (p *parser) duration(n *source.Node, what string) time.Duration {
 	d, err := time.ParseDuration(n.Value)
 	if n.Kind != source.Scalar || n.Tag != "!!str" || err != nil || strings.HasPrefix(n.Value, "-") || strings.HasPrefix(n.Value, "+") {
-		p.errorf(n, "bad-value", timeHelp(n), "%s is a duration such as 30s, this is %s", what, p.shown(n))
+		p.errorf(n, "bad-value", timeHelp(n), "%s must be a duration such as 30s; got %s", what, p.shown(n))
 		return 0
 	}
 	return d
@@ -265,15 +265,15 @@ func (p *parser) oneOrMore(n *source.Node, what string) []*source.Node {
 			_, _, message, help := new(finder).find("[["+item.Items[0].Value+"]]", 0, len(item.Items[0].Value), "", "")
 			p.errorf(item, "syntax", help, "%s", message)
 		case item.Kind != source.Scalar:
-			p.errorf(item, "syntax", "quote the expression, or put it into a |- block", "%s is an expression or a list of them, this is %s", what, item.KindName())
+			p.errorf(item, "syntax", "quote the expression, or put it into a |- block", "%s must be an expression or a list of them; got %s", what, item.KindName())
 		case item.Tag == "!!null" || strings.TrimSpace(item.Value) == "":
-			p.errorf(item, "empty", "leave the key out, or write an expression", "%s is empty", what)
+			p.errorf(item, "empty", "remove the key, or write an expression", "%s is empty", what)
 		default:
 			out = append(out, item)
 		}
 	}
 	if len(items) == 0 {
-		p.errorf(n, "empty", "leave the key out, or write an expression", "%s is empty", what)
+		p.errorf(n, "empty", "remove the key, or write an expression", "%s is empty", what)
 	}
 	return out
 }
@@ -292,7 +292,7 @@ func (p *parser) expressions(n *source.Node, what string, lost func(key *source.
 	var out []letDecl
 	p.named(n, what, func(k, v *source.Node) {
 		if v.Kind != source.Scalar || v.Tag == "!!null" {
-			p.errorf(v, "syntax", "quote the expression, or put it into a |- block", "the value of %q is an expression, this is %s", k.Value, v.KindName())
+			p.errorf(v, "syntax", "quote the expression, or put it into a |- block", "the value of %q must be an expression; got %s", k.Value, v.KindName())
 			lost(k)
 			return
 		}
@@ -313,7 +313,7 @@ func (p *parser) events(n *source.Node) []string {
 		if n.Kind == source.List {
 			kind = "empty"
 		}
-		p.errorf(n, "bad-value", "leave the key out for [Stop]", "events is a list of %s, this is %s", list(all), kind)
+		p.errorf(n, "bad-value", "remove the key for [Stop]", "events must be a list of %s; got %s", list(all), kind)
 		return nil
 	}
 	var out []string
@@ -322,9 +322,9 @@ func (p *parser) events(n *source.Node) []string {
 		switch {
 		case !ok:
 		case !slices.Contains(all, s):
-			p.errorf(item, "bad-value", nearest.DidYouMean(s, all), "unknown event %q, expected one of %s", s, list(all))
+			p.errorf(item, "bad-value", nearest.DidYouMean(s, all), "unknown event %q; expected one of %s", s, list(all))
 		case slices.Contains(out, s):
-			p.errorf(item, "bad-value", "remove it", "the event %q is listed already", s)
+			p.errorf(item, "bad-value", "remove it", "the event %q is listed twice", s)
 		default:
 			out = append(out, s)
 		}

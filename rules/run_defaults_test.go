@@ -44,17 +44,17 @@ func TestRunDefaults(t *testing.T) {
 
 func TestRunDefaultsThatDoNotLoad(t *testing.T) {
 	for run, want := range map[string]string{
-		"claude -p":                       "run is a map with the keys",
+		"claude -p":                       "run must be a map with the keys",
 		"{agent: claude}":                 `unknown key "agent" in run`,
 		"{args: [-p]}":                    "args needs client",
-		"{client: a, args: -p}":           "args is a list",
-		"{client: a, args: [[b]]}":        "an argument is a string",
-		"{client: ''}":                    `client is a program, not ""`,
-		"{client: a, args: ['${model}']}": "it has no ${…}",
-		"{client: '${agent}'}":            "it has no ${…}",
-		"{fresh: 1}":                      "fresh is true or false",
-		"{iteration: 30}":                 "iteration is a duration such as 30s",
-		"{iteration: 0s}":                 "an iteration needs time",
+		"{client: a, args: -p}":           "args must be a list",
+		"{client: a, args: [[b]]}":        "an argument must be a string",
+		"{client: ''}":                    `client must be a program; got ""`,
+		"{client: a, args: ['${model}']}": "the agent's command line cannot have placeholders",
+		"{client: '${agent}'}":            "the agent's command line cannot have placeholders",
+		"{fresh: 1}":                      "fresh must be true or false",
+		"{iteration: 30}":                 "iteration must be a duration such as 30s",
+		"{iteration: 0s}":                 "the time of an iteration must be positive",
 	} {
 		if got := refused(t, "run: "+run+"\nrules: []\n", rules.Config{}); !strings.Contains(got, want) {
 			t.Errorf("%s: %s\nwant %s", run, got, want)

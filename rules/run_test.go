@@ -75,9 +75,9 @@ func TestRunThatDoesNotLoad(t *testing.T) {
 	for effect, want := range map[string]string{
 		"run: notify":                           "run takes an array of words: the program and its arguments",
 		"run: []":                               "run takes an array of words",
-		`run: ["${session_id}"]`:                "the program of run is fixed in the policy, whatever the facts are",
+		`run: ["${session_id}"]`:                "the program of run cannot have a placeholder",
 		`run: [notify, "${s.m}"]`:               `unknown field "m"`,
-		"{run: [notify], timeout: 5}":           "timeout is a duration such as 30s",
+		"{run: [notify], timeout: 5}":           "timeout must be a duration such as 30s",
 		"{run: [notify], stdin: x}":             `unknown key "stdin" in run`,
 		"{timeout: 5s}":                         `unknown key "timeout" in an effect`,
 		`{run: [notify], set: "s.n = s.n + 1"}`: `unknown key "set" in run`,

@@ -187,7 +187,7 @@ func Sources() []SourceKind {
 	})
 	task.Extra = anything
 	return []SourceKind{
-		{Name: "input", Doc: "A value that a program gives by name. One that is missing is reported.", Given: true},
+		{Name: "input", Doc: "A value that the program provides by name. A missing one is reported.", Given: true},
 		{Name: "text", Doc: "A text file, trimmed.", Path: true, Settle: true, File: true, Value: text},
 		{Name: "json", Doc: "A JSON file that holds an object.", Path: true, Schema: true, Settle: true, Editable: true, File: true},
 		{Name: "frontmatter", Doc: "The YAML front matter of a file; .body is the text below it.", Path: true, Schema: true, Settle: true, Editable: true, File: true, Body: true},
@@ -197,7 +197,7 @@ func Sources() []SourceKind {
 			Path: true, Glob: true, Schema: true,
 			Options: []SourceOption{
 				{Name: "parse", Kind: optionWord, Words: []string{"json", "frontmatter", "text"}, Doc: "How each file is read; json by default."},
-				{Name: "max", Kind: optionCount, Doc: "Most files that are read; 1000 by default."},
+				{Name: "max", Kind: optionCount, Doc: "Maximum number of files to read; 1000 by default."},
 			},
 			Around: func(document *schema.Schema) *schema.Schema {
 				return listOf(object(map[string]*schema.Schema{"path": text, "name": text, "age": anything, "value": within(document)}))
@@ -217,7 +217,7 @@ func Sources() []SourceKind {
 			}),
 		},
 		{
-			Name: "exec", Doc: "What a program printed; its arguments are a list and never a shell line.", Argv: true, Schema: true,
+			Name: "exec", Doc: "The output of a program; its arguments are a list, never a shell command line.", Argv: true, Schema: true,
 			Trust: "runs a program", Once: true, Timeout: execTimeout, Derive: deriveOutput,
 			Options: []SourceOption{{Name: "stdin", Kind: optionText, Doc: "What the program reads from its standard input."}},
 			Around: func(document *schema.Schema) *schema.Schema {
@@ -229,7 +229,7 @@ func Sources() []SourceKind {
 		{
 			Name: "tasks", Doc: "The task list of the host: claude.", Words: []string{"claude"}, Value: listOf(task), Session: true,
 			shows:   showing("id", "status", "owner", "blocks", "blockedBy"), // the other strings are the agent's words
-			Options: []SourceOption{{Name: "list", Kind: optionArgument, Doc: "Name of the list; that of the session by default."}},
+			Options: []SourceOption{{Name: "list", Kind: optionArgument, Doc: "Name of the list; the list of the session by default."}},
 		},
 		{
 			Name: "judge", Doc: "A model's answer to a question about the end of the conversation.", Text: true, Returns: true, Session: true,
@@ -239,8 +239,8 @@ func Sources() []SourceKind {
 				{Name: "model", Kind: optionArgument, Doc: "Name of the model; openai needs it, anthropic has a default."},
 				{Name: "system", Kind: optionText, Doc: "Instructions to the model: its role and its criteria."},
 				{Name: "turns", Kind: optionCount, Doc: "How many turns of the conversation the model sees; 5 by default."},
-				{Name: "tool_results", Kind: optionArgument, Words: []string{"true", "false"}, Doc: "Whether the model also sees what tools returned: true or false; false by default."},
-				{Name: "max_tokens", Kind: optionCount, Doc: "Most tokens of its answer; 1024 by default."},
+				{Name: "tool_results", Kind: optionArgument, Words: []string{"true", "false"}, Doc: "Whether the model also sees the results of tools; false by default."},
+				{Name: "max_tokens", Kind: optionCount, Doc: "Maximum number of tokens in its answer; 1024 by default."},
 			},
 		},
 	}

@@ -41,7 +41,7 @@ func (a Action) MarshalText() ([]byte, error) {
 func (a *Action) UnmarshalText(b []byte) error {
 	i := slices.Index(actions[:], string(b))
 	if i < 0 {
-		return fmt.Errorf("unknown action %q, expected stop or continue", b)
+		return fmt.Errorf("unknown action %q; expected stop or continue", b)
 	}
 	*a = Action(i)
 	return nil

@@ -34,7 +34,7 @@ type exit struct {
 
 var (
 	errTime = errors.New("the iteration took too long")
-	errEnd  = errors.New("the client cannot go on")
+	errEnd  = errors.New("the client cannot continue")
 )
 
 // runAgent runs iteration n. The error is errStuck, or that the agent could not be started.

@@ -98,16 +98,16 @@ func TestCommandIsRefused(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"claude", "-p", "Fix it."}, `claude: the run gives the prompt: leave out "Fix it." here, and write --prompt "Fix it." before the agent`},
-		{[]string{"claude", "-p", "--", "Fix it."}, "leave out --: the run gives the prompt"},
+		{[]string{"claude", "-p", "Fix it."}, `claude: the run sets the prompt: remove "Fix it." here, and write --prompt "Fix it." before the agent`},
+		{[]string{"claude", "-p", "--", "Fix it."}, "leave out --: the run sets the prompt"},
 		{[]string{"claude", "-p", "--output-format", "json"}, "leave out --output-format json: the run reads what --output-format stream-json prints"},
 		{[]string{"claude", "--output-format=text"}, "leave out --output-format text"},
 		{[]string{"claude", "--continue"}, "leave out --continue: each iteration has a session of its own"},
 		{[]string{"claude", "--resume=x"}, "leave out --resume"},
 		{[]string{"claude", "--bg"}, "leave out --bg"},
 		{[]string{"codex", "exec", "resume", "--last"}, "codex: leave out resume"},
-		{[]string{"codex", "exec", "-"}, "leave out -: the run gives the prompt"},
-		{[]string{"gemini", "-p", "Fix it."}, `gemini: the run gives the prompt: leave out "Fix it." here`},
+		{[]string{"codex", "exec", "-"}, "leave out -: the run sets the prompt"},
+		{[]string{"gemini", "-p", "Fix it."}, `gemini: the run sets the prompt: leave out "Fix it." here`},
 		{[]string{"gemini", "--prompt=Fix it."}, `write --prompt "Fix it." before the agent`},
 		{[]string{"gemini", "-o"}, "leave out -o "},
 		{[]string{"gemini", "-i", "x"}, "leave out -i"},
@@ -300,7 +300,7 @@ func TestUnrecorded(t *testing.T) {
 {"type":"result","exitCode":1}`, 1, run.Result{Outcome: run.ContextOverflow, Problem: "too long"}},
 		{"copilot", `{"type":"session_limits_exhausted.requested","data":{}}
 {"type":"result","exitCode":1}`, 1, run.Result{Outcome: run.OverBudget, Problem: "the limit of the session is used up"}},
-		{"codex", "", 0, run.Result{Outcome: run.Crashed, Problem: "the client ended without saying how it went"}},
+		{"codex", "", 0, run.Result{Outcome: run.Crashed, Problem: "the client exited without a result"}},
 	} {
 		o := adapterOf(t, c.client).Output()
 		for line := range strings.Lines(c.out) {

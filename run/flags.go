@@ -48,21 +48,21 @@ func (l *cmdline) find(names ...string) (at int, written string) {
 // refuse reports flags that conflict with a run.
 func (l *cmdline) refuse(why string, names ...string) {
 	if _, written := l.find(names...); written != "" && l.err == nil {
-		l.err = fmt.Errorf("%s: leave out %s: %s", l.client, written, why)
+		l.err = fmt.Errorf("%s: remove %s: %s", l.client, written, why)
 	}
 }
 
 // refusePrompt reports a prompt in the agent's command line.
 func (l *cmdline) refusePrompt(prompt string) {
 	if l.err == nil {
-		l.err = fmt.Errorf("%s: the run gives the prompt: leave out %q here, and write --prompt %[2]q before the agent", l.client, prompt)
+		l.err = fmt.Errorf("%s: the run sets the prompt: remove %q here, and write --prompt %[2]q before the agent", l.client, prompt)
 	}
 }
 
 // Reasons why flags are rejected.
 const (
-	ownPrompt  = "the run gives the prompt"
-	ownSession = "each iteration has a session of its own, or goes on with the last one with --continue of ralph run"
+	ownPrompt  = "the run sets the prompt"
+	ownSession = "each iteration has its own session, or continues the last one with --continue of ralph run"
 )
 
 // need adds a flag with a value unless args have it; names are its spellings, of which the first is added. Another
@@ -78,7 +78,7 @@ func (l *cmdline) need(value string, names ...string) {
 		got = l.args[at+1]
 	}
 	if got != value && l.err == nil {
-		l.err = fmt.Errorf("%s: leave out %s %s: the run reads what %s %s prints", l.client, written, got, written, value)
+		l.err = fmt.Errorf("%s: remove %s %s: the run reads what %s %s prints", l.client, written, got, written, value)
 	}
 }
 

@@ -43,7 +43,7 @@ func (r *Runner) openFolder() error {
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("the folder of the run cannot be used: %w", err)
+		return fmt.Errorf("the directory of the run cannot be used: %w", err)
 	}
 	r.folder = f
 	return nil
@@ -63,7 +63,7 @@ func openFolder(project, id string) (*folder, error) {
 		return nil, err
 	}
 	if info, err := root.Stat(name); err != nil || !info.IsDir() { // opening a pipe would block
-		return nil, fmt.Errorf("%s is not a folder; remove it", name)
+		return nil, fmt.Errorf("%s is not a directory; remove it", name)
 	}
 	state.IgnoreDir(root, Dir)
 	own, err := root.OpenRoot(name)

@@ -141,7 +141,7 @@ func TestSessionsStepAside(t *testing.T) {
 	dir, state := loopProject(t)
 	tree, _ := loopProject(t)
 	r := loopRun(t, dir, state, sh("true"), run.WithLimits(run.Limits{Iterations: 1}))
-	busy := "stop||[ralph] run " + r.ID() + " continues the loop build; to end it: ralph stop policy.yaml"
+	busy := "stop||[ralph] run " + r.ID() + " continues the loop build; run `ralph stop policy.yaml` to end it"
 	got := map[string]string{}
 	for ev := range r.Run(t.Context()) {
 		if ev.Kind != run.IterationStart {
@@ -162,7 +162,7 @@ func TestSessionsStepAside(t *testing.T) {
 	got["after"] = hook(t, dir, state, "s", "")
 	want := map[string]string{
 		"first": busy, "again": "stop|", "another": busy, "own": "stop|", "elsewhere": "continue|step 1",
-		"run":           "run " + r.ID() + " of policy.yaml works in " + dir + "; wait for it, stop it, or give this one a worktree of its own",
+		"run":           "run " + r.ID() + " of policy.yaml works in " + dir + "; wait for it, stop it, or run this one in a separate worktree",
 		"run elsewhere": "1 of 1 iterations were started", "after": "continue|step 1",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -181,12 +181,12 @@ func TestLoopOfTheRun(t *testing.T) {
 	}{
 		{
 			name: "no loop", want: []string{"run_start", "verdict stop", "run_end failed"},
-			why: "no loop: state.json is missing; start one with: ralph start policy.yaml",
+			why: "no loop: state.json is missing; run `ralph start policy.yaml` to start one",
 		},
 		{
 			name: "no loop, and a prompt", opts: []run.Option{run.WithPrompt("begin")},
 			want: []string{"run_start", "iteration_start 1", "iteration_end 1 ok", "verdict 1 stop", "run_end failed"},
-			why:  "no loop: state.json is missing; start one with: ralph start policy.yaml",
+			why:  "no loop: state.json is missing; run `ralph start policy.yaml` to start one",
 		},
 		{
 			name: "a prompt that makes the loop", opts: []run.Option{run.WithPrompt("begin")}, script: `echo '{"step": 6}' >state.json`,
@@ -200,11 +200,11 @@ func TestLoopOfTheRun(t *testing.T) {
 		},
 		{
 			name: "stopped", state: `{"step": 1}`, stopped: true, want: []string{"run_start", "verdict stop", "run_end failed"},
-			why: "the loop build was stopped; to continue it: ralph start policy.yaml",
+			why: "the loop build was stopped; run `ralph start policy.yaml` to continue it",
 		},
 		{
 			name: "stopped, and a prompt", state: `{"step": 1}`, stopped: true, opts: []run.Option{run.WithPrompt("begin")}, want: []string{"run_start", "run_end failed"},
-			why: "the loop build was stopped; to continue it: ralph start policy.yaml",
+			why: "the loop build was stopped; run `ralph start policy.yaml` to continue it",
 		},
 		{
 			name: "removed, and done", state: `{"step": 1}`, script: "rm state.json; echo ALL_DONE",

@@ -72,7 +72,7 @@ func WithUntil(text string) Option {
 func WithLimits(l Limits) Option {
 	return func(r *Runner) error {
 		if l.Iterations < 0 || l.Elapsed < 0 || l.Tokens < 0 || l.Cost < 0 {
-			return errors.New("a limit of a run is not negative")
+			return errors.New("a limit of a run must not be negative")
 		}
 		r.plan.Limits, r.limits = l, l
 		return nil
@@ -84,7 +84,7 @@ func WithLimits(l Limits) Option {
 func WithIteration(d time.Duration) Option {
 	return func(r *Runner) error {
 		if d <= 0 {
-			return fmt.Errorf("an iteration needs time, and this is %s", d)
+			return fmt.Errorf("the time of an iteration must be positive; got %s", d)
 		}
 		r.plan.Iteration = d
 		return nil

@@ -206,7 +206,7 @@ func readRun(disk *store.Store, id string) (c checkpoint, err error) {
 func (r *Runner) hold(ctx context.Context) (release func(), err error) {
 	release, live, err := r.disk.HoldRun(ctx, r.plan.Root, r.plan.Policy, r.plan.ID)
 	if live != "" {
-		err = endf(Failed, "run %s of %s works in %s; wait for it, stop it, or give this one a worktree of its own", live, r.plan.Policy, r.plan.Root)
+		err = endf(Failed, "run %s of %s works in %s; wait for it, stop it, or run this one in a separate worktree", live, r.plan.Policy, r.plan.Root)
 	}
 	return release, err
 }

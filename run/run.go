@@ -144,7 +144,7 @@ func (r *Runner) prepare(p *rules.Program) error {
 	}
 	inv.Session = "00000000-0000-7000-8000-000000000000"
 	if on, err := r.adapter.Command(inv); err == nil && slices.Equal(fresh.Args, on.Args) && slices.Equal(fresh.Env, on.Env) {
-		return fmt.Errorf("%s cannot go on with a session: let each iteration have a fresh one", r.adapter.Name())
+		return fmt.Errorf("%s cannot continue a session: use a fresh one for each iteration", r.adapter.Name())
 	}
 	return nil
 }

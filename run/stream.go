@@ -37,7 +37,7 @@ func (e ending) fill(res Result, p Process) Result {
 	res.Outcome, res.Problem = e.outcome, strings.TrimSpace(e.problem)
 	switch {
 	case !e.said && res.Outcome == "" && p.Exit == 0 && p.Signal == "":
-		res.Outcome, res.Problem = Crashed, "the client ended without saying how it went"
+		res.Outcome, res.Problem = Crashed, "the client exited without a result"
 	case res.Outcome == OK && (p.Exit != 0 || p.Signal != ""):
 		res.Outcome = "" // it failed after its report
 	}

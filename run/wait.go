@@ -60,7 +60,7 @@ func (r *Runner) waitAfterFailure(ctx context.Context) error {
 	}
 	at, last := p.ResetsAt, r.plan.Started.Add(r.plan.Limits.Elapsed)
 	if at.After(last) {
-		return endf(NoReset, "the rate limit resets at %s, when the time of the run is over", at.Local().Format(time.DateTime))
+		return endf(NoReset, "the rate limit resets at %s, after the time of the run is over", at.Local().Format(time.DateTime))
 	}
 	if least := r.now().Add(r.backoff(p.Limited)); at.Before(least) { // even if the client reports an earlier reset
 		at = least
@@ -72,7 +72,7 @@ func (r *Runner) waitAfterFailure(ctx context.Context) error {
 func (r *Runner) waitWhilePaused(ctx context.Context) error {
 	for said := false; r.control() == Pause && r.now().Sub(r.plan.Started) < r.plan.Limits.Elapsed; said = true {
 		if !said {
-			if err := r.say(Event{Kind: Waiting, Iteration: r.progress.Iterations, Why: "loops are paused in this project; ralph resume continues them"}); err != nil {
+			if err := r.say(Event{Kind: Waiting, Iteration: r.progress.Iterations, Why: "loops are paused in this project; run `ralph resume` in another terminal to continue"}); err != nil {
 				return err
 			}
 		}

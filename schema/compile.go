@@ -339,7 +339,7 @@ func (c *compiler) typeKeyword(n *node, value any, at string) {
 				Help:    meantType(name),
 			})
 		case n.kinds.has(k):
-			c.fail(place, "%q stands in the list twice", name)
+			c.fail(place, "%q is in the list twice", name)
 		default:
 			n.kinds.add(k)
 		}
@@ -454,10 +454,10 @@ func (c *compiler) names(value any, at string) []string {
 		name, ok := v.(string)
 		switch {
 		case !ok:
-			c.fail(element(at, i), "expected a name, which is text, got %s", show(v))
+			c.fail(element(at, i), "expected a name, which is a string, got %s", show(v))
 			continue
 		case seen[name]:
-			c.fail(element(at, i), "%s stands in the list twice", show(name))
+			c.fail(element(at, i), "%s is in the list twice", show(name))
 		}
 		seen[name] = true
 		all = append(all, name)

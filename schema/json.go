@@ -80,7 +80,7 @@ func explainSyntax(src []byte, at int) string {
 	before := bytes.TrimRight(src[:at], " \t\r\n")
 	switch c := src[at]; {
 	case c == '\'':
-		return "unexpected ', text and keys stand in double quotes"
+		return "unexpected ', strings and keys need double quotes"
 	case c == '/' || c == '#':
 		return fmt.Sprintf("unexpected %q, JSON has no comments", c)
 	case (c == '}' || c == ']') && bytes.HasSuffix(before, []byte(",")):

@@ -158,7 +158,7 @@ func (r *Root) plan(ctx context.Context, changes []Change) ([]*target, error) {
 			return nil, err
 		}
 		if loc.home {
-			return nil, &PathError{Path: c.Path, Message: "lies in the home directory, where nothing is ever changed"}
+			return nil, &PathError{Path: c.Path, Message: "is in the home directory, where ralph changes nothing"}
 		}
 		was := r.fetchWithin(ctx, loc, 0, nil)
 		if err := ctx.Err(); err != nil {
@@ -224,7 +224,7 @@ func (t *target) add(c Change) error {
 			t.nothing = true
 			return nil
 		case t.made:
-			return t.refuse("it is made by this change and cannot be removed by it")
+			return t.refuse("this change creates it and cannot also remove it")
 		default:
 			return t.refuse("it " + t.was.problem)
 		}

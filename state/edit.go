@@ -160,14 +160,14 @@ func typeIn(t *schema.Schema, step any) *schema.Schema {
 }
 
 // errByHand is for text that an edit would harm.
-var errByHand = errors.New("it is written in a way that cannot be edited without harming the rest; repair it by hand")
+var errByHand = errors.New("it is written in a way that cannot be edited without harming the rest; edit it by hand")
 
 func grown(path string) error {
 	return &EditError{Path: path, Message: "would become too big: more than 8 MiB"}
 }
 
 // errNested is for nested values in front matter.
-var errNested = errors.New("set changes whole fields of front matter, not what is inside them; keep such state in a JSON file")
+var errNested = errors.New("set cannot change a value inside a field of front matter; keep such state in a JSON file")
 
 // clean rejects values that no document can have, and returns a copy of others as they will be decoded, with invalid
 // UTF-8 replaced.

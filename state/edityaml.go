@@ -40,7 +40,7 @@ func spliceFrontMatter(src []byte, m *matter, f Format, name string, value any) 
 		}
 		return put(len(m.yaml), len(m.yaml), indent+renderKey(name)+": "+renderYAML(value, 0)+m.newline)
 	case field.goesOn():
-		return nil, errors.New("its value goes over several lines; repair it by hand")
+		return nil, errors.New("its value spans several lines; edit it by hand")
 	}
 	blank := ""
 	plain, from, to := plainText(field.value())

@@ -32,7 +32,7 @@ func ExampleRoot_Read() {
 	// Output:
 	// state.json is not valid JSON: 1:23: unexpected end of the document: something that was opened is not closed
 	// absent.json does not exist
-	// /etc/passwd has an unusable path: it lies outside the project
+	// /etc/passwd has an unusable path: it is outside the project
 }
 
 // A change says what it is based on. If the file is another one by now,

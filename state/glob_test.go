@@ -188,7 +188,7 @@ func TestReadAllOddFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		"d/circle.md! is a link that leads round in a circle",
+		"d/circle.md! is a link in a cycle",
 		"d/good.md: in d/good.md",
 		"d/inside.md: in elsewhere.txt",
 		"d/outside.md! is a link that leads outside the project",

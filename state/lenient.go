@@ -93,9 +93,9 @@ func (m *matter) decodeFields(t *schema.Schema) error {
 	case len(fields) == 0 && len(strays) > 0:
 		return errors.New("has front matter in which no line is a field (name: value)")
 	case len(strays) == 1:
-		m.remark(strays[0].line, "%q is no field (name: value); it is ignored", strays[0].message)
+		m.remark(strays[0].line, "%q is not a field (name: value); it is ignored", strays[0].message)
 	case len(strays) > 1:
-		m.remark(strays[0].line, "%q is no field (name: value); all %d such lines are ignored", strays[0].message, len(strays))
+		m.remark(strays[0].line, "%q is not a field (name: value); all %d such lines are ignored", strays[0].message, len(strays))
 	}
 	m.fields, m.value = &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}, map[string]any{}
 	reader := yamlReader{left: maxYAMLNodes}
@@ -126,7 +126,7 @@ func (m *matter) readField(e rawField, reader *yamlReader, isString bool) (any, 
 	if node != nil && !isString {
 		if v, err := reader.value(node, 0); err == nil {
 			if after := e.value(); strings.Contains(e.indent, "\t") || len(after) > 0 && !isBlank(after[0]) && after[0] != '\r' {
-				m.remark(e.line, "%s is not valid YAML; it is read all the same", e.key)
+				m.remark(e.line, "%s is not valid YAML; it is read anyway", e.key)
 			}
 			return v, node
 		}

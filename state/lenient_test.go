@@ -51,7 +51,7 @@ func TestReadLenient(t *testing.T) {
 		{name: "several colons", content: "---\ndescription: a: b: c\nenabled: false\n---\n", value: fields("enabled", false, "description", "a: b: c"),
 			problem: `f.md:2: description is not valid YAML; it is read as the text "a: b: c"`},
 		{name: "no blank behind the colon", content: "---\nenabled:false\nn:3\n---\n", value: fields("enabled", false, "n", 3),
-			problem: "f.md:2: enabled is not valid YAML; it is read all the same\nf.md:3: n is not valid YAML; it is read all the same"},
+			problem: "f.md:2: enabled is not valid YAML; it is read anyway\nf.md:3: n is not valid YAML; it is read anyway"},
 		{name: "tabs", content: "---\nenabled:\tfalse\n\tn: 3\nn\t: 4\nother: *\n---\n", value: fields("enabled", false, "n", 4, "other", "*"),
 			problem: "f.md:2: enabled is not valid YAML; it is read as the text \"false\"\nf.md:5: other is not valid YAML; it is read as the text \"*\""},
 		{name: "no second fence", content: "---\nenabled: false\nn: 3\n", status: Invalid, problem: "has front matter that line 1 opens and no second --- closes; write a line of --- below its last field"},
@@ -202,7 +202,7 @@ func TestEditLenient(t *testing.T) {
 		{name: "a new field", src: "---\r\nx: *\r\n---\r\nbody", sets: []Set{set(2, "n")}, want: "---\r\nx: *\r\n\"n\": 2\r\n---\r\nbody"},
 		{name: "characters before it", src: "---\nx: *é\n\"n\" : 1 # é\n---\n", sets: []Set{set(2, "n")}, want: "---\nx: *é\n\"n\" : 2 # é\n---\n"},
 
-		{name: "a block of text", src: "---\nx: *\nn: |\n  a\n---\n", sets: []Set{set(2, "n")}, err: "its value goes over several lines; repair it by hand"},
+		{name: "a block of text", src: "---\nx: *\nn: |\n  a\n---\n", sets: []Set{set(2, "n")}, err: "its value spans several lines; edit it by hand"},
 		{name: "a quote that is not closed", src: "---\nx: \"half\nn: 1\n---\n", sets: []Set{set(2, "n")}, want: "---\nx: \"half\nn: 2\n---\n"},
 		{name: "no front matter", src: "n: 1\n", sets: []Set{set(2, "n")}, err: "the file has no front matter: its first line is not ---"},
 		{name: "no second fence", src: "---\nn: 1\n", sets: []Set{set(2, "n")}, err: "the file has front matter that line 1 opens and no second --- closes; write a line of --- below its last field"},

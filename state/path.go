@@ -39,11 +39,11 @@ func (r *Root) locate(given string) (location, error) {
 			rel, ok = beneath(r.given, abs)
 		}
 		if !ok {
-			return refuse("lies outside the project")
+			return refuse("is outside the project")
 		}
 		p = rel
 	} else if strings.HasPrefix(p, "/") {
-		return refuse("lies outside the project")
+		return refuse("is outside the project")
 	}
 
 	loc.rel = path.Clean("./" + p)

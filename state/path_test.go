@@ -37,9 +37,9 @@ func TestLocate(t *testing.T) {
 		{path: "a/../b", err: `contains ".."`},
 		{path: "~/../x", err: `contains ".."`},
 		{path: "a\x00b", err: "contains a NUL byte"},
-		{path: filepath.Dir(p.Dir()), err: "lies outside the project"},
-		{path: p.Dir() + "x", err: "lies outside the project"},
-		{path: "/etc/passwd", err: "lies outside the project"},
+		{path: filepath.Dir(p.Dir()), err: "is outside the project"},
+		{path: p.Dir() + "x", err: "is outside the project"},
+		{path: "/etc/passwd", err: "is outside the project"},
 	}
 	for _, test := range tests {
 		t.Run(test.path, func(t *testing.T) {

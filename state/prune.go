@@ -68,7 +68,7 @@ func checkGlob(glob string) error {
 	case strings.HasPrefix(glob, "/"), filepath.IsAbs(glob):
 		return refuse("is absolute: name files relative to the project")
 	case strings.HasPrefix(glob, "~/"):
-		return refuse("lies in the home directory, where nothing is ever changed")
+		return refuse("is in the home directory, where ralph changes nothing")
 	}
 	if message := notAPattern(glob); message != "" {
 		return refuse(message)
@@ -84,7 +84,7 @@ func notAPattern(glob string) string {
 	case !doublestar.ValidatePattern(glob):
 		return "is not a pattern: a bracket or brace is not closed, or it ends with \\"
 	case choices(glob) > maxAlternatives:
-		return fmt.Sprintf("stands for more than %d patterns: write fewer alternatives in braces", maxAlternatives)
+		return fmt.Sprintf("expands to more than %d patterns: write fewer alternatives in braces", maxAlternatives)
 	}
 	return ""
 }

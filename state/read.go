@@ -208,7 +208,7 @@ func (r *Root) fetch(loc location, b *Budget) raw {
 		}
 		return missing("is a link that leads outside the project")
 	case errors.Is(err, syscall.ELOOP):
-		return missing("is a link that leads round in a circle")
+		return missing("is a link in a cycle")
 	case err != nil:
 		return missing("cannot be read: " + reason(err))
 	}

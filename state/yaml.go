@@ -61,7 +61,7 @@ func (r *yamlReader) mapping(n *yaml.Node, depth int) (any, error) {
 		key, value := n.Content[i], n.Content[i+1]
 		name, ok := keyText(key)
 		if !ok {
-			return nil, yamlProblem(key, "a key must be a word or text")
+			return nil, yamlProblem(key, "a key must be a string")
 		}
 		v, err := r.value(value, depth+1)
 		if err != nil {

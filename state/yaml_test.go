@@ -43,7 +43,7 @@ func TestReadYAML(t *testing.T) {
 		{name: "quotes and blocks are text", yaml: "a: '1'\nb: \"true\"\nc: |\n  2\n", want: map[string]any{"a": "1", "b": "true", "c": "2\n"}},
 		{name: "tags", yaml: "a: !!str 1\nb: !!int \"2\"\nc: !done and\nd: !!bool yes", want: map[string]any{"a": "1", "b": 2, "c": "and", "d": "yes"}},
 		{name: "<< is a name like others", yaml: "a: &a {x: 1}\n<<: *a", want: map[string]any{"a": map[string]any{"x": 1}, "<<": map[string]any{"x": 1}}},
-		{name: "a list as key", yaml: "? [a]\n: 1", err: "2:3: a key must be a word or text"},
+		{name: "a list as key", yaml: "? [a]\n: 1", err: "2:3: a key must be a string"},
 		{name: "an alias inside itself", yaml: "a: &a [*a]", err: "is nested deeper than 1000 levels"},
 		{name: "too many aliases", yaml: bomb(), err: "its aliases expand to too much"},
 		{name: "too deep", yaml: strings.Repeat("[", 2000) + strings.Repeat("]", 2000), err: "is nested deeper than 1000 levels"},

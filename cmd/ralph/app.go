@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/host/setup"
+	"github.com/ralph-sdk/ralph/internal/nearest"
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/loop/judge"
 	"github.com/ralph-sdk/ralph/project"
@@ -60,8 +62,16 @@ func (a *app) run(ctx context.Context, args []string) (status int) {
 	case a.hook || len(args) > 0 && args[0] == "eval":
 		// A mistyped flag must not hold an agent either, nor go unnoticed.
 		surviveFullFiles()
-		newAnswerer(a.stdout, a.stderr, answerJSON).write(host.Trouble("ralph", "", fmt.Errorf("%w; see ralph eval --help", err)))
+		newAnswerer(a.stdout, a.stderr, answerJSON).write(host.Trouble("ralph", "", fmt.Errorf("%w; run `ralph help eval`", err)))
 		return exitOK
+	}
+	var word string
+	if n, _ := fmt.Sscanf(err.Error(), "unknown command %q for", &word); n == 1 {
+		var names []string
+		for _, c := range cmd.Root().Commands() {
+			names = append(names, c.Name())
+		}
+		err = fmt.Errorf("unknown command %q; %s", word, cmp.Or(nearest.DidYouMean(word, names), "run `ralph help`"))
 	}
 	fmt.Fprintf(a.stderr, "ralph: %s\n", strings.TrimSpace(err.Error()))
 	return exitFailed
@@ -107,12 +117,12 @@ func (a *app) tree(eval *cobra.Command) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "ralph",
 		Short: "Decides whether a coding agent may stop",
-		Long: "ralph decides, each time a coding agent is about to stop, whether it may.\n" +
+		Long: "Each time a coding agent is about to stop, ralph decides whether it may.\n" +
 			"It follows policy files: it gathers facts and tries rules in order, and the first\n" +
 			"rule that holds decides. Without a command, ralph answers a hook whose JSON is on stdin,\n" +
 			"as ralph eval does.",
 		Example: "  ralph init                  # write a policy for this project, with its tests\n" +
-			"  ralph install claude-code   # have a coding agent ask it at every stop\n" +
+			"  ralph install claude-code   # run it whenever the coding agent stops\n" +
 			"  ralph status                # which loops run\n" +
 			"  ralph explain               # why the last decision was made",
 	}
@@ -129,11 +139,12 @@ func (a *app) tree(eval *cobra.Command) *cobra.Command {
 	group("Setting up:", a.initCommand(), a.installCommand(), a.uninstallCommand(), a.doctorCommand(), a.trustCommand())
 	help := a.helpCommand()
 	root.SetHelpCommand(help)
+	root.DisableSuggestions = true                  // nearest has them
 	root.CompletionOptions.DisableDefaultCmd = true // ralph help completion
 	for _, c := range append(root.Commands(), help) {
 		describe(c)
 	}
-	root.PersistentFlags().StringVar(&a.project, "project", "", "project root `dir` (default: CLAUDE_PROJECT_DIR, else the project that the working directory belongs to)")
+	root.PersistentFlags().StringVar(&a.project, "project", "", "use this project root `dir` (default: CLAUDE_PROJECT_DIR, else the project of the working directory)")
 	root.Version = thisVersion()
 	root.SetVersionTemplate("{{.Version}}\n")
 	a.complete(root)

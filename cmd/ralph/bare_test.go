@@ -29,8 +29,8 @@ func TestBare(t *testing.T) {
 		{"a hook's input", strings.NewReader(event), unapproved},
 		{"behind a byte order mark", strings.NewReader("\ufeff" + event), unapproved},
 		{"an object that is cut off", strings.NewReader(event[:20]), `{"systemMessage":"[ralph] hook input: `},
-		{"nothing", strings.NewReader(""), "ralph decides, each time"},
-		{"a text", strings.NewReader("help me"), "ralph decides, each time"},
+		{"nothing", strings.NewReader(""), "Each time a coding agent"},
+		{"a text", strings.NewReader("help me"), "Each time a coding agent"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			store := t.TempDir()
@@ -68,10 +68,10 @@ func TestTerminalInput(t *testing.T) {
 	}
 	file := filepath.Join(t.TempDir(), "policy_test.yaml")
 	for line, want := range map[string]string{
-		"":                     "ralph decides, each time",
-		"eval":                 "write: ralph explain --now\"}\n",
-		"eval --input -":       "write: ralph explain --now\"}\n",
-		"test --write " + file: "there is no situation: give one as JSON on stdin",
+		"":                     "Each time a coding agent",
+		"eval":                 "run `ralph explain --now` for a decision now\"}\n",
+		"eval --input -":       "run `ralph explain --now` for a decision now\"}\n",
+		"test --write " + file: "a situation is required: write one as JSON to stdin",
 	} {
 		var out strings.Builder
 		a := &app{stdin: terminal, stdout: &out, stderr: &out, getenv: func(string) string { return "" }}

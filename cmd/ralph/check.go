@@ -24,19 +24,19 @@ type checkOptions struct {
 func (a *app) checkCommand() *cobra.Command {
 	var o checkOptions
 	cmd := &cobra.Command{
-		Annotations: exits("nothing was found", exit{exitFindings, "something was found, as severe as --fail-on says"}),
+		Annotations: exits("no finding has that severity", exit{exitFindings, "a finding has at least the severity of --fail-on"}),
 		Use:         "check [POLICY|FOLDER|-]...",
-		Short:       "Report everything that is wrong with policies",
+		Short:       "Report what is wrong with policies",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.check(cmd.Context(), args, o)
 		},
 	}
 	f := cmd.Flags()
 	formatFlag(cmd, &o.format, "the findings", "text", "json", "github")
-	f.StringVar(&o.failOn, "fail-on", "warning", "least severity that makes the exit status 1: error, warning or info")
+	f.StringVar(&o.failOn, "fail-on", "warning", "minimum `severity` that causes exit status 1: error, warning or info")
 	restrict(cmd, "fail-on", &o.failOn, "error", "warning", "info")
 	setFlag(f, &o.set)
-	durationVar(f, &o.deadline, "deadline", 0, "time limit of the hook, for facts that may take longer; default: that of the installed hook")
+	durationVar(f, &o.deadline, "deadline", 0, "report facts that may exceed this time limit of the hook (default: that of the installed hook)")
 	return cmd
 }
 

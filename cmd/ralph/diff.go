@@ -19,7 +19,7 @@ func (a *app) diffCommand() *cobra.Command {
 	var set []string
 	var texts, log bool
 	cmd := &cobra.Command{
-		Annotations: exits("the policies are known to decide alike", exit{exitFindings, "they differ, or may differ"}),
+		Annotations: exits("the policies always decide alike", exit{exitFindings, "they differ, or may differ"}),
 		Use:         "diff OLD [NEW]",
 		Short:       "Show states in which two policies decide differently",
 		SuggestFor:  []string{"replay"},
@@ -62,9 +62,9 @@ func (a *app) diffCommand() *cobra.Command {
 	}
 	f := cmd.Flags()
 	formatFlag(cmd, &format, "the answer", "text", "json")
-	f.BoolVar(&log, "log", false, "decide again what OLD decided in this project, as the decision log has it")
+	f.BoolVar(&log, "log", false, "let NEW decide again what OLD decided in this project, from the decision log")
 	f.BoolVar(&texts, "texts", false, "also report a continue whose text for the agent differs")
-	setFlag(f, &set).Usage = "value of a param of both, as `name=value`; may be repeated"
+	setFlag(f, &set).Usage = "set a param of both, as `name=value`; may be repeated"
 	return cmd
 }
 

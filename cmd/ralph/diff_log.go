@@ -35,7 +35,7 @@ func (a *app) diffLog(ctx context.Context, p *project.Project, before, after str
 		return err
 	}
 	if len(entries) == 0 {
-		return fmt.Errorf("the decision log has no decision of this project by %s", before)
+		return fmt.Errorf("the decision log has no decision by %s in this project", before)
 	}
 	records, err := recordsOf(entries)
 	if err != nil {

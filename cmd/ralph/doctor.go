@@ -28,8 +28,8 @@ func (a *app) doctorCommand() *cobra.Command {
 		},
 	}
 	formatFlag(cmd, &format, "the report", "text", "json")
-	durationVar(cmd.Flags(), &stale, "stale", 24*time.Hour, "duration after which a loop without a decision counts as left over")
-	cmd.Flags().BoolVar(&fix, "fix", false, "make the repairs that lose nothing: loop files that were left over, ralph's own entries in settings")
+	durationVar(cmd.Flags(), &stale, "stale", 24*time.Hour, "report a loop as left over after this `duration` without a decision")
+	cmd.Flags().BoolVar(&fix, "fix", false, "make the repairs that lose nothing: archive left-over loop files, rewrite ralph's own entries in settings")
 	return cmd
 }
 

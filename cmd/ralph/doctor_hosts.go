@@ -55,7 +55,7 @@ func (x *examination) checkSettings() {
 	for _, bad := range x.installed.Unread {
 		what, fix := bad.What, "make it a readable file"
 		if bad.Odd {
-			what, fix = what+"; the host ignores the file with all its hooks", "repair the file"
+			what, fix = what+"; the host ignores the file with all its hooks", "fix the file"
 		}
 		x.problem("settings", bad.Where, what, fix)
 	}
@@ -83,7 +83,7 @@ func (x *examination) checkSettings() {
 		if x.project.Lacks(workspace.DefaultPolicy) {
 			policy, hosts = " --policy NAME", " (other hosts: ralph help install; policies: ralph policies; a new one: ralph init)"
 		}
-		x.problem("no-hook", "", "no agent asks ralph in this project", "ralph install "+setup.Names()[0]+policy+hosts)
+		x.problem("no-hook", "", "no agent runs ralph in this project", "ralph install "+setup.Names()[0]+policy+hosts)
 	}
 }
 
@@ -217,7 +217,7 @@ func (x *examination) checkOtherHooks() {
 			}
 			switch {
 			case known && event == host.Stop:
-				x.problem(check, in.File.Shown, fmt.Sprintf("another loop also answers stops: %s; the agent continues if either says so", text), fix)
+				x.problem(check, in.File.Shown, fmt.Sprintf("another loop also answers stops: %s; the agent continues if either continues it", text), fix)
 			case known && slices.ContainsFunc(x.policies, func(p examined) bool {
 				return p.host == in.Host.Name && p.Short() == o.Policy && p.Program != nil && slices.Contains(p.Program.Events, event)
 			}):
@@ -256,7 +256,7 @@ func (x *examination) checkOwnPlugin(ctx context.Context) {
 	for _, name := range slices.Sorted(maps.Keys(plugins)) {
 		where := plugins[name]
 		if _, err := exec.LookPath("ralph"); err != nil {
-			x.problem("program", where, "the plugin "+setup.Plugin+" runs ralph by its name, but there is none on the PATH", "put ralph into a folder of the PATH")
+			x.problem("program", where, "the plugin "+setup.Plugin+" runs ralph by its name, but there is none on the PATH", "put ralph into a directory of the PATH")
 		}
 		for _, p := range setup.PluginPolicies() {
 			if x.project.Lacks(p) {

@@ -21,7 +21,7 @@ func (x *examination) checkPlugins(ctx context.Context) {
 		for _, name := range slices.Sorted(maps.Keys(originals)) {
 			o := originals[name]
 			short, _, _ := strings.Cut(name, "@")
-			what := fmt.Sprintf("the plugin %s also answers stops; the agent continues if either says so", name)
+			what := fmt.Sprintf("the plugin %s also answers stops; the agent continues if either continues it", name)
 			if !o.Needed {
 				x.problem(check, in.File.Shown, what, fmt.Sprintf("set %q to false under enabledPlugins in that file", name))
 				continue

@@ -78,7 +78,7 @@ func (x *examination) examine(ctx context.Context, e examined, where string) {
 	load := project.Load{Set: e.set}
 	if why := x.project.Distrusted(); e.forAll && why != nil && !found.Beneath() {
 		if x.project.Configured(found) {
-			x.problem("untrusted", project.ConfigFile, fmt.Sprintf("hooks for all projects do not use what it sets for %s: %v", found.Short(), project.WhyNot(why)), "read it, then: ralph trust")
+			x.problem("untrusted", project.ConfigFile, fmt.Sprintf("hooks for all projects do not use what it sets for %s: %v", found.Short(), project.WhyNot(why)), "read it, then run `ralph trust`")
 		}
 		load.Untrusted = true
 	}
@@ -86,7 +86,7 @@ func (x *examination) examine(ctx context.Context, e examined, where string) {
 	x.policies = append(x.policies, e)
 	switch {
 	case err != nil && e.Findings == nil:
-		x.problem("policy", where, fmt.Sprintf("%s cannot be used: %v", e.name, err), "repair what it names")
+		x.problem("policy", where, fmt.Sprintf("%s cannot be used: %v", e.name, err), "fix what it names")
 		return
 	case err != nil:
 		if len(e.set) == 0 {
@@ -106,8 +106,8 @@ func (x *examination) examine(ctx context.Context, e examined, where string) {
 			"read it, then: ralph trust "+e.name)
 	}
 	if names := inputs(e.Program); len(names) > 0 && e.host != "" {
-		x.problem("input", where, fmt.Sprintf("%s has facts that a program gives (%s), and a hook gives none, so they are missing", e.name, strings.Join(names, ", ")),
-			"give them another source, or ask the policy with the Go packages")
+		x.problem("input", where, fmt.Sprintf("%s has facts that only a program provides (%s), so in a hook they are missing", e.name, strings.Join(names, ", ")),
+			"use another source, or evaluate the policy with the Go packages")
 	}
 	if e.Shadows != "" {
 		x.note("shadow", "", fmt.Sprintf("%s of this project replaces the shipped policy %s", e.Name, e.Shadows), "")
@@ -147,7 +147,7 @@ func (x *examination) checkState(ctx context.Context) {
 func (x *examination) reportState(policy, file, text string) {
 	if key := policy + "\x00" + text; !x.reported[key] {
 		x.reported[key] = true
-		x.problem("state", file, fmt.Sprintf("%s; %s reads it", oneLine(text), policy), "repair the file")
+		x.problem("state", file, fmt.Sprintf("%s; %s reads it", oneLine(text), policy), "fix the file")
 	}
 }
 
@@ -192,7 +192,7 @@ func (x *examination) checkLoop(l project.Loop) {
 		}
 	}
 	if why := x.project.Distrusted(); why != nil && slices.ContainsFunc(x.policies, func(e examined) bool { return known(e) && e.forAll }) {
-		x.problem("untrusted", l.File, fmt.Sprintf("hooks for all projects do not continue the loop of %s: %v", short, project.WhyNot(why)), "read the file, then: ralph trust")
+		x.problem("untrusted", l.File, fmt.Sprintf("hooks for all projects do not continue the loop of %s: %v", short, project.WhyNot(why)), "read the file, then run `ralph trust`")
 	}
 	if !slices.ContainsFunc(x.policies, func(e examined) bool { return known(e) && e.host != "" }) {
 		x.note("no-hook", l.File, fmt.Sprintf("there is a loop of %s, but no agent uses that policy", short), "ralph install claude-code --policy "+short)

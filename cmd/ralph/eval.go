@@ -39,7 +39,7 @@ type evalFlags struct {
 func (a *app) evalCommand() *cobra.Command {
 	var f evalFlags
 	cmd := &cobra.Command{
-		Annotations: exits("the event was answered; on any error the agent may stop, and stderr says why", exit{2, "with --answer exit-code: the agent goes on"}),
+		Annotations: exits("the event was answered; on any error the agent may stop, and stderr has the reason", exit{2, "with --answer exit-code: the agent continues"}),
 		Use:         "eval",
 		Short:       "Answer a hook: the event as JSON on stdin, the answer on stdout",
 		Args:        noArgs("--policy"),
@@ -50,15 +50,15 @@ func (a *app) evalCommand() *cobra.Command {
 	}
 	fl := cmd.Flags()
 	policiesFlag(fl, &f.policies)
-	fl.StringVar(&f.project, "project", "", "project root `dir` (default: CLAUDE_PROJECT_DIR, else the project that the event's cwd belongs to)")
-	fl.StringVar(&f.host, "host", "", "host `name` (default: detected from the input): "+strings.Join(host.Names(), ", "))
+	fl.StringVar(&f.project, "project", "", "use this project root `dir` (default: CLAUDE_PROJECT_DIR, else the project of the event's cwd)")
+	fl.StringVar(&f.host, "host", "", "read the input of this host `name` (default: detected): "+strings.Join(host.Names(), ", "))
 	setFlag(fl, &f.set)
-	fl.StringVarP(&f.input, "input", "i", "-", "`file` with the event, - for stdin")
-	fl.StringVar(&f.answer, "answer", answerJSON, "form of the answer: json, or exit-code (status 2 with the reason on stderr means continue; a note is on stdout)")
+	fl.StringVarP(&f.input, "input", "i", "-", "read the event from this `file`; - is stdin")
+	fl.StringVar(&f.answer, "answer", answerJSON, "answer as json, or by exit-code (status 2 with the reason on stderr means continue; a note is on stdout)")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "decide and answer, but change nothing and log nothing")
 	fl.BoolVar(&f.private, "log-private", false, "also keep prompts, transcript texts and environment values in the log")
-	fl.StringVar(&f.scope, "scope", setup.ScopeProject, "settings that have the hook: project, or user, where what a project brings counts once you trust it")
-	durationVar(fl, &f.deadline, "deadline", defaultDeadline(), "time limit for everything; after it the agent may stop")
+	fl.StringVar(&f.scope, "scope", setup.ScopeProject, "`scope` of the settings that run this hook: project, or user, where loops, settings and policies of a project need your trust")
+	durationVar(fl, &f.deadline, "deadline", defaultDeadline(), "let the agent stop after this time limit")
 	return cmd
 }
 
@@ -82,7 +82,7 @@ func (a *app) eval(ctx context.Context, f evalFlags) {
 		a.status = out.write(host.Trouble("ralph", "", err))
 		return
 	}
-	late := fmt.Errorf("no decision within %s, the agent may stop; to give it more time: ralph install HOST --deadline %s", f.deadline, 2*f.deadline)
+	late := fmt.Errorf("no decision within %s, the agent may stop; run `ralph install HOST --deadline %s` to allow more time", f.deadline, 2*f.deadline)
 	ctx, cancel := context.WithTimeoutCause(ctx, f.deadline, late)
 	defer cancel()
 	// What ignores its context is caught a little later.
@@ -107,7 +107,7 @@ func (f *evalFlags) validate() error {
 // answer returns the reply to the event on stdin.
 func (a *app) answer(ctx context.Context, f evalFlags, out *answerer) host.Reply {
 	if _, ok := terminalOf(a.stdin); ok && f.input == "-" {
-		return host.Trouble("ralph", "", errors.New("a host sends the event on stdin, and this is a terminal; for a decision now, write: ralph explain --now"))
+		return host.Trouble("ralph", "", errors.New("a host sends the event on stdin, and this is a terminal; run `ralph explain --now` for a decision now"))
 	}
 	input, err := a.read("the event", "", f.input, maxInput)
 	if err != nil {
@@ -140,7 +140,7 @@ func (a *app) decode(input []byte, name string) (*host.Host, host.Event, error) 
 	if name != "" {
 		named, ok := host.Lookup(name)
 		if !ok {
-			return h, host.Event{}, fmt.Errorf("unknown host %q, expected one of %s", name, strings.Join(host.Names(), ", "))
+			return h, host.Event{}, fmt.Errorf("unknown host %q; expected one of %s", name, strings.Join(host.Names(), ", "))
 		}
 		h = named
 	}
@@ -271,7 +271,7 @@ func (a *app) loop(ctx context.Context, all *hookLoops, name string, f evalFlags
 		}
 		if policy, err = p.Load(ctx, policy, load); err != nil {
 			if policy.Findings != nil {
-				err = fmt.Errorf("the policy cannot be used; run: ralph check %s\n%s", name, policy.Problem)
+				err = fmt.Errorf("the policy cannot be used; run `ralph check %s`\n%s", name, policy.Problem)
 			}
 			return add(loop.Broken(policy.Name, err, opts...))
 		}

@@ -46,7 +46,7 @@ func exits(ok string, others ...exit) map[string]string {
 
 const (
 	exitPrefix    = "exit "
-	failedMeaning = "the command could not do its work, and stderr says why"
+	failedMeaning = "the command failed; stderr has the reason"
 )
 
 // exitsOf returns the exit statuses of a command.

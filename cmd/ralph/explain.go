@@ -37,7 +37,7 @@ func (a *app) explainCommand() *cobra.Command {
 			if len(args) == 1 {
 				for _, name := range [...]string{"policy", "session", "input", "now"} {
 					if cmd.Flags().Changed(name) {
-						return fmt.Errorf("%s names one decision; leave out --%s, or write ralph explain without %s", args[0], name, args[0])
+						return fmt.Errorf("%s names one decision: remove --%s, or run `ralph explain` without %s", args[0], name, args[0])
 					}
 				}
 			}
@@ -45,19 +45,19 @@ func (a *app) explainCommand() *cobra.Command {
 		},
 	}
 	fl := cmd.Flags()
-	policiesFlag(fl, &f.policies).Usage = "only decisions of this policy `name`; with --now or --input the policies that decide (default " + workspace.DefaultPolicy + "); may be repeated"
+	policiesFlag(fl, &f.policies).Usage = "only show decisions of this policy `name`; with --now or --input, decide by it (default " + workspace.DefaultPolicy + "); may be repeated"
 	setFlag(fl, &f.set)
-	fl.StringVarP(&f.input, "input", "i", "", "`file` with an event to decide now, - for stdin")
+	fl.StringVarP(&f.input, "input", "i", "", "decide the event in this `file` now; - is stdin")
 	fl.BoolVar(&f.now, "now", false, "decide now, as if an agent were about to stop in this project")
 	formatFlag(cmd, &f.format, "the explanation", "text", "json")
-	sessionVar(fl, &f.session, "only decisions of this session; with --now the session that is about to stop", false)
-	fl.BoolVar(&f.private, "private", false, "with --now or --input: show the text for the agent, prompts, transcript texts and environment values")
+	sessionVar(fl, &f.session, "only show decisions of this session; with --now, the session that is about to stop", false)
+	fl.BoolVar(&f.private, "private", false, "with --now or --input: also show the text for the agent, prompts, transcript texts and environment values")
 	return cmd
 }
 
 func (a *app) explain(ctx context.Context, f explainFlags, which string) error {
 	if f.now && f.input != "" {
-		return errors.New("--now makes up an event, and --input names one: give one of them")
+		return errors.New("--now and --input exclude each other")
 	}
 	if f.now || f.input != "" {
 		records, err := a.decideNow(ctx, f)
@@ -93,7 +93,7 @@ func (a *app) explain(ctx context.Context, f explainFlags, which string) error {
 	}
 	if other, _ := p.History(project.Query{Last: 1, Match: isDecision}); len(other) > 0 {
 		a.status = exitFindings
-		fmt.Fprintln(a.stderr, "ralph: no such decision let an agent stop, or continued it; ralph log lists the others, and ralph explain N shows one of them")
+		fmt.Fprintln(a.stderr, "ralph: no such decision let an agent stop or continued it; run `ralph log` to list the others, `ralph explain N` to show one")
 		return nil
 	}
 	a.noDecision(false)
@@ -199,7 +199,7 @@ func (a *app) decideNow(ctx context.Context, f explainFlags) ([]loop.Record, err
 		return nil, err
 	}
 	if len(loops) == 0 {
-		return nil, errors.New("all loops are off; see: ralph status")
+		return nil, errors.New("all loops are off; run `ralph status`")
 	}
 	records := make([]loop.Record, len(loops))
 	for i, d := range decide(ctx, ev, loops, true) {

@@ -43,7 +43,7 @@ func writeExplanation(w io.Writer, r loop.Record) error {
 		}
 	}
 	if r.Shadows != "" {
-		line("policy", r.Policy+" of the project, in the place of the shipped policy "+r.Shadows)
+		line("policy", r.Policy+" of the project, which replaces the shipped policy "+r.Shadows)
 	}
 	// The texts of a broken policy repeat its error.
 	repeated := func(text string) bool {

@@ -21,13 +21,13 @@ import (
 
 // policiesFlag declares --policy, or -p.
 func policiesFlag(fl *pflag.FlagSet, names *[]string) *pflag.Flag {
-	fl.StringArrayVarP(names, "policy", "p", nil, "policy `file`, or name of a shipped policy; may be repeated (default "+workspace.DefaultPolicy+")")
+	fl.StringArrayVarP(names, "policy", "p", nil, "use this policy `file` or shipped policy; may be repeated (default "+workspace.DefaultPolicy+")")
 	return fl.Lookup("policy")
 }
 
 // setFlag declares --set.
 func setFlag(fl *pflag.FlagSet, values *[]string) *pflag.Flag {
-	fl.StringArrayVar(values, "set", nil, "value of a param, as `name=value`; may be repeated")
+	fl.StringArrayVar(values, "set", nil, "set a param, as `name=value`; may be repeated")
 	return fl.Lookup("set")
 }
 
@@ -62,7 +62,7 @@ func parseDuration(s string) (time.Duration, error) {
 
 // formatFlag declares --format, or -o: the output format of a command, text or another of words.
 func formatFlag(cmd *cobra.Command, format *string, of string, words ...string) {
-	cmd.Flags().StringVarP(format, "format", "o", "text", "form of "+of+": "+alternatives(words))
+	cmd.Flags().StringVarP(format, "format", "o", "text", "print "+of+" as "+alternatives(words))
 	restrict(cmd, "format", format, words...)
 }
 
@@ -109,7 +109,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	switch {
 	case errors.As(err, &value):
-		takes := map[string]string{"int": "a whole number", "float64": "a number", "session": "an id, or a beginning of one, as ralph log prints it", "bool": "true or false", "duration": "a duration such as 30s, 5m, 2h or 2d"}
+		takes := map[string]string{"int": "a whole number", "float64": "a number", "session": "an ID or a unique prefix of one, as ralph log prints it", "bool": "true or false", "duration": "a duration such as 30s, 5m, 2h or 2d"}
 		if what := takes[value.GetFlag().Value.Type()]; what != "" {
 			return fmt.Errorf("--%s must be %s; got %q", value.GetFlag().Name, what, value.GetValue())
 		}
@@ -124,7 +124,7 @@ func flagError(cmd *cobra.Command, err error) error {
 			return fmt.Errorf("%w; %s", err, strings.Replace(meant, `"`, `"--`, 1))
 		}
 		if cmd.HasParent() {
-			return fmt.Errorf("%w, see: ralph help %s", err, cmd.Name())
+			return fmt.Errorf("%w; run `ralph help %s`", err, cmd.Name())
 		}
 	}
 	return err
@@ -192,7 +192,7 @@ func resolvedDir(dir string) (string, error) {
 func atMostOne(what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) > 1 {
-			return fmt.Errorf("%s takes one %s, not %d: ralph %s", cmd.Name(), what, len(args), cmd.Use)
+			return fmt.Errorf("%s takes one %s, not %d; run `ralph %s`", cmd.Name(), what, len(args), cmd.Use)
 		}
 		return nil
 	}
@@ -204,7 +204,7 @@ func noArgs(instead string) cobra.PositionalArgs {
 		if len(args) == 0 {
 			return nil
 		}
-		help := ", see: ralph help " + cmd.Name()
+		help := "; run `ralph help " + cmd.Name() + "`"
 		if instead != "" {
 			help = "; write " + instead + " " + args[0]
 		}

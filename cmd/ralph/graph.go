@@ -35,24 +35,24 @@ func (a *app) graphCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
 			case slices.Contains(formats, f.out):
-				return fmt.Errorf("-o names the file to write; the form of the picture is --format %s", f.out)
+				return fmt.Errorf("-o names the file to write; for the format of the picture write --format %s", f.out)
 			case f.log && f.tests:
-				return errors.New("--log counts decisions, and --tests tests: give one of them")
+				return errors.New("--log and --tests exclude each other")
 			case cmd.Flags().Changed("theme") && f.format != "svg":
-				return errors.New("--theme is for --format svg; other formats have no colours, or those of what draws them")
+				return errors.New("--theme needs --format svg")
 			}
 			return a.graph(cmd.Context(), workspace.OrDefault(args)[0], f)
 		},
 	}
 	fl := cmd.Flags()
-	fl.StringVarP(&f.out, "output", "o", "", "`file` to write; default: stdout")
-	fl.StringVar(&f.format, "format", "svg", "form of the picture: "+alternatives(formats))
+	fl.StringVarP(&f.out, "output", "o", "", "write to this `file` (default: stdout)")
+	fl.StringVar(&f.format, "format", "svg", "draw as "+alternatives(formats))
 	restrict(cmd, "format", &f.format, formats...)
-	fl.StringVar(&f.theme, "theme", "auto", "colours of an SVG: light, dark, or auto, which are those of its reader")
+	fl.StringVar(&f.theme, "theme", "auto", "use these colours in an SVG: light, dark, or auto (those of the reader)")
 	restrict(cmd, "theme", &f.theme, themes...)
 	fl.BoolVar(&f.log, "log", false, "count the decisions of this project that each rule was tried and held in, as the decision log has them")
 	fl.BoolVar(&f.tests, "tests", false, "count the tests beside the policy that each rule was tried and held in")
-	fl.StringVar(&f.witness, "witness", "", "mark the way of the situation in this `file`, which is JSON as in given of a test; - for stdin")
+	fl.StringVar(&f.witness, "witness", "", "mark the path of the situation in this `file`, JSON with the keys of given in a test; - is stdin")
 	setFlag(fl, &f.set)
 	return cmd
 }
@@ -101,7 +101,7 @@ func (a *app) graph(ctx context.Context, name string, f graphFlags) error {
 func countLog(p *project.Project, policy project.Policy) (*graph.Counts, error) {
 	entries, err := p.History(project.Query{Policies: []string{policy.Name}, Match: isDecision})
 	if err == nil && len(entries) == 0 {
-		err = fmt.Errorf("the decision log has no decision of this project by %s", policy.Name)
+		err = fmt.Errorf("the decision log has no decision by %s in this project", policy.Name)
 	}
 	if err != nil {
 		return nil, err

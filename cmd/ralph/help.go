@@ -76,7 +76,7 @@ func (a *app) helpCommand() *cobra.Command {
 				if write := all[name]; write != nil {
 					return write(a.fileOut())
 				}
-				return fmt.Errorf("name the shell: ralph help completion %s", alternatives(slices.Sorted(maps.Keys(all))))
+				return fmt.Errorf("name the shell: `ralph help completion` needs %s", alternatives(slices.Sorted(maps.Keys(all))))
 			case name != "":
 			case topic == allChecks:
 				return a.listChecks()
@@ -91,7 +91,7 @@ func (a *app) helpCommand() *cobra.Command {
 			if meant != "" {
 				meant = ", " + strings.TrimSuffix(meant, "?")
 			}
-			return fmt.Errorf("there is neither a command nor a check %q%s; `ralph help` lists the commands, `ralph help checks` the checks",
+			return fmt.Errorf("unknown command or check %q%s; run `ralph help` or `ralph help checks` for a list",
 				topic, meant)
 		},
 	}

@@ -31,8 +31,8 @@ type installFlags struct {
 func (f *installFlags) add(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	policiesFlag(fl, &f.policies)
-	fl.StringVar(&f.scope, "scope", setup.ScopeProject, "which settings: project, local or user")
-	fl.BoolVarP(&f.dryRun, "dry-run", "n", false, "show what would change, and change nothing")
+	fl.StringVar(&f.scope, "scope", setup.ScopeProject, "edit the settings of this `scope`: project, local or user")
+	fl.BoolVarP(&f.dryRun, "dry-run", "n", false, "print the change, but do not make it")
 }
 
 func (a *app) installCommand() *cobra.Command {
@@ -46,7 +46,7 @@ func (a *app) installCommand() *cobra.Command {
 	}
 	f.add(cmd)
 	setFlag(cmd.Flags(), &f.set)
-	durationVar(cmd.Flags(), &f.deadline, "deadline", 0, "time limit of the hook (default "+defaultDeadline().String()+", or what the policy needs)")
+	durationVar(cmd.Flags(), &f.deadline, "deadline", 0, "set the time limit of the hook (default "+defaultDeadline().String()+", or what the policy needs)")
 	return cmd
 }
 
@@ -82,7 +82,7 @@ func (a *app) settingsTarget(ctx context.Context, p *project.Project, hostName s
 		return g, setup.File{}, err
 	}
 	if !slices.Contains(g.Scopes(), f.scope) {
-		return g, setup.File{}, fmt.Errorf("%s has no scope %q here, expected one of %s", g.Title, f.scope, strings.Join(g.Scopes(), ", "))
+		return g, setup.File{}, fmt.Errorf("%s has no scope %q here; expected one of %s", g.Title, f.scope, strings.Join(g.Scopes(), ", "))
 	}
 	s, err := g.Open(ctx, f.scope)
 	if f.scope != setup.ScopeUser {
@@ -125,7 +125,7 @@ func (a *app) install(ctx context.Context, hostName string, f installFlags) erro
 	}
 	events, needed, err := installable(ctx, p, f, usual)
 	if err != nil && kept != nil {
-		return fmt.Errorf("%w\nthe entry in %s has%s; to begin again, first run: %s",
+		return fmt.Errorf("%w\nthe entry in %s has%s; run `%s` first to start again",
 			err, s.Shown, shellSet("", kept), uninstallLine(g.Name, f.policies, entries, f.scope))
 	}
 	if err != nil {
@@ -136,7 +136,7 @@ func (a *app) install(ctx context.Context, hostName string, f installFlags) erro
 	}
 	names, absent := g.Events(events)
 	if len(names) == 0 {
-		return fmt.Errorf("%s has no event of %s, which lists %s", g.Title, policyList(f.policies), wordList(events, "and"))
+		return fmt.Errorf("%s has none of the events that %s lists: %s", g.Title, policyList(f.policies), wordList(events, "and"))
 	}
 	installed, isNew := a.setupIn(p.Dir()).Read(ctx), !setup.Asks(entries, f.policies) // doctor reports an outdated one
 	if other, ok := installed.Serving(g, f.scope, f.policies); ok && isNew {
@@ -144,7 +144,7 @@ func (a *app) install(ctx context.Context, hostName string, f installFlags) erro
 		if g.Settings.ReadsWhere != "" {
 			where = ", " + g.Settings.ReadsWhere
 		}
-		fmt.Fprintf(a.stdout, "%s reads %s too%s, and the entry there asks %s already: there is nothing to add.\n", g.Title, other.File.Shown, where, policyList(f.policies))
+		fmt.Fprintf(a.stdout, "%s also reads %s%s, where an entry already runs %s: there is nothing to add.\n", g.Title, other.File.Shown, where, policyList(f.policies))
 		a.adviseGates(g.Gates(ctx, other.File))
 		return nil
 	}
@@ -180,17 +180,17 @@ func (a *app) install(ctx context.Context, hostName string, f installFlags) erro
 	}
 	fmt.Fprintf(a.stdout, "Installed in %s. %s\n", s.Shown, use)
 	if len(absent) > 0 {
-		fmt.Fprintf(a.stdout, "%s has no %s, so it does not ask %s there.\n", g.Title, wordList(absent, "and no"), policyList(f.policies))
+		fmt.Fprintf(a.stdout, "%s has no %s, so %s is not evaluated there.\n", g.Title, wordList(absent, "and no"), policyList(f.policies))
 	}
 	if g.Settings.Here && f.scope != setup.ScopeUser && a.below(p) {
 		a.showHere(g, p)
 	}
 	if f.scope == setup.ScopeUser {
-		fmt.Fprintln(a.stdout, "In each project, its loops and settings count once you start a loop there or run: ralph trust")
+		fmt.Fprintln(a.stdout, "In each project, its loops and settings count once you start a loop there or run `ralph trust`")
 	}
 	a.adviseGates(gates)
 	for _, other := range installed.Readers(g, f.scope, f.policies) {
-		fmt.Fprintf(a.stdout, "%s reads this file too, and %s asks %s already: %s\n",
+		fmt.Fprintf(a.stdout, "%s also reads this file, and %s already runs %s: %s\n",
 			other.Host.Title, other.File.Shown, policyList(f.policies), uninstallLine(other.Host.Name, f.policies, other.Entries, other.Scope))
 	}
 	if note != "" {
@@ -213,7 +213,7 @@ func overlap(installed *setup.Installed, g setup.Host, p *project.Project, f ins
 				if policy, err := p.Find(name); err != nil || !hasPolicy(p, asked, policy) {
 					continue
 				}
-				return fmt.Errorf("%s already asks %s at %s, as %s says; two entries would count each stop twice.\n"+
+				return fmt.Errorf("%s already runs %s at %s, set in %s; two entries would count each stop twice.\n"+
 					"To replace that entry, first run: %s\n"+
 					"To give the policy other values in this project, keep the entry and write into %s: set: {%s: {NAME: VALUE}}",
 					g.Title, name, e.Event, in.File.Shown, uninstallLine(g.Name, asked, in.Entries, in.Scope), project.ConfigFile, project.Short(name))
@@ -241,7 +241,7 @@ func besideOwnPlugin(g setup.Host, where string, policies []string) error {
 		if p == workspace.DefaultPolicy {
 			approve = "\nThe plugin needs your approval of the policy: ralph trust " + p
 		}
-		return fmt.Errorf("the plugin %s, switched on in %s, already asks %s; an entry beside it would count each stop twice.%s\nTo use an entry, first run: %s",
+		return fmt.Errorf("the plugin %s, enabled in %s, already runs %s; a second entry would count each stop twice.%s\nTo use an entry, first run: %s",
 			setup.Plugin, where, p, approve, g.Settings.Plugin.Remove)
 	}
 	return nil
@@ -297,13 +297,13 @@ func (a *app) adviseInstalled(ctx context.Context, p *project.Project, hostName 
 			fmt.Fprintf(a.stdout, "%s %s. To run through all tasks: %s\n", name, what, fix)
 		}
 		if names := inputs(policy.Program); len(names) > 0 {
-			fmt.Fprintf(a.stdout, "%s has facts that a program gives, and a hook gives none: %s\n", name, strings.Join(names, ", "))
+			fmt.Fprintf(a.stdout, "%s has facts that only a program provides, so in a hook they are missing: %s\n", name, strings.Join(names, ", "))
 		}
 		if p.Untrusted(policy) != nil {
-			fmt.Fprintf(a.stdout, "%s runs programs or asks a model. Read it, then approve it: ralph trust %s\n", name, name)
+			fmt.Fprintf(a.stdout, "%s runs programs or asks a model. Read it, then run `ralph trust %s` to approve it\n", name, name)
 		}
 		if policy.Shadows != "" && f.scope == setup.ScopeUser && policy.Beneath() && p.Unapproved(policy) != nil {
-			fmt.Fprintf(a.stdout, "In this project the shipped policy decides until you approve the project's own %s: ralph trust %s\n", policy.Name, name)
+			fmt.Fprintf(a.stdout, "In this project the shipped policy decides until you run `ralph trust %[2]s` to approve the project's own %[1]s\n", policy.Name, name)
 		}
 	}
 }

@@ -41,11 +41,11 @@ func (a *app) logCommand() *cobra.Command {
 		RunE:        func(cmd *cobra.Command, _ []string) error { return a.log(cmd.Context(), f) },
 	}
 	fl := cmd.Flags()
-	fl.IntVarP(&f.last, "last", "n", 20, "how many of the last decisions, 0 for all")
-	fl.StringArrayVarP(&f.policies, "policy", "p", nil, "only decisions of this policy `name`; may be repeated")
-	sessionVar(fl, &f.session, "only decisions of this session", false)
-	fl.StringVar(&f.rule, "rule", "", "only decisions by the rule of this `name`, by any rule of the include of that name, or by a limit, such as limits.continuations")
-	fl.StringVar(&f.since, "since", "", "only decisions since this `time`: 90m, 2d, 2026-11-20 or 2026-11-20T12:00:00Z")
+	fl.IntVarP(&f.last, "last", "n", 20, "show this many of the last decisions; 0 shows all")
+	fl.StringArrayVarP(&f.policies, "policy", "p", nil, "only show decisions of this policy `name`; may be repeated")
+	sessionVar(fl, &f.session, "only show decisions of this session", false)
+	fl.StringVar(&f.rule, "rule", "", "only show decisions by the rule of this `name`, by the rules of the include of that name, or by a limit, such as limits.continuations")
+	fl.StringVar(&f.since, "since", "", "only show decisions since this `time`: 90m, 2d, 2026-11-20 or 2026-11-20T12:00:00Z")
 	fl.BoolVarP(&f.follow, "follow", "f", false, "also show each new decision as it is made")
 	formatFlag(cmd, &f.format, "a line", "text", "json")
 	fl.BoolVar(&f.all, "all", false, "show decisions of all projects")
@@ -148,7 +148,7 @@ func policiesExist(p *project.Project, names []string) error {
 func (a *app) noDecision(asked bool) {
 	none := "the decision log has no such decision"
 	if !asked {
-		none = "the decision log has no decision of this project yet; if an agent has stopped here, see: ralph doctor"
+		none = "the decision log has no decision of this project yet; if an agent has stopped here, run `ralph doctor`"
 	}
 	fmt.Fprintln(a.stderr, "ralph: "+none)
 	a.status = exitFindings

@@ -48,11 +48,11 @@ func (a *app) pause(ctx context.Context, p *project.Project, policy, session str
 	what := pausedWhat(done.Pause)
 	switch all := policy == "" && session == ""; {
 	case all && done.Changed:
-		fmt.Fprintf(a.stdout, "all loops of this project are off: %s; turn them on with: ralph resume\n", a.shown(p, workspace.OffFile))
+		fmt.Fprintf(a.stdout, "all loops of this project are off: %s; run `ralph resume` to turn them on\n", a.shown(p, workspace.OffFile))
 	case all:
 		fmt.Fprintf(a.stdout, "all loops of this project are already off: %s\n", a.shown(p, workspace.OffFile))
 	case done.Changed:
-		fmt.Fprintf(a.stdout, "paused %s; resume it with: ralph resume %s\n", what, pausedArgs(done.Pause))
+		fmt.Fprintf(a.stdout, "paused %s; run `ralph resume %[2]s` to resume it\n", what, pausedArgs(done.Pause))
 	default:
 		fmt.Fprintf(a.stdout, "%s is already paused\n", what)
 	}

@@ -25,7 +25,7 @@ func (a *app) policiesCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Annotations: exits("each policy can be used", exit{exitFindings, "a policy of the project cannot be used"}),
 		Use:         "policies",
-		Short:       "List the policies that can be used here, with what each is for",
+		Short:       "List the policies that can be used here, with their descriptions",
 		Args:        noArgs(""),
 		RunE:        func(cmd *cobra.Command, _ []string) error { return a.listPolicies(cmd.Context(), format) },
 	}
@@ -64,10 +64,10 @@ func (a *app) listPolicies(ctx context.Context, format string) error {
 		fmt.Fprintf(a.stdout, "%s  %s  %s\n", paint.in(bold, fmt.Sprintf("%-*s", width, visible(l.Name))), of, visible(cmp.Or(l.Description, "-")))
 		note := func(text string) { fmt.Fprintf(a.stdout, "%*s  %s\n", width, "", visible(text)) }
 		if l.Problem != "" {
-			note("it cannot be used; run: ralph check " + l.Name)
+			note("it cannot be used; run `ralph check " + l.Name + "`")
 		}
 		if l.Approval != "" {
-			note("it needs your approval: ralph trust " + l.Name)
+			note("it needs your approval; run `ralph trust " + l.Name + "`")
 		}
 		if l.Shadows != "" {
 			note("it replaces the shipped policy " + l.Shadows)

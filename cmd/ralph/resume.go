@@ -12,7 +12,7 @@ import (
 
 func (a *app) resumeCommand() *cobra.Command {
 	return a.pausing(a.resume, &cobra.Command{
-		Annotations: exits("the loop goes on, or did already", exit{exitFindings, "RALPH_OFF still switches all loops off"}),
+		Annotations: exits("the loop continues, or was not paused", exit{exitFindings, "RALPH_OFF still turns all loops off"}),
 		Use:         "resume [POLICY]",
 		Short:       "Undo pause",
 	})
@@ -42,7 +42,7 @@ func (a *app) resume(ctx context.Context, p *project.Project, policy, session st
 		fmt.Fprintf(a.stdout, "removed what could not be read: %s\n", done.Problem)
 	}
 	for _, still := range done.Still {
-		fmt.Fprintf(a.stdout, "still paused: %s; resume it with: ralph resume %s\n", pausedWhat(still), pausedArgs(still))
+		fmt.Fprintf(a.stdout, "still paused: %s; run `ralph resume %s` to resume it\n", pausedWhat(still), pausedArgs(still))
 	}
 	return nil
 }

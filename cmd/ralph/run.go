@@ -79,22 +79,22 @@ func (a *app) runCommand() *cobra.Command {
 		return err
 	})
 	fl := cmd.Flags()
-	fl.StringVarP(&f.policy, "policy", "p", "", "policy `file`, or name of a shipped policy (default "+workspace.DefaultPolicy+", unless --prompt is given)")
-	fl.StringVar(&f.prompt, "prompt", "", "first prompt: a `file`, a text, or - for stdin; without a policy, the prompt of every iteration")
-	fl.StringVar(&f.until, "until", "", "end by success once the agent's last message has this `text`, such as '<promise>DONE</promise>'")
-	fl.StringVar(&f.client, "client", "", "`name` of the client whose output is read (default: by the program): "+strings.Join(clientNames(), ", "))
-	fl.BoolVar(&f.goOn, "continue", false, "go on with the client's session in each iteration, instead of a fresh context")
-	fl.IntVar(&f.max, "max", 0, "at most so many iterations (default "+strconv.Itoa(run.DefaultIterations)+")")
-	fl.StringArrayVar(&f.budget, "budget", nil, "at most this `amount` of money, such as 5usd, or of tokens, such as 500k or 2M, if the client reports it; may be repeated")
-	durationVar(fl, &f.elapsed, "for", 0, "at most so long, such as 8h or 2d (default "+whole(run.DefaultElapsed)+")")
-	durationVar(fl, &f.iteration, "iteration", 0, "end an iteration that takes longer (default "+whole(run.DefaultIteration)+")")
-	fl.StringVar(&f.resume, "resume", "", "go on with the run of this `id`, or with the latest one")
+	fl.StringVarP(&f.policy, "policy", "p", "", "decide by this policy `file` or shipped policy (default "+workspace.DefaultPolicy+", unless --prompt is set)")
+	fl.StringVar(&f.prompt, "prompt", "", "use this prompt first: a `file`, the prompt itself, or - for stdin; without a policy, in every iteration")
+	fl.StringVar(&f.until, "until", "", "end with success once the agent's last message has this `text`, such as '<promise>DONE</promise>'")
+	fl.StringVar(&f.client, "client", "", "read the output of the client of this `name` (default: by the program): "+strings.Join(clientNames(), ", "))
+	fl.BoolVar(&f.goOn, "continue", false, "continue the client's session in each iteration, instead of a fresh context")
+	fl.IntVar(&f.max, "max", 0, "end the run after this many iterations (default "+strconv.Itoa(run.DefaultIterations)+")")
+	fl.StringArrayVar(&f.budget, "budget", nil, "end the run after this `amount` of money, such as 5usd, or of tokens, such as 500k or 2M, if the client reports it; may be repeated")
+	durationVar(fl, &f.elapsed, "for", 0, "end the run after this `duration`, such as 8h or 2d (default "+whole(run.DefaultElapsed)+")")
+	durationVar(fl, &f.iteration, "iteration", 0, "end an iteration after this `duration` (default "+whole(run.DefaultIteration)+")")
+	fl.StringVar(&f.resume, "resume", "", "continue the run of this `id`, or the latest one")
 	fl.Lookup("resume").NoOptDefVal = project.Latest
 	fl.BoolVarP(&f.list, "list", "l", false, "list the runs of the project")
 	restrict(cmd, "client", &f.client, clientNames()...)
 	formatFlag(cmd, &f.format, "what happens", "text", "json")
-	fl.BoolVar(&f.worktree, "worktree", false, "let the agent work in a git worktree and on a branch of its own")
-	fl.BoolVar(&f.merge, "merge", false, "with --worktree: bring the branch back if the run ends by success")
+	fl.BoolVar(&f.worktree, "worktree", false, "let the agent work in its own git worktree, on its own branch")
+	fl.BoolVar(&f.merge, "merge", false, "with --worktree: merge the branch if the run ends with success")
 	setFlag(fl, &f.set)
 	return cmd
 }
@@ -109,13 +109,13 @@ func (f runFlags) exclusive(args []string) error {
 	}
 	kept := []string{"policy", "prompt", "until", "worktree", "merge", "continue", "client", "set", "iteration"}
 	if f.resume != "" && (len(args) > 0 || slices.ContainsFunc(kept, f.changed)) {
-		return errors.New("a run is resumed as it was started; give limits only")
+		return errors.New("a run is resumed as it was started: only limits can be set")
 	}
 	for _, text := range []struct{ flag, value string }{
 		{"prompt", f.prompt}, {"policy", f.policy}, {"until", f.until},
 	} {
 		if f.changed(text.flag) && strings.TrimSpace(text.value) == "" {
-			return fmt.Errorf("--%s is blank", text.flag)
+			return fmt.Errorf("--%s must not be blank", text.flag)
 		}
 	}
 	return nil

@@ -64,7 +64,7 @@ type outlet struct {
 func (o outlet) Write(b []byte) (int, error) {
 	n, err := o.Writer.Write(b)
 	if errors.Is(err, syscall.EPIPE) {
-		o.now(errors.New("its output has no reader any more"))
+		o.now(errors.New("its output no longer has a reader"))
 	}
 	return n, err
 }

@@ -33,7 +33,7 @@ func (a *app) listRuns(p *project.Project, f runFlags) error {
 func stateWords(info run.Info) string {
 	switch {
 	case !info.Running:
-		return "killed; go on with: ralph run --resume=" + info.ID
+		return "killed; run `ralph run --resume=" + info.ID + "` to continue"
 	case info.Waiting == "":
 		return "running"
 	case info.Until == nil:

@@ -157,7 +157,7 @@ func (v *runView) write(ev run.Event) {
 		}
 		fruitless := ev.Totals.Iterations == 0 && (ev.Ended == run.Failed || ev.Ended == run.Stopped)
 		if ev.Ended != run.Success && ev.Seq > 0 && !fruitless {
-			v.line("go on with: ralph run --resume=%s", ev.Run)
+			v.line("run `ralph run --resume=%s` to continue", ev.Run)
 		}
 	}
 	v.status()

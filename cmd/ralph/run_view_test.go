@@ -53,7 +53,7 @@ func TestRunViewOnATerminal(t *testing.T) {
 		"iteration 1 is done (8s, 1.2k tokens in all)\nwaiting until " + until.Local().Format(time.TimeOnly) + ": the rate limit\n",
 		"waiting, 52s left · 8s, 1.2k tokens · ███░░░░░░░ 3 of 10 done",
 		"waiting, 40s left · 20s, 1.2k tokens · ███…",
-		"limit reached: 1 of 1\n1 iteration; 8s, 1.2k tokens; 3 of 10 done\noutcomes: 2 crashed, 2 rate_limited, 1 ok\ngo on with: ralph run --resume=id\n",
+		"limit reached: 1 of 1\n1 iteration; 8s, 1.2k tokens; 3 of 10 done\noutcomes: 2 crashed, 2 rate_limited, 1 ok\nrun `ralph run --resume=id` to continue\n",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("lines (-want +got)\n%s", diff)

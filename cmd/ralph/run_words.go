@@ -41,7 +41,7 @@ func outcomeWords(ev run.Event) string {
 	words := map[run.Outcome]string{
 		run.OK: "is done", run.RateLimited: "met a rate limit", run.Auth: "could not sign in", run.Billing: "could not be paid",
 		run.TurnLimit: "reached a limit of the client", run.ContextOverflow: "overflowed its context", run.OverBudget: "reached the client's budget",
-		run.Timeout: "took too long", run.Crashed: "failed", run.Interrupted: "was interrupted", run.Lost: "was lost with the runner",
+		run.Timeout: "took too long", run.Crashed: "failed", run.Interrupted: "was interrupted", run.Lost: "was lost",
 	}[ev.Outcome]
 	if words == "" {
 		words = string(ev.Outcome)

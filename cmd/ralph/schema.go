@@ -26,7 +26,7 @@ func (a *app) schemaSource(name string) ([]byte, error) {
 			return o.schema(), nil
 		}
 	}
-	return nil, fmt.Errorf("there is no schema %q, expected one of %s", name, strings.Join(schemaNames(), ", "))
+	return nil, fmt.Errorf("unknown schema %q; expected one of %s", name, strings.Join(schemaNames(), ", "))
 }
 
 // schemaNames returns the names of all schemas.

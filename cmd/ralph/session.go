@@ -26,5 +26,5 @@ func sessionVar(fl *pflag.FlagSet, session *string, usage string, unknown bool) 
 	if unknown {
 		then = "an unknown ID is used as it is"
 	}
-	fl.Var((*sessionID)(session), "session", usage+": its `id`, or a beginning that no other session has, as ralph log prints it; "+then)
+	fl.Var((*sessionID)(session), "session", usage+": its `id` or a unique prefix, as ralph log prints it; "+then)
 }

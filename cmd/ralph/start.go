@@ -39,7 +39,7 @@ func (a *app) startCommand() *cobra.Command {
 		Long:  strings.TrimRight(templateList(), "\n"),
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return errors.New("name the policy whose loop to start; they are listed by: ralph policies")
+				return errors.New("name the policy whose loop to start; run `ralph policies` for a list")
 			}
 			return nil
 		},
@@ -53,10 +53,10 @@ func (a *app) startCommand() *cobra.Command {
 	})
 	cmd.ValidArgsFunction = a.words(startable)
 	fl := cmd.Flags()
-	fl.StringVar(&f.promptFile, "prompt-file", "", "`file` that holds the prompt, - for standard input")
+	fl.StringVar(&f.promptFile, "prompt-file", "", "read the prompt from this `file`; - is standard input")
 	fl.IntVar(&f.max, "max", 0, "end the loop after this many iterations")
-	fl.StringVar(&f.promise, "promise", "", "`text` that the agent writes when it is done")
-	fl.StringVar(&f.template, "template", "", "start from the template of this `name`; "+todosTemplate+" is the open todos of a session of Claude Code")
+	fl.StringVar(&f.promise, "promise", "", "end the loop once the agent writes this `text`")
+	fl.StringVar(&f.template, "template", "", "use the template of this `name`; "+todosTemplate+" works on the open todos of a session of Claude Code")
 	sessionVar(fl, &f.session, "session that owns the loop, and whose todos are read (default: the one that runs this command)", true)
 	fl.BoolVar(&f.force, "force", false, "archive a loop that is running")
 	return cmd
@@ -91,7 +91,7 @@ func (a *app) start(ctx context.Context, name string, words []string, f startFla
 		}
 		r.Argument = &prompt
 	case text:
-		return fmt.Errorf("%s repeats no prompt: --prompt-file and --template are not for it", name)
+		return fmt.Errorf("%s repeats no prompt, so it takes neither --prompt-file nor --template", name)
 	case len(words) > 0:
 		argument := strings.Join(words, " ")
 		r.Argument = &argument
@@ -132,9 +132,9 @@ func (a *app) startError(err error, p project.Policy) error {
 		}
 		return fmt.Errorf("%s %s", value, given.Problem)
 	case errors.As(err, &exists):
-		return fmt.Errorf("%w; end it with `ralph stop %s`, or archive it with --force", err, short)
+		return fmt.Errorf("%w; run `ralph stop %s` to end it, or use --force to archive it", err, short)
 	case errors.As(err, &busy):
-		return fmt.Errorf("%w; end it with: ralph stop %s", err, short)
+		return fmt.Errorf("%w; run `ralph stop %s` to end it", err, short)
 	}
 	return err
 }
@@ -177,7 +177,7 @@ func (a *app) showSeeing(ctx context.Context, p *project.Project, policy project
 		}
 	})
 	if !seen {
-		fmt.Fprintf(a.stdout, "no agent uses this policy yet; install it with: ralph install claude-code --policy %s\n", policy.Short())
+		fmt.Fprintf(a.stdout, "no agent uses this policy yet; run `ralph install claude-code --policy %s` to install it\n", policy.Short())
 	}
 }
 
@@ -189,7 +189,7 @@ func (a *app) below(p *project.Project) bool {
 
 // showHere prints where to start an agent that does not look for settings in parent directories.
 func (a *app) showHere(g setup.Host, p *project.Project) {
-	fmt.Fprintf(a.stdout, "Start %s in %s: it reads only the settings of the directory that it is started in.\n", g.Title, p.Dir())
+	fmt.Fprintf(a.stdout, "Start %s in %s: it reads only the settings of the directory where it starts.\n", g.Title, p.Dir())
 }
 
 // prompt returns the text that the loop repeats.
@@ -200,7 +200,7 @@ func (a *app) prompt(project string, words []string, f startFlags) (string, erro
 	}
 	if f.promptFile != "" {
 		if len(words) > 0 {
-			return "", errors.New("give the prompt as words or with --prompt-file, not both")
+			return "", errors.New("write the prompt as words or use --prompt-file, not both")
 		}
 		b, err := a.read("the prompt", project, f.promptFile, state.MaxFileSize)
 		if err != nil {
@@ -210,7 +210,7 @@ func (a *app) prompt(project string, words []string, f startFlags) (string, erro
 	}
 	switch {
 	case strings.TrimSpace(text) == "":
-		return "", errors.New("there is no prompt: write it after the policy, or name a file with --prompt-file (- is standard input)")
+		return "", errors.New("a prompt is required: write it after the policy, or name a file with --prompt-file (- is standard input)")
 	case len(text) > state.MaxFileSize-4096:
 		return "", fmt.Errorf("the prompt is too large (the limit is %d MiB)", state.MaxFileSize>>20)
 	case !utf8.ValidString(text):

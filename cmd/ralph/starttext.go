@@ -28,7 +28,7 @@ func filledIn(ctx context.Context, p *project.Project, f startFlags, session str
 	from := project.Template{Promise: project.TodosPromise}
 	switch {
 	case f.template != "" && f.promptFile != "":
-		return f, errors.New("the prompt comes from --prompt-file or from --template, not both")
+		return f, errors.New("--prompt-file and --template exclude each other")
 	case f.template == todosTemplate:
 		var err error
 		if from.Text, err = p.Todos(ctx, session); err != nil {
@@ -38,7 +38,7 @@ func filledIn(ctx context.Context, p *project.Project, f startFlags, session str
 		all := project.Templates()
 		i := slices.IndexFunc(all, func(t project.Template) bool { return t.Name == f.template })
 		if i < 0 {
-			return f, fmt.Errorf("there is no template %q, expected one of:\n%s", f.template, templateList())
+			return f, fmt.Errorf("unknown template %q; expected one of:\n%s", f.template, templateList())
 		}
 		from = all[i]
 	default:

@@ -41,7 +41,7 @@ func (a *app) showStatus(ctx context.Context, format string) error {
 		return a.encodeJSON(report)
 	}
 	if len(report.Loops) > 0 && p.Distrusted() != nil && a.setupIn(report.Project).Read(ctx).ForAll() {
-		fmt.Fprintln(a.stdout, "hooks for all projects do not continue these loops: you have not trusted this project; to do so: ralph trust")
+		fmt.Fprintln(a.stdout, "hooks for all projects do not continue these loops: you have not trusted this project; run `ralph trust` to trust it")
 	}
 	a.writeStatus(report, time.Now())
 	return nil
@@ -50,14 +50,14 @@ func (a *app) showStatus(ctx context.Context, format string) error {
 func (a *app) writeStatus(report *project.Status, now time.Time) {
 	paint := a.palette()
 	if report.Off != "" {
-		fix := "turn them on with: ralph resume"
+		fix := "run `ralph resume` to turn them on"
 		if _, env := workspace.Off("", a.getenv); env {
 			fix = "unset RALPH_OFF in the environment of the agent"
 		}
 		fmt.Fprintf(a.stdout, "all loops are off: %s; %s\n", report.Off, fix)
 	}
 	for _, p := range report.Paused {
-		fmt.Fprintf(a.stdout, "paused: %s, %s; resume it with: ralph resume %s\n", pausedWhat(p), ago(now, p.At), pausedArgs(p))
+		fmt.Fprintf(a.stdout, "paused: %s, %s; run `ralph resume %s` to resume it\n", pausedWhat(p), ago(now, p.At), pausedArgs(p))
 	}
 	for _, info := range report.Runs {
 		fmt.Fprintf(a.stdout, "%s: %s\n", paint.in(bold, "run "+info.ID), stateWords(info))
@@ -85,10 +85,10 @@ func (a *app) writeStatus(report *project.Status, now time.Time) {
 		fmt.Fprintf(a.stdout, "hint for the next continuation%s, %s: %s\n", audience(h.Policy, h.Session), ago(now, h.At), cut(oneLine(h.Text), 100))
 	}
 	for _, p := range report.Unusable {
-		fmt.Fprintf(a.stdout, "%s: %s; the agent may stop; run: ralph check %s\n  %s\n", paint.in(bold, p.Policy), paint.in(red, "cannot be used"), p.Policy, strings.ReplaceAll(p.Problem, "\n", "\n  "))
+		fmt.Fprintf(a.stdout, "%s: %s; the agent may stop; run `ralph check %s`\n  %s\n", paint.in(bold, p.Policy), paint.in(red, "cannot be used"), p.Policy, strings.ReplaceAll(p.Problem, "\n", "\n  "))
 	}
 	for _, file := range report.Shadows {
-		fmt.Fprintf(a.stdout, "%s is used in the place of the shipped policy %s\n", file, strings.TrimSuffix(path.Base(file), ".yaml"))
+		fmt.Fprintf(a.stdout, "%s replaces the shipped policy %s\n", file, strings.TrimSuffix(path.Base(file), ".yaml"))
 	}
 	for _, f := range report.Finished {
 		line := fmt.Sprintf("%s: %s, %s by %s: %s", f.Result, f.Policy, ago(now, f.At), f.By, cut(f.Reason, 100))

@@ -21,7 +21,7 @@ func (a *app) stopCommand() *cobra.Command {
 		},
 	}
 	cmd.ValidArgsFunction = a.words(withLoop)
-	sessionVar(cmd.Flags(), &session, "stop only loops of this session", false)
+	sessionVar(cmd.Flags(), &session, "only stop loops of this session", false)
 	return cmd
 }
 
@@ -72,9 +72,9 @@ func (a *app) stopOne(ctx context.Context, p *project.Project, names []string, s
 		case s.Archived != "":
 			fmt.Fprintf(a.stdout, "stopped %s: %s; %s is now %s\n", short, visible(s.Name), a.shown(p, s.File), a.shown(p, s.Archived))
 		case s.Already:
-			fmt.Fprintf(a.stdout, "%s is already stopped: %s; to continue it: ralph start %s\n", short, visible(s.Name), short)
+			fmt.Fprintf(a.stdout, "%s is already stopped: %s; run `ralph start %s` to continue it\n", short, visible(s.Name), short)
 		default:
-			fmt.Fprintf(a.stdout, "stopped %s: %s; %s stays; to continue it: ralph start %s\n", short, visible(s.Name), a.shown(p, s.File), short)
+			fmt.Fprintf(a.stdout, "stopped %s: %s; %s is kept; run `ralph start %s` to continue it\n", short, visible(s.Name), a.shown(p, s.File), short)
 		}
 	}
 	if err != nil || len(stopped) > 0 {
@@ -88,7 +88,7 @@ func (a *app) stopOne(ctx context.Context, p *project.Project, names []string, s
 		none += " that session " + visible(session) + " owns"
 		a.status = exitFindings
 	} else if len(names) == 0 {
-		none += "; to let agents stop, whatever their policies say: ralph pause"
+		none += "; run `ralph pause` to let agents stop under any policy"
 	}
 	fmt.Fprintln(a.stdout, none)
 	return 0, nil

@@ -34,7 +34,7 @@ type testFlags struct {
 func (a *app) testCommand() *cobra.Command {
 	var f testFlags
 	cmd := &cobra.Command{
-		Annotations: exits("all tests pass", exit{exitFindings, "a test fails, there are no tests, or the coverage is less than --coverage says"}),
+		Annotations: exits("all tests pass", exit{exitFindings, "a test fails, there are no tests, or the coverage is below --coverage"}),
 		Use:         "test [PATH]...",
 		Short:       "Run the tests beside policies",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -49,9 +49,9 @@ func (a *app) testCommand() *cobra.Command {
 		},
 	}
 	fl := cmd.Flags()
-	fl.StringVarP(&f.run, "run", "r", "", "only tests whose name matches this regular `expression`")
-	fl.BoolVarP(&f.verbose, "verbose", "v", false, "show every test, not only those that fail")
-	fl.Float64Var(&f.threshold, "coverage", 0, "show which rules and operands the tests reach; with `percent`, fail if they reach less")
+	fl.StringVarP(&f.run, "run", "r", "", "only run tests whose name matches this regular `expression`")
+	fl.BoolVarP(&f.verbose, "verbose", "v", false, "also show tests that pass")
+	fl.Float64Var(&f.threshold, "coverage", 0, "show which rules and operands the tests reach; fail if they reach less than this `percent`")
 	fl.Lookup("coverage").NoOptDefVal = "0"
 	formatFlag(cmd, &f.format, "the report", "text", "json")
 	f.write.add(fl)
@@ -139,14 +139,14 @@ func findTests(paths []string) ([]string, error) {
 			}
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s: there is no such file or folder", p)
+			return nil, fmt.Errorf("%s: no such file or directory", p)
 		}
 		if !info.IsDir() {
 			file := p
 			if ext := filepath.Ext(p); !strings.HasSuffix(p, policytest.Suffix) && ext == ".yaml" {
 				file = strings.TrimSuffix(p, ext) + policytest.Suffix
 				if _, err := os.Stat(file); err != nil {
-					return nil, fmt.Errorf("%s has no tests: there is no file %s; ralph test --write %s begins one", p, file, file)
+					return nil, fmt.Errorf("%s has no tests: there is no file %s; run `ralph test --write %s` to create one", p, file, file)
 				}
 			}
 			out = append(out, file)

@@ -36,7 +36,7 @@ func writeTests(w io.Writer, r testReport, f testFlags) error {
 	}
 	switch {
 	case len(r.Files) == 0:
-		b.WriteString("there are no tests here: write them beside a policy, those of policy.yaml in policy" + policytest.Suffix + "; see: ralph help test\n")
+		b.WriteString("there are no tests here: write them beside a policy, those of policy.yaml in policy" + policytest.Suffix + "; run `ralph help test`\n")
 	case r.Passed+r.Failed == 0 && f.run != "":
 		fmt.Fprintf(&b, "no test matches %s\n", f.run)
 	}

@@ -23,14 +23,14 @@ type writeFlags struct {
 }
 
 func (f *writeFlags) add(fl *pflag.FlagSet) {
-	fl.StringVar(&f.file, "write", "", "add a test to this `file`, and create it if needed: of the situation that is on stdin as JSON")
-	fl.BoolVar(&f.fromLog, "from-log", false, "with --write: take the last decision of this project from the decision log instead")
+	fl.StringVar(&f.file, "write", "", "add a test of the situation on stdin, as JSON, to this `file`; create the file if needed")
+	fl.BoolVar(&f.fromLog, "from-log", false, "with --write: use the last decision of this project in the decision log instead")
 }
 
 // alone returns an error for a flag that needs --write.
 func (f writeFlags) alone() error {
 	if f.fromLog {
-		return errors.New("--from-log is for --write: ralph test --write FILE --from-log")
+		return errors.New("--from-log needs --write: ralph test --write FILE --from-log")
 	}
 	return nil
 }
@@ -83,7 +83,7 @@ func (a *app) draftFromLog(ctx context.Context, file string, src []byte) (policy
 		return policytest.Draft{}, err
 	}
 	if len(records) == 0 {
-		return policytest.Draft{}, fmt.Errorf("the decision log has no decision of this project by %s, which these tests are about", name)
+		return policytest.Draft{}, fmt.Errorf("the decision log has no decision by %s, the policy of these tests, in this project", name)
 	}
 	return policytest.FromRecord(records[0]), nil
 }
@@ -123,7 +123,7 @@ func (a *app) draftFromWitness() (policytest.Draft, error) {
 		}
 	}
 	if len(bytes.TrimSpace(input)) == 0 {
-		return policytest.Draft{}, errors.New(`there is no situation: give one as JSON on stdin, such as {"missing": ["todo"]}, or write --from-log`)
+		return policytest.Draft{}, errors.New(`a situation is required: write one as JSON to stdin, such as {"missing": ["todo"]}, or use --from-log`)
 	}
 	return policytest.FromWitness(input)
 }

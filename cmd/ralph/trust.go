@@ -47,8 +47,8 @@ func (a *app) trustCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVarP(&f.list, "list", "l", false, "list what is approved")
-	cmd.Flags().BoolVar(&f.revoke, "revoke", false, "withdraw the approvals of the policies, or without a name all of the project")
-	setFlag(cmd.Flags(), &f.set).Usage = "value of a param that the hook's command line gives, as `name=value`; may be repeated. It is no part of the approval"
+	cmd.Flags().BoolVar(&f.revoke, "revoke", false, "withdraw the approvals of the policies, or, without a name, all of the project")
+	setFlag(cmd.Flags(), &f.set).Usage = "set a param as the hook's command line does, as `name=value`; may be repeated. It is not part of the approval"
 	return cmd
 }
 
@@ -98,7 +98,7 @@ func (a *app) showApproval(ap project.Approval, uses []project.Use, params []pro
 	for _, c := range ap.Programs {
 		fmt.Fprintf(a.stdout, "  program  %s  %.12s\n", visible(c.Name), c.Digest)
 	}
-	from := map[string]string{"default": "the default", "--set": "by --set, no part of the approval"}
+	from := map[string]string{"default": "the default", "--set": "by --set, not part of the approval"}
 	for _, param := range params {
 		fmt.Fprintf(a.stdout, "  param    %s = %s  (%s)\n", visible(param.Name), visible(param.Value), cmp.Or(from[param.From], param.From))
 	}

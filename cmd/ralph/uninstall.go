@@ -18,7 +18,7 @@ func (a *app) uninstallCommand() *cobra.Command {
 		RunE:  func(cmd *cobra.Command, args []string) error { return a.uninstall(cmd.Context(), args[0], f) },
 	}
 	f.add(cmd)
-	cmd.Flags().Lookup("policy").Usage = "only the entry of this policy `file` or name; may be repeated (default: all entries of ralph)"
+	cmd.Flags().Lookup("policy").Usage = "only remove the entry of this policy `file` or name; may be repeated (default: all entries of ralph)"
 	return cmd
 }
 
@@ -52,7 +52,7 @@ func (a *app) uninstall(ctx context.Context, hostName string, f installFlags) er
 		fmt.Fprintf(a.stdout, "%s %s not installed in %s\n", what, is, s.Shown)
 		for _, e := range entries {
 			if asked, ok := e.Ralph(); ok && slices.ContainsFunc(f.policies, func(p string) bool { return slices.Contains(asked, p) }) {
-				fmt.Fprintf(a.stdout, "An entry there asks %s together: %s\n", policyList(asked), uninstallLine(g.Name, asked, entries, f.scope))
+				fmt.Fprintf(a.stdout, "An entry there runs %s together: %s\n", policyList(asked), uninstallLine(g.Name, asked, entries, f.scope))
 				break
 			}
 		}

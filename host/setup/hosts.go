@@ -83,10 +83,10 @@ func (in Env) Host(name string) (Host, error) {
 		return all[i], nil
 	}
 	if meant := nearest.OrBeginning(name, Names()); meant != "" {
-		return Host{}, fmt.Errorf("ralph knows no host %q; %s", name, meant)
+		return Host{}, fmt.Errorf("unknown host %q; %s", name, meant)
 	}
-	return Host{}, fmt.Errorf("ralph cannot edit the settings of %q, only those of %s; "+
-		"have the stop hook of another host run: ralph eval --policy NAME", name, strings.Join(Names(), ", "))
+	return Host{}, fmt.Errorf("unknown host %q: ralph can edit the settings of %s; "+
+		"for another host, set its Stop hook to `ralph eval --policy NAME`", name, strings.Join(Names(), ", "))
 }
 
 // Names returns the names of the hosts that ralph can be installed in.

@@ -22,7 +22,7 @@ func Program() (program, note string) {
 	case err == nil && workspace.SameFile(found, self):
 		return "ralph", ""
 	case keptByNpx(self):
-		note = "npx keeps this program only for a while. Install it first: npm install -g @ralph-sdk/ralph-loop, then run ralph install again."
+		note = "npx keeps this program only temporarily. Run `npm install -g @ralph-sdk/ralph-loop`, then run `ralph install` again."
 	case err == nil && FromNpm(self):
 		note = "The entry names the program itself, not the wrapper of npm, so that no hook waits for Node.js."
 	case err == nil:

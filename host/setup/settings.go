@@ -96,7 +96,7 @@ func danglingLink(root, name string) (link, to string) {
 		case err != nil: // only missing
 			return "", ""
 		case i < len(name):
-			return "its folder " + name[:i] + " is", to
+			return "its directory " + name[:i] + " is", to
 		}
 		return "it is", to
 	}
@@ -163,7 +163,7 @@ func (s File) decode() (map[string]any, error) {
 	doc, err := schema.ParseJSON(s.json())
 	var syntax *schema.SyntaxError
 	if errors.As(err, &syntax) {
-		return nil, &settingsError{s.Shown, syntax.Line, syntax.Col, "this is not valid JSON: " + syntax.Message + "; correct the file, then run the command again"}
+		return nil, &settingsError{s.Shown, syntax.Line, syntax.Col, "this is not valid JSON: " + syntax.Message + "; fix the file, then run the command again"}
 	}
 	if err != nil {
 		return nil, err
@@ -183,7 +183,7 @@ func (s File) Entries() ([]Entry, error) {
 		return nil, err
 	}
 	odd := func(where string) error {
-		return &settingsError{file: s.Shown, message: where + " does not have the form that the host expects; repair it first"}
+		return &settingsError{file: s.Shown, message: where + " does not have the form that the host expects; fix it first"}
 	}
 	hooks, ok := values["hooks"].(map[string]any)
 	if !ok && values["hooks"] != nil {

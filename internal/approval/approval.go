@@ -87,7 +87,7 @@ func Project(own *store.Store, root string) error {
 	if own != nil && own.Trusts(root) {
 		return nil
 	}
-	return &Missing{"you have not trusted this project", "; to do so: ralph trust"}
+	return &Missing{"you have not trusted this project", "; run `ralph trust` to trust it"}
 }
 
 // Missing is why a policy is not approved.
@@ -123,11 +123,11 @@ func (p Policy) Check(own *store.Store, f *rules.Fact) error {
 		switch {
 		case slices.Contains(p.Chosen, name):
 		case !now:
-			changes = append(changes, fmt.Sprintf("the project's configuration no longer gives %s the value %q", name, cut(was)))
+			changes = append(changes, fmt.Sprintf("the project's configuration no longer sets %s to %q", name, cut(was)))
 		case !before:
-			changes = append(changes, fmt.Sprintf("the project's configuration gives %s the value %q, which was not approved", name, cut(is)))
+			changes = append(changes, fmt.Sprintf("the project's configuration sets %s to %q, which was not approved", name, cut(is)))
 		case was != is:
-			changes = append(changes, fmt.Sprintf("the project's configuration gives %s the value %q; approved is %q", name, cut(is), cut(was)))
+			changes = append(changes, fmt.Sprintf("the project's configuration sets %s to %q; approved is %q", name, cut(is), cut(was)))
 		}
 	}
 	if f != nil {
@@ -140,11 +140,11 @@ func (p Policy) Check(own *store.Store, f *rules.Fact) error {
 	if len(changes) == 0 {
 		return nil
 	}
-	return &Missing{"which is not approved any more: " + strings.Join(changes, ", "), ". Read it, then run: ralph trust " + p.Name}
+	return &Missing{"which is not approved in its current form: " + strings.Join(changes, ", "), ". Read it, then run `ralph trust " + p.Name + "`"}
 }
 
 func (p Policy) unknown() error {
-	return &Missing{"which is not approved yet", fmt.Sprintf(": read %s, then run: ralph trust %[1]s", p.Name)}
+	return &Missing{"which is not approved yet", fmt.Sprintf(": read %s, then run `ralph trust %[1]s`", p.Name)}
 }
 
 func (p Policy) files() []store.Covered {

@@ -60,7 +60,7 @@ func TestCheck(t *testing.T) {
 	dir := project(t, nil)
 	own := store.Open(t.TempDir())
 	approved := approval.Policy{Root: dir, Name: ".ralph/policy.yaml", Files: sources("a", "b"), Params: map[string]string{"cmd": "make", "dir": "x"}}
-	if err := approved.Check(own, nil); err == nil || err.Error() != "which is not approved yet: read .ralph/policy.yaml, then run: ralph trust .ralph/policy.yaml" {
+	if err := approved.Check(own, nil); err == nil || err.Error() != "which is not approved yet: read .ralph/policy.yaml, then run `ralph trust .ralph/policy.yaml`" {
 		t.Errorf("before the approval: %v", err)
 	}
 	a, err := approved.Approval(nil)
@@ -84,9 +84,9 @@ func TestCheck(t *testing.T) {
 		{"a file more", func(p *approval.Policy) { p.Files = sources("a", "b", "c") }, "ralph:guards/limit.yaml was not part of it"},
 		{"a file less", func(p *approval.Policy) { p.Files = sources("a") }, ".ralph/part.yaml is no longer part of it"},
 		{"one file, read twice with different bytes", func(p *approval.Policy) { p.Files = append(p.Files, sources("a", "B")[1]) }, ".ralph/part.yaml changed since it was approved"},
-		{"a value", func(p *approval.Policy) { p.Params["cmd"] = "rm" }, `gives cmd the value "rm"; approved is "make"`},
-		{"a value more", func(p *approval.Policy) { p.Params["more"] = "y" }, `gives more the value "y", which was not approved`},
-		{"a value less", func(p *approval.Policy) { delete(p.Params, "cmd") }, `no longer gives cmd the value "make"`},
+		{"a value", func(p *approval.Policy) { p.Params["cmd"] = "rm" }, `sets cmd to "rm"; approved is "make"`},
+		{"a value more", func(p *approval.Policy) { p.Params["more"] = "y" }, `sets more to "y", which was not approved`},
+		{"a value less", func(p *approval.Policy) { delete(p.Params, "cmd") }, `no longer sets cmd to "make"`},
 		{"a value of the command line", func(p *approval.Policy) { delete(p.Params, "cmd"); p.Chosen = []string{"cmd"} }, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -118,8 +118,8 @@ func TestMissing(t *testing.T) {
 		t.Fatal("it is approved with another value")
 	}
 	want := approval.Missing{
-		Why: `which is not approved any more: the project's configuration gives cmd the value "x: read . Read it, y", which was not approved`,
-		Way: ". Read it, then run: ralph trust .ralph/policy.yaml",
+		Why: `which is not approved in its current form: the project's configuration sets cmd to "x: read . Read it, y", which was not approved`,
+		Way: ". Read it, then run `ralph trust .ralph/policy.yaml`",
 	}
 	if *missing != want {
 		t.Errorf("it says %q, want %q", *missing, want)

@@ -148,7 +148,7 @@ func digestOf(path string) (string, error) {
 		return "", errors.Unwrap(err) // without the path, which may be outside of the project
 	}
 	if !info.Mode().IsRegular() {
-		return "", errors.New("it is no regular file")
+		return "", errors.New("it is not a regular file")
 	}
 	f, err := os.Open(path)
 	if err != nil {

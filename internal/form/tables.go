@@ -11,8 +11,8 @@ func PolicyKeys() Keys {
 		{"events", Events, "Hook events that this policy decides; [Stop] by default."},
 		{"gate", Gate, "first (the default): the first rule that holds decides. all: every continue rule that holds is shown to the agent."},
 		{"params", Params, "Settings of the policy: name → a small JSON Schema with a default."},
-		{"when", Exprs, "What the policy is for: unless it is true, the agent may stop and no rule is tried."},
-		{"loop", Loop, "The loop: the fact that it is in, its name, owner and start. Without a loop the agent may stop and no rule is tried."},
+		{"when", Exprs, "Where the policy applies: unless it is true, the agent may stop and no rule is tried."},
+		{"loop", Loop, "The loop: the fact that holds it, its name, owner and start. Without a loop the agent may stop and no rule is tried."},
 		{"facts", Facts, "Named values: name → a source and its options. Gathered only when needed."},
 		{"memory", Memory, "Small values that the loop keeps between events: name → a JSON Schema with a default, and per: session (the default) or project."},
 		{"let", Lets, "Named expressions. Evaluated only when needed, once per event."},
@@ -35,10 +35,10 @@ func GuardKeys() Keys {
 // LoopKeys returns the keys of loop.
 func LoopKeys() Keys {
 	return Keys{
-		{"state", Fact, "The fact that the loop is in. While it is missing there is no loop."},
+		{"state", Fact, "The fact that holds the loop. While it is missing, there is no loop."},
 		{"name", Template, "What status, log and explain call the loop; defaults to the file of its state."},
 		{"on", Exprs, "While it is false, the loop is switched off."},
-		{"owner", Expr, "The session that the loop belongs to; while it is empty, every session of the project."},
+		{"owner", Expr, "The session that owns the loop. While it is empty, every session of the project does."},
 		{"start", Starts, "What ralph start writes: the name of a fact, and its value with ${start.NAME} in it."},
 	}
 }
@@ -47,15 +47,15 @@ func LoopKeys() Keys {
 func RuleKeys() Keys {
 	return Keys{
 		{"name", Name, "Unique name in kebab-case."},
-		{"when", Exprs, "An expression, or a list of which all must be true; absent means true."},
-		{"continue", Parts, "The agent goes on, and gets this text."},
-		{"stop", Parts, "The agent may stop; this says why, in the log and in explain. It is shown nowhere else."},
-		{"success", Bool, "Only beside stop: the work is done. Without it the loop was given up, or had nothing to do."},
+		{"when", Exprs, "An expression, or a list of which all must be true; true by default."},
+		{"continue", Parts, "Continues the agent with this text."},
+		{"stop", Parts, "Lets the agent stop. The text is the reason, shown only by log and explain."},
+		{"success", Bool, "Only with stop: the work is done. Without it, the loop gave up or had nothing to do."},
 		{"note", Parts, "Decides nothing; shown to the user with the verdict, and on UserPromptSubmit to the agent."},
 		{"notice", Parts, "Shown to the user."},
 		{"log", Parts, "Written to stderr, each line with the policy's prefix."},
 		{"then", Effects, "Changes that this rule asks for, in order."},
-		{"unless_repeated", Unless, "The rule steps aside after it was part of that many verdicts."},
+		{"unless_repeated", Unless, "Skips the rule after it was part of this many verdicts."},
 	}
 }
 
@@ -72,7 +72,7 @@ func IncludeKeys() Keys {
 	return Keys{
 		{"include", Text, "A file whose rules run here; shipped ones are written ralph:guards/NAME."},
 		{"with", Bindings, "Values for the params of the included file, as expressions."},
-		{"as", Name, "Name under which its rules are known; the file's base name by default."},
+		{"as", Name, "Prefix of the names of its rules; the file's base name by default."},
 	}
 }
 
@@ -83,7 +83,7 @@ func EffectKeys() Keys {
 		{"remember", Assignment, "name = expression: change one value of memory."},
 		{"delete", Fact, "Remove the file of a fact."},
 		{"archive", Fact, "Move the file of a fact to .ralph/archive."},
-		{"prune", Prune, "Remove files that match a pattern and are older than a time."},
+		{"prune", Prune, "Remove files that match a pattern and are older than a duration."},
 		{"run", Words, "Run a program of an approved policy, once the verdict was applied."},
 	}
 }
@@ -99,17 +99,17 @@ func RunKeys() Keys {
 // PruneKeys returns the keys of prune.
 func PruneKeys() Keys {
 	return Keys{
-		{"glob", Path, "Which files. A value in a placeholder is taken literally."},
-		{"older", Duration, "How long ago they were last changed, at least."},
+		{"glob", Path, "Pattern of the files. A value in a placeholder is taken literally."},
+		{"older", Duration, "Minimum time since they were last changed."},
 	}
 }
 
 // FinallyKeys returns the keys of an entry of finally.
 func FinallyKeys() Keys {
 	return Keys{
-		{"name", Text, "Name of the entry, shown in traces. Any text."},
-		{"when", Exprs, "An expression, or a list of which all must be true; absent means true."},
-		{"prune", Prune, "Remove files that match a pattern and are older than a time."},
+		{"name", Text, "Name of the entry, shown in traces. Any string."},
+		{"when", Exprs, "An expression, or a list of which all must be true; true by default."},
+		{"prune", Prune, "Remove files that match a pattern and are older than a duration."},
 		{"log", Parts, "Written to stderr, each line with the policy's prefix."},
 	}
 }
@@ -117,14 +117,14 @@ func FinallyKeys() Keys {
 // LimitKeys returns the keys of limits.
 func LimitKeys() Keys {
 	return Keys{
-		{"continuations", Limit, "Most continuations in a streak; 500 by default."},
-		{"repeats", Limit, "Most consecutive continuations without progress; no limit by default."},
-		{"elapsed", Span, "Most time since the first continuation of the streak; 24h by default."},
-		{"total", Limit, "Most continuations in a session; 5000 by default."},
-		{"tokens", Limit, "Most tokens of the session, or of the run, in all; no limit by default, and with 0."},
-		{"failures", Limit, "Most consecutive continuations after a turn that failed; 0 by default."},
-		{"iterations", Limit, "Most iterations of a run; `ralph run` allows 100 by default."},
-		{"cost", Amount, "Most US dollars that a run may cost; no limit by default, and with 0."},
+		{"continuations", Limit, "Maximum number of continuations in a streak; 500 by default."},
+		{"repeats", Limit, "Maximum number of consecutive continuations without progress; no limit by default."},
+		{"elapsed", Span, "Maximum time since the first continuation of the streak; 24h by default."},
+		{"total", Limit, "Maximum number of continuations in a session; 5000 by default."},
+		{"tokens", Limit, "Maximum number of tokens of the session, or of the run; no limit by default, and with 0."},
+		{"failures", Limit, "Maximum number of consecutive continuations after a turn that failed; 0 by default."},
+		{"iterations", Limit, "Maximum number of iterations of a run; `ralph run` allows 100 by default."},
+		{"cost", Amount, "Maximum cost of a run in US dollars; no limit by default, and with 0."},
 	}
 }
 
@@ -140,7 +140,7 @@ func MeasureKeys() Keys {
 func AgentKeys() Keys {
 	return Keys{
 		{"client", Text, "The program of the agent, such as claude. Run once the policy is approved."},
-		{"args", Args, "Its arguments, as they are; they have no placeholders."},
+		{"args", Args, "Its arguments. They cannot have placeholders."},
 		{"fresh", Bool, "Each iteration has a fresh context; true by default."},
 		{"iteration", Duration, "How long an iteration may take before it is ended; 1h by default."},
 	}
@@ -149,7 +149,7 @@ func AgentKeys() Keys {
 // UnlessKeys returns the keys of unless_repeated.
 func UnlessKeys() Keys {
 	return Keys{
-		{"times", Count, "Step aside after this many verdicts, at most 1,000: no more are remembered."},
+		{"times", Count, "Skip the rule after this many verdicts. The maximum is 1,000: no more are remembered."},
 		{"within", Duration, "Count only verdicts as recent as this; all by default."},
 		{"per", Per, "What is counted together: prompt, session (the default) or project."},
 	}
@@ -158,7 +158,7 @@ func UnlessKeys() Keys {
 // FactOptionKeys returns the options that every source takes; each source adds its own.
 func FactOptionKeys() Keys {
 	return Keys{
-		{"default", Any, "Stands in for a missing fact, completed by the schema; the fact is ok then. Never for an invalid one."},
+		{"default", Any, "Value of the fact while it is missing, completed by the schema; the fact is then ok. It never replaces an invalid value."},
 		{"timeout", Duration, "How long gathering may take; each source has a default."},
 	}
 }
@@ -168,8 +168,8 @@ func SourceOptionKeys() Keys {
 	return Keys{
 		{"schema", Schema, "JSON Schema of the document, of each file of a glob, or of the field json of exec: a file next to the policy, ralph:NAME, or inline."},
 		{"returns", Schema, "JSON Schema of the answer: a file next to the policy, ralph:NAME, or inline."},
-		{"inline", Bool, "The fields of this fact are names too. One fact at most, and it needs a schema."},
+		{"inline", Bool, "The fields of this fact are names too. At most one fact can be inline, and it needs a schema."},
 		{"settle", Duration, "How long to wait for a file that was just written and does not parse yet; not at all by default. A file that is older than this is never waited for."},
-		{"lenient", Bool, "Front matter that is not YAML is read field by field; problem(fact) says what was read so."},
+		{"lenient", Bool, "Front matter that is not YAML is read field by field; problem(fact) reports which fields."},
 	}
 }

@@ -49,7 +49,7 @@ func At(top string) (*Repo, error) {
 		r.common = follow(r.dir, "commondir", "")
 	}
 	if r.dir == "" || r.common == "" {
-		return r, fmt.Errorf("%s leads to no repository", at)
+		return r, fmt.Errorf("%s does not lead to a repository", at)
 	}
 	return r, err
 }

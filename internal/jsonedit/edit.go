@@ -56,7 +56,7 @@ func Cut(src []byte, path []any) ([]byte, error) {
 }
 
 // errByHand is for text that an edit would harm.
-var errByHand = errors.New("it is written in a way that cannot be edited without harming the rest; repair it by hand")
+var errByHand = errors.New("it is written in a way that cannot be edited without harming the rest; edit it by hand")
 
 // errComment is for a change that would remove a comment.
 var errComment = errors.New("the change would remove a comment; move that comment first")
@@ -157,7 +157,7 @@ func model(v any, path []any, value any, h how) (any, error) {
 		copied[key] = inner
 		return copied, err
 	}
-	return nil, fmt.Errorf("a path consists of text and whole numbers, not of %T", path[0])
+	return nil, fmt.Errorf("a path must consist of strings and whole numbers; got %T", path[0])
 }
 
 // put inserts a value at path, in the style of the file or unchanged.

@@ -39,11 +39,12 @@ func DidYouMean(word string, candidates []string) string {
 }
 
 // OrBeginning is like DidYouMean for names with long and short forms: if none is near, it suggests a candidate that
-// begins with word, or with which word begins.
+// begins with word, with which word begins, or whose part before the hyphen is near.
 func OrBeginning(word string, candidates []string) string {
 	meant := DidYouMean(word, candidates)
 	for _, c := range candidates {
-		if meant == "" && word != "" && c != "" && (strings.HasPrefix(c, word) || strings.HasPrefix(word, c)) {
+		short, _, isLong := strings.Cut(c, "-")
+		if meant == "" && word != "" && c != "" && (strings.HasPrefix(c, word) || strings.HasPrefix(word, c) || isLong && DidYouMean(word, []string{short}) != "") {
 			meant = "did you mean " + strconv.Quote(c) + "?"
 		}
 	}

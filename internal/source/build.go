@@ -35,7 +35,7 @@ type builder struct {
 // document builds the root, or returns nil.
 func (b *builder) document(doc *yaml.Node) *Node {
 	if doc.Kind != yaml.DocumentNode || len(doc.Content) == 0 {
-		b.report(0, 0, CheckDocument, "the file holds no YAML document", "write the policy here; it begins with `ralph: 1`")
+		b.report(0, 0, CheckDocument, "the file contains no YAML document", "write the policy here; it begins with `ralph: 1`")
 		return nil
 	}
 	return b.node(doc.Content[0], 0, -1, false)
@@ -213,7 +213,7 @@ func (b *builder) typed(n *Node, start, end int) {
 	if got := bare.ShortTag(); got == n.Tag || got == "!!int" && n.Tag == "!!float" {
 		return
 	}
-	b.report(start, end, CheckTag, fmt.Sprintf("`%s` is not what the tag `%s` says", n.Value, n.Tag), "remove the tag")
+	b.report(start, end, CheckTag, fmt.Sprintf("`%s` does not fit the tag `%s`", n.Value, n.Tag), "remove the tag")
 	n.Tag = "!!str"
 }
 
@@ -288,7 +288,7 @@ func (b *builder) key(key *Node, y *yaml.Node) {
 	case key.Value == "":
 		message, help = messageNoKey, helpKey
 	default:
-		message = fmt.Sprintf("the key `%s` is not text but a %s", key.Value, tagName(key.Tag))
+		message = fmt.Sprintf("the key `%s` must be a string; got a %s", key.Value, tagName(key.Tag))
 		help = fmt.Sprintf("quote it: %q", key.Value)
 	}
 	b.report(key.offset, key.end(), check, message, help)
@@ -333,7 +333,7 @@ func (b *builder) duplicates(n *Node) {
 
 func (b *builder) duplicate(key, earlier *Node) {
 	b.report(key.offset, key.end(), CheckDuplicate, fmt.Sprintf("duplicate key `%s`", key.Value),
-		fmt.Sprintf("it is given first at %s; keep one of the two", earlier.Start))
+		fmt.Sprintf("it is first at %s; keep one of the two", earlier.Start))
 }
 
 // style returns the style of a node of the library: a bit for each, in our order, above the bit of a tag.

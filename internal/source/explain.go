@@ -50,7 +50,7 @@ func (d *diagnosis) read() {
 			n++
 			continue
 		case d.ended || col == 0 && d.seen && marker(text, "---"):
-			d.found(at, end, CheckDocument, "a second YAML document starts here", "keep one document in a file; if this line belongs to a text, indent it")
+			d.found(at, end, CheckDocument, "a second YAML document starts here", "keep one document in a file; if this line belongs to a string, indent it")
 			return
 		case col == 0 && marker(text, "---"):
 			if strings.TrimSpace(text[3:]) != "" {
@@ -120,7 +120,7 @@ func (d *diagnosis) entry(n, at, end int) int {
 			return n + 1
 		}
 		if i := strings.IndexByte(d.text[dashAt:at], '\t'); i >= 0 {
-			d.report(dashAt+i, at, "a tab behind the `-`", "write a space")
+			d.report(dashAt+i, at, "a tab after the `-`", "write a space")
 		}
 	}
 	col := at - lineStart
@@ -158,7 +158,7 @@ func (d *diagnosis) alone(line, parent int) bool {
 func (d *diagnosis) stray(at, end int) {
 	text := d.text[at:end]
 	if name, value, ok := strings.Cut(text, ":"); ok && value != "" && isName(name) {
-		d.report(at, at+len(name)+1, fmt.Sprintf("a space is missing behind `%s:`", name), fmt.Sprintf("write `%s: %s`", name, clip(value)))
+		d.report(at, at+len(name)+1, fmt.Sprintf("a space is missing after `%s:`", name), fmt.Sprintf("write `%s: %s`", name, clip(value)))
 		return
 	}
 	d.report(at, end, fmt.Sprintf("`%s` is neither a key with a value nor part of the text above", clip(text)),
@@ -201,7 +201,7 @@ func (d *diagnosis) misplaced(at, col, deeper int, beside bool) {
 	if deeper >= 0 {
 		add(deeper)
 	}
-	help := "remove this, or the value above, which is no map or list"
+	help := "remove this, or the value above, which is not a map or list"
 	if columns != nil {
 		help = "begin it at column " + strings.Join(columns, " or ")
 	}
@@ -232,5 +232,5 @@ func (f *file) unexplained(err error) Problem {
 		start, end, _ = f.content(n)
 	}
 	return f.problem(start, end, CheckSyntax, "this is not YAML: "+message,
-		"look at this line and those around it; a value with signs of YAML in it must be quoted")
+		"check this line and those around it; quote a value that contains YAML syntax")
 }

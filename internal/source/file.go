@@ -22,7 +22,7 @@ func newFile(src []byte) (*file, []Problem) {
 	if len(src) > MaxSize {
 		return nil, []Problem{{
 			Start: Pos{1, 1}, End: Pos{1, 1}, Check: CheckSize,
-			Message: fmt.Sprintf("the file has %d bytes, more than the %d that are read", len(src), MaxSize),
+			Message: fmt.Sprintf("the file is too large: %d bytes (limit %d)", len(src), MaxSize),
 			Help:    "split it and include the parts",
 		}}
 	}
@@ -81,7 +81,7 @@ func unreadable(r rune, size int) (message, help string) {
 	case r == utf8.RuneError && size == 1:
 		return "this byte is not UTF-8", "save the file as UTF-8"
 	case r == 0:
-		return "the file holds a NUL byte", "save it as UTF-8 text"
+		return "the file contains a NUL byte", "save it as UTF-8 text"
 	case r == '\r':
 		return "a carriage return without a line feed", "end lines with a line feed, or with both"
 	case r == 0x85, r == 0x2028, r == 0x2029:

@@ -75,7 +75,7 @@ func (d *diagnosis) flow(at, parent int) int {
 				break
 			}
 			if n := strings.IndexAny(text, "[{"); !keyed && n > 1 && text[n-1] == ':' && isName(text[:n-1]) {
-				d.report(i, i+n, fmt.Sprintf("a space is missing behind `%s`", text[:n]), fmt.Sprintf("write `%s %c`", text[:n], text[n]))
+				d.report(i, i+n, fmt.Sprintf("a space is missing after `%s`", text[:n]), fmt.Sprintf("write `%s %c`", text[:n], text[n]))
 				return -1
 			}
 			around := "[%s, x]"

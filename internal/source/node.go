@@ -71,7 +71,7 @@ func (n *Node) KindName() string {
 	case n.Tag == "!!null":
 		return "empty"
 	}
-	return "a text"
+	return "a string"
 }
 
 // Get returns the value of the first field called key. It returns nil if there is none, or if n is nil or not a map.

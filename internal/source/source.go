@@ -119,7 +119,7 @@ func decode(text string) (doc *yaml.Node, err error) {
 	case io.EOF:
 		return doc, nil
 	case nil:
-		return nil, errors.New("yaml: there is text behind the end of the value")
+		return nil, errors.New("yaml: unexpected text after the end of the value")
 	default:
 		return nil, err
 	}

@@ -145,14 +145,14 @@ func (d *diagnosis) unquote(at, parent int) (stop int) {
 		escapes := regexp.MustCompile(`(?s)\\(x[0-9a-fA-F]{0,2}|u[0-9a-fA-F]{0,4}|U[0-9a-fA-F]{0,8}|\r?\n|.)`)
 		for _, g := range escapes.FindAllStringIndex(d.text[at:stop], -1) {
 			if escape := d.text[at+g[0] : at+g[1]]; !isSpace(escape[1]) && !reads(`"`+escape+`"`) {
-				d.report(at+g[0], at+g[1], fmt.Sprintf("`%s` is no escape between double quotes", escape),
+				d.report(at+g[0], at+g[1], fmt.Sprintf("`%s` is not an escape between double quotes", escape),
 					fmt.Sprintf("write `\\%s`, the character itself, or use single quotes", escape))
 				return -1
 			}
 		}
 	}
 	if !closed {
-		d.report(at, at+1, fmt.Sprintf("the quote %s is not closed", quoteByte(d.text[at])), "close it; a text of several lines is better put into a | block")
+		d.report(at, at+1, fmt.Sprintf("the quote %s is not closed", quoteByte(d.text[at])), "close it; put several lines into a | block")
 		return -1
 	}
 	return stop
@@ -256,11 +256,11 @@ func (d *diagnosis) trap(value, at, end int, flow bool) bool {
 		case c == '#' && i > at && isSpace(text[i-1]):
 			return torn(text[value:i], text[i:]) && found(i, d.lineEnd(i), CheckComment, "a ` #` starts a comment and cuts the value off here", helpQuote)
 		case c == ':' && (i+1 == len(text) || isSpace(text[i+1])):
-			return found(i, i+1, CheckSyntax, "a plain value cannot hold `: `, or end with `:`", help)
+			return found(i, i+1, CheckSyntax, "a plain value cannot contain `: `, or end with `:`", help)
 		case c == ',' && flow && open(text[at:i]) == '(':
 			return found(i, i+1, CheckFlow, "the `,` ends the value here, before its `(` is closed", "quote the whole value, or write it on a line of its own without { } and [ ]")
 		case flow && (c == '[' || c == '{' || c == '?' && i > at):
-			return found(i, i+1, CheckSyntax, fmt.Sprintf("a `%c` cannot stand in a plain value between brackets", c), help)
+			return found(i, i+1, CheckSyntax, fmt.Sprintf("a plain value between brackets cannot contain `%c`", c), help)
 		}
 	}
 	return false

@@ -66,7 +66,7 @@ type list[T any] struct {
 	Items []T    `json:"items"`
 }
 
-var errNoList = errors.New("it does not hold what ralph writes; remove it")
+var errNoList = errors.New("it is damaged; remove it")
 
 func load[T any](s *Store, dir, root string) ([]T, error) {
 	if s.dir == "" {

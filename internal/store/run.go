@@ -21,7 +21,7 @@ const (
 )
 
 // ErrNoRun reports that no run with this ID is kept.
-var ErrNoRun = errors.New("there is no run of this id")
+var ErrNoRun = errors.New("no run has this ID")
 
 // SaveRun saves the progress of a run. Its ID must have only letters, digits and hyphens. Like a memory it is not
 // synced to disk. The error is an [*Error].
@@ -99,7 +99,7 @@ func (s *Store) runPath(id string) (string, error) {
 		return "", errNoStore
 	}
 	if !isRunID(id) {
-		return s.path(runDir), errors.New("an id of a run has letters, digits and hyphens only")
+		return s.path(runDir), errors.New("a run ID must consist of letters, digits and hyphens")
 	}
 	return s.path(runDir, id+runSuffix), nil
 }
@@ -162,7 +162,7 @@ func (s *Store) LiveRun(root, policy string) (id string, err error) {
 		l.Unlock()
 		return "", nil
 	case !isRunID(string(b)):
-		return "", &Error{Path: path, Op: "read", Err: errors.New("it does not hold the ID of a run")}
+		return "", &Error{Path: path, Op: "read", Err: errors.New("it does not contain the ID of a run")}
 	}
 	return string(b), nil
 }

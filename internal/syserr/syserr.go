@@ -23,7 +23,7 @@ func Reason(err error) string {
 	case errors.Is(err, syscall.ENAMETOOLONG):
 		return "the path is too long"
 	case errors.Is(err, syscall.ELOOP):
-		return "its links lead round in a circle"
+		return "its links form a cycle"
 	}
 	for {
 		switch e := err.(type) {

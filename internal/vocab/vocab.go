@@ -140,12 +140,12 @@ func no(string) bool { return false }
 func Names() []Entry {
 	return []Entry{
 		{Name: SessionID, Zero: "", Doc: "Session of the agent."},
-		{Name: TurnID, Zero: "", Doc: "Turn within the session, where the host gives it."},
+		{Name: TurnID, Zero: "", Doc: "Turn within the session, if the host reports it."},
 		{Name: Cwd, Zero: "", Doc: "Working directory of the agent."},
 		{Name: HookEventName, Zero: "", Doc: "Event, under Claude Code's name on every host."},
 		{Name: PermissionMode, Zero: "", Doc: "Permission mode of the session, such as plan."},
 		{Name: StopHookActive, Zero: false, Doc: "The host reports that this turn was continued before."},
-		{Name: LastAssistantMessage, Zero: "", Private: true, Doc: "The last text of the agent, as the host gives it."},
+		{Name: LastAssistantMessage, Zero: "", Private: true, Doc: "The last message of the agent, as the host reports it."},
 		{Name: TranscriptPath, Zero: "", Doc: "File of the session."},
 		{Name: AgentID, Zero: "", Doc: "Subagent that stops; empty for the main agent."},
 		{Name: AgentType, Zero: "", Doc: "Type of the subagent that stops."},
@@ -172,9 +172,9 @@ func Names() []Entry {
 		{Name: Promised, Zero: no, Doc: "The agent wrote this inside <promise>…</promise>, where it counts."},
 		{Name: Mentions, Zero: no, Doc: "The agent's own text contains this where it counts, ignoring case."},
 
-		{Name: TranscriptLast, Zero: "", Private: true, Doc: "The agent's last text."},
+		{Name: TranscriptLast, Zero: "", Private: true, Doc: "The agent's last message."},
 		{Name: TranscriptTexts, Zero: []string{}, Private: true, Doc: "The agent's own texts since the last prompt or continuation."},
-		{Name: TranscriptPrompt, Zero: "", Private: true, Doc: "The user's last prompt; empty for hosts whose session files do not tell prompts from continuations."},
+		{Name: TranscriptPrompt, Zero: "", Private: true, Doc: "The user's last prompt; empty for hosts whose session files do not distinguish prompts from continuations."},
 		{Name: TranscriptTurns, Zero: func(int) []any { return []any{} }, Private: true, Doc: "The last n turns, each with role and text."},
 		{Name: TranscriptTools, Zero: []string{}, Doc: "Names of the tools used in this turn."},
 		{Name: TranscriptPassed, Zero: no, Doc: "This shell command ran in this turn and passed the last time."},
@@ -215,8 +215,8 @@ func Names() []Entry {
 		{Name: "start.session", Zero: "", Yields: true, Doc: "Value of --session, or the session that runs the command."},
 
 		{Name: Now, Zero: time.Time{}, Doc: "Time of the event."},
-		{Name: Exists, Zero: no, Doc: "A file or folder exists at this path of the project."},
-		{Name: IsDir, Zero: no, Doc: "A folder exists at this path of the project."},
+		{Name: Exists, Zero: no, Doc: "A file or directory exists at this path of the project."},
+		{Name: IsDir, Zero: no, Doc: "A directory exists at this path of the project."},
 		{Name: AnyFile, Zero: no, Doc: "This pattern matches a file of the project."},
 		{Name: Which, Zero: func(string) string { return "" }, Doc: "Path of this program, or empty."},
 	}

@@ -167,7 +167,7 @@ func (t Tree) merge(ctx context.Context) error {
 
 func (t Tree) rebase(ctx context.Context, tree repo) error {
 	if tree.Signed {
-		return fmt.Errorf("it must be rebased on %s, and commit.gpgSign is set, but ralph does not sign: rebase it", t.Base)
+		return fmt.Errorf("it must be rebased on %s, and commit.gpgSign is set, but ralph does not sign commits: rebase it yourself", t.Base)
 	}
 	_, err := tree.git(ctx, "rebase", "--quiet", heads+t.Base)
 	if err == nil {
@@ -191,10 +191,10 @@ func (t Tree) Remove(ctx context.Context) error {
 		_, err = r.git(ctx, "worktree", "remove", "--", t.Dir)
 	}
 	if err != nil {
-		return fmt.Errorf("the worktree %s stays: %w", t.Dir, err)
+		return fmt.Errorf("the worktree %s is kept: %w", t.Dir, err)
 	}
 	if !r.has(ctx, "HEAD", heads+t.Branch) {
-		return fmt.Errorf("the branch %s stays: it has commits that are nowhere else", t.Branch)
+		return fmt.Errorf("the branch %s is kept: it has commits that are nowhere else", t.Branch)
 	}
 	_, err = r.git(ctx, "branch", "--quiet", "-D", "--", t.Branch)
 	return err
