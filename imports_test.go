@@ -51,7 +51,7 @@ func TestImports(t *testing.T) {
 		"internal/markdown":       nil,
 		"internal/nearest":        nil,
 		"internal/reference":      {"flag", "os", "path/filepath", "testing", "time"}, // for tests alone: nothing here may import it
-		"internal/messages":       {"go/ast", "go/parser", "go/token", "os", "path/filepath"}, // a command for who writes messages
+		"internal/messages":       {"go/ast", "go/parser", "go/token", "os"},          // a command that lists all messages
 		"internal/regexpsize":     nil,
 		"internal/room":           nil,
 		"schema":                  {"./internal/jsontext", "./internal/nearest", "./internal/regexpsize", "math/big", "time"},

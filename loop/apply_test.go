@@ -309,7 +309,7 @@ func TestDamagedMemory(t *testing.T) {
 		}
 	}
 	d := p.run(l, p.turn("a"))
-	if said(d) != "0 of 0, 0 the same" || len(d.Notices) != 1 || !strings.Contains(d.Notices[0], "starts anew") {
+	if said(d) != "0 of 0, 0 the same" || len(d.Notices) != 1 || !strings.Contains(d.Notices[0], "starts empty") {
 		t.Errorf("%q, notices %q", said(d), d.Notices)
 	}
 	if d := p.run(l, p.turn("a")); said(d) != "1 of 1, 1 the same" || len(d.Notices) != 0 {

@@ -28,7 +28,7 @@ func TestPromiseBehindToolOutput(t *testing.T) {
 		{"of an earlier turn", words("assistant", promise) + words("user", "go") + output, "on", ""},
 		{"of a tool", words("user", "go") + words("assistant", "now") + output + result(promise), "on", ""},
 		{"out of sight", words("user", "go") + words("assistant", promise) + words("assistant", strings.Repeat("x", 10<<20)), "on",
-			"the beginning of the turn is not within what was read"},
+			"were read, and the turn began before that"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := newProject(t, nil)

@@ -279,7 +279,7 @@ tests:
 `)
 	got := failures(s.Run(t.Context(), nil))
 	if len(got) != 3 || !strings.Contains(got[2], `/0/done: is \"no\", expected boolean`) || !strings.Contains(got[0], "unknown field") || !strings.Contains(got[0], "did you mean") ||
-		!strings.Contains(got[1], "give Markdown under files") {
+		!strings.Contains(got[1], "write Markdown under files") {
 		t.Errorf("%s", strings.Join(got, "\n"))
 	}
 }
@@ -346,7 +346,7 @@ tests:
     expect: {rule: other}
 `)
 	r := s.Run(t.Context(), nil)[0]
-	if len(r.Hints) != 1 || !strings.Contains(r.Hints[0], "the value given for other is not used") {
+	if len(r.Hints) != 1 || !strings.Contains(r.Hints[0], "the value of other is not used") {
 		t.Errorf("hints: %q", r.Hints)
 	}
 }

@@ -190,9 +190,9 @@ func TestRefused(t *testing.T) {
 		{"no project", []run.Option{run.WithArgs("true"), run.WithDir(filepath.Join(dir, "nosuch"))}, "cannot be used"},
 		{"tokens", []run.Option{run.WithArgs("true"), run.WithLimits(run.Limits{Tokens: 5})}, "does not report tokens"},
 		{"cost", []run.Option{run.WithArgs("true"), run.WithLimits(run.Limits{Cost: 5})}, "does not report its cost"},
-		{"a session", []run.Option{run.WithArgs("true"), run.WithContinue()}, "generic cannot go on with a session"},
-		{"a negative limit", []run.Option{run.WithArgs("true"), run.WithLimits(run.Limits{Iterations: -1})}, "not negative"},
-		{"a run that is none", []run.Option{run.WithState(state), run.Resume("nosuch")}, "there is no run"},
+		{"a session", []run.Option{run.WithArgs("true"), run.WithContinue()}, "generic cannot continue a session"},
+		{"a negative limit", []run.Option{run.WithArgs("true"), run.WithLimits(run.Limits{Iterations: -1})}, "must not be negative"},
+		{"a run that is none", []run.Option{run.WithState(state), run.Resume("nosuch")}, "no run has this ID"},
 		{"a path as an id", []run.Option{run.WithState(state), run.Resume("../x")}, "letters, digits and hyphens"},
 		{"nowhere to resume from", []run.Option{run.Resume("x")}, "WithState"},
 	} {

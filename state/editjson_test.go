@@ -54,7 +54,7 @@ func TestEditJSON(t *testing.T) {
 		{name: "field of a number", src: `{"a": 1}`, sets: []Set{set(1, "a", "c")}, err: `cannot set /a/c: there is no object that could have the field "c", but a number`},
 		{name: "element of an object", src: `{"a": {}}`, sets: []Set{set(1, "a", 0)}, err: `cannot set /a/0: there is no list that could have an element 0, but an object`},
 		{name: "no path", src: `{}`, sets: []Set{set(1)}, err: "there is no path: name the field to set"},
-		{name: "odd path", src: `{}`, sets: []Set{set(1, 2.5)}, err: "a path consists of text and whole numbers, not of float64"},
+		{name: "odd path", src: `{}`, sets: []Set{set(1, 2.5)}, err: "a path must consist of strings and whole numbers; got float64"},
 		{name: "not a number", src: `{"a": 1}`, sets: []Set{set(math.NaN(), "a")}, err: "the value cannot be written: json: unsupported value: NaN"},
 		{name: "odd value", src: `{"a": 1}`, sets: []Set{set([]any{func() {}}, "a")}, err: "the value cannot be written: json: unsupported type: func()"},
 		{name: "broken file", src: `{"a": 1`, sets: []Set{set(1, "a")}, err: "the file is not valid JSON: 1:8: "},

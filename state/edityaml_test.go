@@ -28,7 +28,7 @@ func TestEditFrontMatter(t *testing.T) {
 		{name: "empty values", yaml: "a:\nb: # note\nc:  \n\"d\" :\nf: ~\n", sets: []Set{set(1, "a"), set("x", "b"), set(2, "c"), set(3, "d"), set(5, "f")}, want: "a: 1\nb: x # note\nc: 2  \n\"d\" : 3\nf: 5\n"},
 		{name: "what YAML counts as line breaks", yaml: "# x\u0085a: 1\rb: 2\u2028c: é\u2029 3\nd: 4\n", sets: []Set{set(5, "d"), set(6, "b"), set(7, "a")}, want: "# x\u0085a: 7\rb: 6\u2028c: é\u2029 3\nd: 5\n"},
 		{name: "an empty value that is shared", yaml: "a: &x\nb: *x\n", sets: []Set{set(1, "a")}, err: "it is written in a way that cannot be edited without harming the rest; edit it by hand"},
-		{name: "an empty value of an odd key", yaml: "? a\n", sets: []Set{set(1, "a")}, err: "repair it by hand"},
+		{name: "an empty value of an odd key", yaml: "? a\n", sets: []Set{set(1, "a")}, err: "edit it by hand"},
 		{name: "list in brackets", yaml: "a: [1, \"]\", it's, ']'] # note\n", sets: []Set{set([]any{}, "a")}, want: "a: [] # note\n"},
 		{name: "keys that are not text", yaml: "1: a\ntrue: b\n", sets: []Set{set("c", "1"), set("d", "true")}, want: "1: c\ntrue: d\n"},
 		{name: "a new field", yaml: "a: 1\n# end\n", sets: []Set{set(2, "b"), set("x: y", "c d"), set(1, "no"), set(1, "7")}, want: "a: 1\n# end\nb: 2\n\"c d\": \"x: y\"\n\"no\": 1\n\"7\": 1\n"},
@@ -41,11 +41,11 @@ func TestEditFrontMatter(t *testing.T) {
 		{name: "beside a merged field", yaml: "x: &x {a: 1}\n<<: *x\n", sets: []Set{set(2, "a")}, want: "x: &x {a: 1}\n<<: *x\na: 2\n"},
 		{name: "beside anchors, blocks and tags", yaml: "x: &x |\n  a: 1\ny: *x\nz: !!str 1\na: 1\n", sets: []Set{set(2, "a")}, want: "x: &x |\n  a: 1\ny: *x\nz: !!str 1\na: 2\n"},
 
-		{name: "a value beside a comment in quotes", yaml: "a: [\"x #y\"]\nb: \"x #y\" # \"z\"\n", sets: []Set{set(1, "a")}, err: "repair it by hand"},
+		{name: "a value beside a comment in quotes", yaml: "a: [\"x #y\"]\nb: \"x #y\" # \"z\"\n", sets: []Set{set(1, "a")}, err: "edit it by hand"},
 		{name: "a name that needs quotes", yaml: "a: 1\n\"c d\": 2\n", sets: []Set{set(3, "c d")}, want: "a: 1\n\"c d\": 3\n"},
 		{name: "a name with a quote in it", yaml: "\"e'\\u00e9\" : 1\n", sets: []Set{set(3, "e'é")}, want: "\"e'\\u00e9\" : 3\n"},
 		{name: "a line of another value", yaml: "a: \"x\nb: 1\"\nb: 2 # b\n", sets: []Set{set(3, "b")}, want: "a: \"x\nb: 1\"\nb: 3 # b\n"},
-		{name: "only a line of another value", yaml: "a: \"x\nb: 1\"\n", sets: []Set{set(3, "b")}, err: "repair it by hand"},
+		{name: "only a line of another value", yaml: "a: \"x\nb: 1\"\n", sets: []Set{set(3, "b")}, err: "edit it by hand"},
 		{name: "inside a field", yaml: "a: {b: 1}\n", sets: []Set{set(3, "a", "b")}, err: "set cannot change a value inside a field of front matter; keep such state in a JSON file"},
 		{name: "an element of the document", yaml: "a: 1\n", sets: []Set{set(3, 0)}, err: "there is no list that could have an element 0, but an object"},
 		{name: "a block of text", yaml: "a: |\n  x\n", sets: []Set{set("y", "a")}, err: "its value spans several lines; edit it by hand"},
@@ -58,7 +58,7 @@ func TestEditFrontMatter(t *testing.T) {
 		{name: "tag", yaml: "a: !!str 1\n", sets: []Set{set(2, "a")}, want: "a: 2\n"},
 		{name: "fields in braces", yaml: "{a: 1}\n", sets: []Set{set(2, "b")}, err: "it is written in a way that cannot be edited without harming the rest; edit it by hand"},
 		{name: "broken", yaml: "a: [\n", sets: []Set{set(2, "a")}, err: "the file has front matter that is not valid YAML"},
-		{name: "behind the end of the document", yaml: "a: 1\n...\n", sets: []Set{set(2, "b")}, err: "repair it by hand"},
+		{name: "behind the end of the document", yaml: "a: 1\n...\n", sets: []Set{set(2, "b")}, err: "edit it by hand"},
 	}
 	const body = "\r\n# Title\n---\na: 1\n\xff\x00"
 	for _, test := range tests {

@@ -76,9 +76,9 @@ func TestWalkHasALimit(t *testing.T) {
 func TestPatternsHaveLimits(t *testing.T) {
 	p := newProject(t, map[string]string{"aaaa": ""})
 	for pattern, want := range map[string]string{
-		strings.Repeat("{a,b}", 7):            "stands for more than 100 patterns",
-		strings.Repeat("{a,b}", 800):          "stands for more than 100 patterns",
-		strings.Repeat("{{a,b},{c,d}}/", 200): "stands for more than 100 patterns",
+		strings.Repeat("{a,b}", 7):            "expands to more than 100 patterns",
+		strings.Repeat("{a,b}", 800):          "expands to more than 100 patterns",
+		strings.Repeat("{{a,b},{c,d}}/", 200): "expands to more than 100 patterns",
 		strings.Repeat("a", 5000):             "is longer than 4096 bytes",
 	} {
 		_, _, err := ReadAll(t.Context(), p.Root, File{Path: pattern}, 0, func(Doc) int { return 0 })

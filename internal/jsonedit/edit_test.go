@@ -61,7 +61,7 @@ func TestPut(t *testing.T) {
 		{name: "an empty file", src: "", path: at("b"), value: `1`, err: "the file is not valid JSON"},
 		{name: "a file that is a list", src: "[]", path: at(0), value: `1`, err: "the file is not a JSON object but an array"},
 		{name: "no path", src: "{}", value: `1`, err: "there is no path"},
-		{name: "an odd path", src: "{}", path: at(1.5), value: `1`, err: "not of float64"},
+		{name: "an odd path", src: "{}", path: at(1.5), value: `1`, err: "got float64"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -93,7 +93,7 @@ func TestCut(t *testing.T) {
 		{name: "not there", src: `{"a": 1}`, path: at("b"), err: `there is no field "b"`},
 		{name: "no such element", src: `{"a": [1]}`, path: at("a", 1), err: "there is no element 1"},
 		{name: "inside a number", src: `{"a": 1}`, path: at("a", "b"), err: `there is no object that could have the field "b", but a number`},
-		{name: "a duplicate that would come to light", src: `{"a": 1, "a": 2}`, path: at("a"), err: "repair it by hand"},
+		{name: "a duplicate that would come to light", src: `{"a": 1, "a": 2}`, path: at("a"), err: "edit it by hand"},
 		{name: "a broken file", src: "{", path: at("a"), err: "the file is not valid JSON: 1:2"},
 	}
 	for _, test := range tests {

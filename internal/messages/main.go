@@ -15,7 +15,7 @@ import (
 	"go/token"
 	"io/fs"
 	"os"
-	"path/filepath"
+	"path"
 	"regexp"
 	"slices"
 	"strconv"
@@ -52,13 +52,13 @@ func main() {
 func List(module fs.FS) ([]Message, error) {
 	var all []Message
 	err := walk(module, func(file string, text []byte) error {
-		switch {
+		switch _, ext, _ := strings.Cut(path.Base(file), "."); {
 		case strings.HasSuffix(file, "_test.go"):
-		case strings.HasSuffix(file, ".go"):
+		case ext == "go":
 			found, err := ofCode(file, text)
 			all = append(all, found...)
 			return err
-		case strings.HasSuffix(file, ".txt"):
+		case ext == "txt":
 			all = append(all, ofLines(file, string(text))...)
 		}
 		return nil
@@ -77,7 +77,7 @@ func walk(module fs.FS, visit func(file string, text []byte) error) error {
 			return err
 		}
 		if d.IsDir() {
-			_, nested := fs.Stat(module, filepath.ToSlash(filepath.Join(file, "go.mod")))
+			_, nested := fs.Stat(module, path.Join(file, "go.mod"))
 			if file != "." && (nested == nil || strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata" || file == "internal/messages") {
 				return fs.SkipDir
 			}
