@@ -86,7 +86,7 @@ func explainSyntax(src []byte, at int) string {
 	case (c == '}' || c == ']') && bytes.HasSuffix(before, []byte(",")):
 		return fmt.Sprintf("unexpected %q after a comma, the last item has none", c)
 	case c < ' ':
-		return fmt.Sprintf("unexpected %s: a text ends on its line, write \\n or \\t inside it", char(src, at))
+		return fmt.Sprintf("unexpected %s: a string must end on its line, write \\n or \\t inside it", char(src, at))
 	}
 	return "unexpected " + char(src, at)
 }
