@@ -10,7 +10,7 @@ import { runView } from "./run.js";
 
 const views = { overview: overviewView, timeline: timelineView, decision: decisionView, policy: policyView, run: runView };
 const states = {
-  live: "live", hidden: "resting", lost: "connection lost, trying again", file: "a file", wait: "connecting",
+  live: "live", hidden: "resting", lost: "connection lost, trying again", file: "saved file", wait: "connecting",
   gone: "ralph view has ended or this page is of an earlier one. Run ralph view again.",
 };
 

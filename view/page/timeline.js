@@ -20,7 +20,7 @@ function drawRow(row, index, items) {
   return el("div", { role: "listitem" }, decisionLink(row,
     cell("time", hour(row.time)),
     cell("kind", badge(row.kind)),
-    cell("by", [bdi(policyName(row.policy)), " ", row.by !== "-" && bdi(row.by, "name")], `${row.policy} ${row.by}`),
+    cell("by", [bdi(policyName(row.policy)), " ", row.by !== "-" && bdi(row.by, "name")], `${row.policy ?? ""} ${row.by}`),
     cell("said", [bdi(row.said), row.notes && quiet(` + ${plural(row.notes, "note")}`)], row.said),
     cell("session", row.session && bdi(short(row.session)), row.session),
     cell("streak", streak(row), "streak, and its limit"),
