@@ -1,0 +1,132 @@
+package web_test
+
+import (
+	"bytes"
+	"context"
+	"image/color"
+	"image/png"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ralph-sdk/ralph/web"
+)
+
+// openFile opens a file of ralph view --out in a tab.
+func openFile(t *testing.T, b *web.Browser, file string) *page {
+	t.Helper()
+	f := &page{must(b.Tab())(t), t, nil, b}
+	t.Cleanup(f.Close)
+	f.open("file://" + file)
+	return f
+}
+
+// alone fails the test if a file asked for anything but itself, or the console has an error.
+func (p *page) alone(file string) {
+	p.t.Helper()
+	for _, r := range p.Requests() {
+		u, _ := url.Parse(r)
+		if r != "data:," && !strings.HasPrefix(r, "blob:") && (u == nil || u.Scheme != "file" || u.Path != file) {
+			p.t.Errorf("the file asked for %.200s", r)
+		}
+	}
+	if got := p.Problems(); len(got) > 0 {
+		p.t.Errorf("the console has %q", got)
+	}
+}
+
+// A file has all views, without a server, and neither loads nor sends anything.
+func TestFile(t *testing.T) {
+	w := world(t)
+	ok(t, w.Fill(t.Context(), 60, 3))
+	want := logged(t, w)
+	file := filepath.Join(t.TempDir(), "session.html")
+	must(w.Ralph(t.Context(), "", "view", "--out", file))(t)
+	p := openFile(t, browser(t), file)
+	p.view("#/timeline")
+	p.shows(want)
+	p.view("#/decision/" + want[0])
+	p.wait("document.querySelector('main .rules li')")
+	p.eval("document.querySelector('main a[href^=\"#/policy/\"]').click()", nil)
+	p.wait("document.querySelector('main svg') && document.querySelector('main .source')")
+	p.has("the policy", "Works through TODO.md", "any(background_tasks")
+	var sent string
+	p.eval(`(async () => { const tried = [];
+		try { await fetch('http://127.0.0.1:1/'); tried.push('fetch'); } catch {}
+		try { navigator.sendBeacon('http://127.0.0.1:1/x'); } catch {}
+		new Image().src = 'http://127.0.0.1:1/x.png';
+		try { eval('1'); tried.push('eval'); } catch {}
+		return tried.join(); })()`, &sent)
+	if sent != "" {
+		t.Errorf("a script of the file could use %s", sent)
+	}
+	p.Problems() // of what was refused
+	p.open("file://" + file + "#/decision/" + want[5])
+	p.wait("document.querySelector('main .rules li')")
+	if home := w.Home; strings.Contains(p.text("body"), home) {
+		t.Errorf("the file names %s", home)
+	}
+}
+
+// Firefox shows the page, too: its scripts run until they follow the log, and a picture of it is not empty.
+func TestFirefox(t *testing.T) {
+	program, err := exec.LookPath("firefox-esr")
+	if err != nil {
+		if program, err = exec.LookPath("firefox"); err != nil {
+			t.Skip("Firefox is not installed; on Debian: apt-get install firefox-esr")
+		}
+	}
+	w := world(t)
+	ok(t, w.Fill(t.Context(), 20, 2))
+	ln := must(net.Listen("tcp4", "127.0.0.1:0"))(t)
+	s := must(w.View(context.Background(), "--allow-host", ln.Addr().String()))(t)
+	defer s.Close()
+	through := httputil.NewSingleHostReverseProxy(must(url.Parse(s.Base))(t))
+	through.FlushInterval = -1
+	asked := make(chan string, 1000)
+	proxy := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked <- r.URL.Path
+		through.ServeHTTP(w, r)
+	}), ReadHeaderTimeout: time.Minute}
+	defer proxy.Close()
+	go func() { _ = proxy.Serve(ln) }()
+
+	dir := t.TempDir()
+	picture := filepath.Join(dir, "page.png")
+	cmd := exec.CommandContext(t.Context(), program, "--headless", "--no-remote", "--profile", filepath.Join(dir, "profile"), "--window-size", "1000,800",
+		"--screenshot", picture, strings.Replace(s.URL, s.Base, "http://"+ln.Addr().String(), 1))
+	cmd.Env = append(cmd.Environ(), "HOME="+dir)
+	ok(t, os.Mkdir(filepath.Join(dir, "profile"), 0o700))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("firefox: %v\n%s", err, out)
+	}
+	proxy.Close()
+	close(asked)
+	seen := map[string]bool{}
+	for path := range asked {
+		seen[path] = true
+	}
+	for _, path := range []string{"/", "/page/app.js", "/page/style.css", "/api/page", "/api/decisions", "/api/status", "/api/events"} {
+		if !seen[path] {
+			t.Errorf("the page in Firefox did not ask for %s", path)
+		}
+	}
+	shot, err := png.Decode(bytes.NewReader(must(os.ReadFile(picture))(t)))
+	ok(t, err)
+	colours := map[color.Color]bool{}
+	for y := shot.Bounds().Min.Y; y < shot.Bounds().Max.Y; y++ {
+		for x := shot.Bounds().Min.X; x < shot.Bounds().Max.X; x++ {
+			colours[shot.At(x, y)] = true
+		}
+	}
+	if len(colours) < 20 {
+		t.Errorf("the picture has %d colours", len(colours))
+	}
+}
