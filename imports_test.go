@@ -105,6 +105,9 @@ func TestImports(t *testing.T) {
 		// OpenTelemetry, a module of its own.
 		"otel": {"./host", "./loop"},
 
+		// The page in a browser, a module of its own, for tests.
+		"web": {"bufio", "os", "os/exec", "path/filepath", "syscall", "time"},
+
 		// What ships, and the command.
 		"docs/checks":                 nil,
 		"examples":                    nil,
@@ -186,6 +189,8 @@ func TestDependencies(t *testing.T) {
 	want := map[string][]string{
 		"github.com/aymanbagabas/go-udiff":      {"cmd/ralph"},
 		"github.com/bmatcuk/doublestar":         {"rules", "state"},
+		"github.com/chromedp/cdproto":           {"web"},
+		"github.com/chromedp/chromedp":          {"web"},
 		"github.com/expr-lang/expr":             {"rules"},
 		"github.com/gofrs/flock":                {"internal/store"},
 		"github.com/mattn/go-isatty":            {"cmd/ralph"},

@@ -53,9 +53,6 @@ func TestMain(m *testing.M) {
 			}
 			return w, w.Fill(ctx, decisions, sessions)
 		})
-		if expFull != nil {
-			shared.full = expFull
-		}
 		defer func() {
 			if b, err := shared.browser(); err == nil && used {
 				b.Close()
@@ -66,8 +63,6 @@ func TestMain(m *testing.M) {
 }
 
 var used bool // the browser was started
-
-var expFull func() (*web.World, error)
 
 func newWorld(program, name string) (*web.World, error) {
 	dir := filepath.Join(shared.dir, name)

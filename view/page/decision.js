@@ -83,7 +83,7 @@ function limitTable(record) {
 const said = (title, texts) => section(title, (texts ?? []).map((t) => el("pre", { class: "said" }, bdi(t))));
 
 function rawRecord(record, open) {
-  const json = text(el("pre", { tabindex: 0, "aria-label": "Record" }), JSON.stringify(record, null, 2));
+  const json = text(el("pre", { tabindex: 0, role: "region", "aria-label": "Record" }), JSON.stringify(record, null, 2));
   return el("details", { class: "raw", open }, el("summary", {}, "The record as the log keeps it"), json);
 }
 

@@ -125,7 +125,7 @@ const hintBanner = ({ text, policy, session, at }) => banner("note", "hint", bdi
   quiet("for the next continuation", policy && [" by ", bdi(policy)], session && [" of ", bdi(session)], ", ", when(at)));
 
 const unusableBanner = ({ policy, problem }, commands) => banner("error", "cannot be used", bdi(policy), " ",
-  commands(["ralph", "check", policy], "Copy check"), el("pre", { tabindex: 0, "aria-label": "Problem" }, bdi(problem)));
+  commands(["ralph", "check", policy], "Copy check"), el("pre", { tabindex: 0, role: "region", "aria-label": "Problem" }, bdi(problem)));
 
 function endedItem(f) {
   const name = bdi(f.name || f.policy);
@@ -158,9 +158,11 @@ export function overviewView(route, { source, page, inProject, onStatus }) {
       return;
     }
     const name = (node) => node.getAttribute("aria-label") ?? node.getAttribute("href");
-    const held = body.contains(document.activeElement) && name(document.activeElement);
+    const held = document.activeElement;
+    const alike = () => [...body.querySelectorAll("a, button, [tabindex]")].filter((node) => name(node) === name(held));
+    const nth = alike().indexOf(held);
     body.replaceChildren(draw(status, page, inProject, source.live));
-    if (held) [...body.querySelectorAll("a, button")].find((node) => name(node) === held)?.focus({ preventScroll: true });
+    if (nth >= 0) alike()[nth]?.focus({ preventScroll: true });
   };
   const soon = () => { timer ??= setTimeout(fill, 150); };
   const ask = async () => {

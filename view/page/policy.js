@@ -13,7 +13,7 @@ export async function policyView({ id, query }, { source }) {
   const boxes = new Map(), rows = new Map(); // by the ID of a node
 
   // The source
-  const body = el("pre", { class: "source", tabindex: 0, "aria-label": "The source" });
+  const body = el("pre", { class: "source", tabindex: 0, role: "region", "aria-label": "The source" });
   const showFile = (name) => {
     const number = Math.max(0, files.findIndex((f) => f.name === name));
     at.file = files[number]?.name;

@@ -37,7 +37,7 @@ function runSummary(info, live, inProject) {
 }
 
 export async function runView({ id }, { source, inProject }) {
-  const terminal = el("pre", { class: "output", tabindex: 0, "aria-label": "The end of the agent's output" });
+  const terminal = el("pre", { class: "output", tabindex: 0, role: "region", "aria-label": "The end of the agent's output" });
   const above = el("p", { class: "quiet" }), summary = el("div");
   const fill = ({ info, output }) => {
     if (!summary.contains(document.activeElement)) summary.replaceChildren(runSummary(info, source.live, inProject));
