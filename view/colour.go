@@ -80,7 +80,7 @@ type colours struct {
 	class [][]byte
 }
 
-// node returns its class to each scalar in a node.
+// node sets the class of each scalar in a node.
 func (c colours) node(n *source.Node, class byte) {
 	switch {
 	case n == nil:
@@ -101,7 +101,7 @@ func (c colours) node(n *source.Node, class byte) {
 	}
 }
 
-// fill returns a class to a scalar, and to the placeholders in a text that of expressions.
+// fill sets the class of a scalar; the placeholders in it are expressions.
 func (c colours) fill(n *source.Node, class byte) {
 	from, to := n.Start, n.End()
 	for i := from.Line - 1; i >= 0 && i < min(to.Line, len(c.lines)); i++ {
@@ -124,7 +124,7 @@ func (c colours) fill(n *source.Node, class byte) {
 	}
 }
 
-// comments returns its class to what follows a # outside of keys and values.
+// comments sets the class of what follows a # outside of keys and values.
 func (c colours) comments(i int) {
 	for k, r := range c.lines[i] {
 		if r == '#' && c.class[i][k] == plain && (k == 0 || unicode.IsSpace(c.lines[i][k-1])) {
