@@ -17,6 +17,7 @@ export function windowedList(label, draw) {
     if (!row) {
       row = draw(item, index, items);
       row.classList.add("row");
+      row.firstElementChild.tabIndex = -1; // the arrow keys reach it
       shown.set(item, row);
       space.append(row);
     }

@@ -35,7 +35,7 @@ export function timelineView({ query }) {
   const filters = { ...query };
   let items = [], matches = matcher(filters), turn = 0, rows = 0, seen = 0;
 
-  const list = windowedList("Decisions, the latest first", drawRow);
+  const list = windowedList("Decisions, the latest first. The arrow keys move.", drawRow);
   const status = el("p", { class: "quiet found", role: "status" });
   const empty = el("p", { class: "empty", hidden: true });
 
