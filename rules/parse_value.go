@@ -36,7 +36,7 @@ func (p *parser) template(n *source.Node, what string) *source.Node {
 		return nil
 	}
 	if n.Style == source.Plain && slices.Contains([]string{"true", "false", "yes", "no"}, strings.ToLower(n.Value)) {
-		examples := map[string]string{verbContinue: "Go on with the next item", verbStop: "the work is done", verbNote: "three items are open"}
+		examples := map[string]string{verbContinue: "Continue with the next item", verbStop: "the work is done", verbNote: "three items are open"}
 		if example := examples[what]; example != "" {
 			p.warnf(n, "verb-text", "write the text, such as "+what+": "+example, "%s must be a text to show; got only %q", what, n.Value)
 		}

@@ -25,7 +25,7 @@ func (a *app) diffCommand() *cobra.Command {
 		SuggestFor:  []string{"replay"},
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) < 1 || len(args) > 2 {
-				return errors.New("name the policies to compare: ralph diff OLD [NEW]; without NEW it is " + workspace.DefaultPolicy)
+				return errors.New("name the policies to compare, ralph diff OLD [NEW]; without NEW it is " + workspace.DefaultPolicy)
 			}
 			return nil
 		},

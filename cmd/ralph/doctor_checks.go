@@ -25,7 +25,7 @@ func doctorChecks() []doctorCheck {
 			"Remove the setting. If an administrator manages the file, ask them."},
 		{"timeout", "a hook that has less time than ralph or the facts of its policy may need",
 			"A host stops a hook after the `timeout` of its entry, and ralph ends a decision after `--deadline`. A decision that needs longer is cut off, and the agent may stop.",
-			"Run `ralph doctor --fix`, which gives the entry enough time."},
+			"Run `ralph doctor --fix`, which sets a longer timeout in the entry."},
 		{"exit-status", "an entry that a crash can end with status 2, or that answers by exit status and cannot end with 2",
 			"Hosts read exit status 2 as \"continue\", and a Go program that crashes early ends with 2. `ralph install` writes a guard against that into the entry.",
 			"Run the `ralph install` command in the finding, or `ralph doctor --fix`."},

@@ -192,7 +192,7 @@ func resolvedDir(dir string) (string, error) {
 func atMostOne(what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) > 1 {
-			return fmt.Errorf("%s takes one %s, not %d; run `ralph %s`", cmd.Name(), what, len(args), cmd.Use)
+			return fmt.Errorf("%s takes one %s; got %d: ralph %s", cmd.Name(), what, len(args), cmd.Use)
 		}
 		return nil
 	}

@@ -179,7 +179,7 @@ func TestHostsPage(t *testing.T) {
 	}
 	p.Table(rows...)
 	p.Section(2, "Entries")
-	p.Text("What `install` writes for `Stop` into a file that is not there, on Linux and macOS.")
+	p.Text("What `install` writes for `Stop` into a missing file, on Linux and macOS.")
 	seen := map[string]int{}
 	var blocks, titles []string
 	for _, g := range all {

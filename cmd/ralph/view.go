@@ -72,7 +72,7 @@ func (a *app) viewCommand() *cobra.Command {
 	fl.StringVar(&f.open, "open", "auto", "open a browser: auto, which is in a terminal of a desktop, or never")
 	restrict(cmd, "open", &f.open, "auto", "never")
 	durationVar(fl, &f.idle, "idle", 8*time.Hour, "end after this `duration` in which the page was not open; 0 is never")
-	fl.StringVar(&f.out, "out", "", "write the latest 1,000 decisions, or those of --session or --run, as one HTML `file` to send to somebody; serve nothing")
+	fl.StringVar(&f.out, "out", "", "write the latest 1,000 decisions, or those of --session or --run, as one HTML `file` to send to others; serve nothing")
 	fl.BoolVar(&f.withOutput, "with-output", false, "with --out: also the end of what the agents of its runs printed")
 	return cmd
 }

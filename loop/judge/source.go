@@ -73,7 +73,7 @@ func (source) Gather(ctx context.Context, q loop.Query) rules.Value {
 	}
 	results := q.Options["tool_results"]
 	if results != "" && results != "true" && results != "false" {
-		return rules.Value{Status: rules.Missing, Problem: fmt.Sprintf("tool_results is true or false, not %q", results)}
+		return rules.Value{Status: rules.Missing, Problem: fmt.Sprintf("tool_results must be true or false; got %q", results)}
 	}
 	if r.Turns = turns(ctx, q, limit, results == "true"); len(r.Turns) == 0 {
 		return absent("there is no conversation to judge")
@@ -141,10 +141,10 @@ func typed(s *schema.Schema, a *Answer) rules.Value {
 		return missing(r.Unusable[0].Pointer, r.Unusable[0].Message)
 	}
 	if at, ok := spelled(a.Value, r.Value, ""); ok {
-		return missing(at, "is a text")
+		return missing(at, "is a string")
 	}
 	if _, ok := r.Value.(map[string]any); !ok {
-		return missing("", "it is no object")
+		return missing("", "it is not an object")
 	}
 	return rules.Value{V: r.Value, Warnings: r.Warnings}
 }

@@ -38,7 +38,7 @@ func (r *Request) wire() (*wire, error) {
 			w.header.Set("Authorization", "Bearer "+key)
 		}
 	default:
-		return nil, &Error{Kind: BadRequest, Message: fmt.Sprintf("the API is %s or %s, not %q", Anthropic, OpenAI, r.API)}
+		return nil, &Error{Kind: BadRequest, Message: fmt.Sprintf("the API must be %s or %s; got %q", Anthropic, OpenAI, r.API)}
 	}
 	if key == "" && (r.API != OpenAI || !own) {
 		return nil, &Error{Kind: NoKey, Message: "there is no API key"}
