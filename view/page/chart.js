@@ -12,7 +12,7 @@ function thin(points, most) {
 // niceTop is the first round number that holds a value.
 function niceTop(value) {
   const power = 10 ** Math.floor(Math.log10(value || 1));
-  return [1, 1.5, 2, 3, 4, 5, 6, 8, 10].map((n) => n * power).find((n) => n >= value) ?? value;
+  return [1, 2, 4, 6, 8, 10].map((n) => n * power).find((n) => n >= value) ?? value;
 }
 
 // chart draws series of {name, kind, at: row → number} over rows.

@@ -50,9 +50,9 @@ function factTable(record) {
   const source = (f) => [
     bdi(f.source), " ", f.path && code(f.path), f.status && [" ", badge("note", f.status)], f.defaulted && " default used", f.problem && [" ", bdi(f.problem, "problem")],
   ];
-  return facts.length + rest.length > 0 && table("Facts as they were read", ["fact", "source", "changed", "values that were read"], [
-    ...facts.map((f) => [bdi(f.name, "name"), source(f), age(f), el("ul", {}, values(f.name))]),
-    ...rest.map((i) => [bdi(i.name, "name"), "ralph", "–", read(i)]),
+  return facts.length + rest.length > 0 && table("Facts as they were read", ["fact", "values that were read", "changed", "source"], [
+    ...facts.map((f) => [bdi(f.name, "name"), el("ul", {}, values(f.name)), age(f), source(f)]),
+    ...rest.map((i) => [bdi(i.name, "name"), read(i), "–", "ralph"]),
   ]);
 }
 
