@@ -31,7 +31,7 @@ type Entry struct {
 }
 
 // Store keeps the memories of loops. It must be safe for concurrent use, by several processes if they share its data.
-// Package looptest tests implementations.
+// Both methods return an error if their context is done. Package looptest tests implementations.
 type Store interface {
 	// Load returns one entry for each key, in order; a key without an entry has a zero Memory and Version "". With all
 	// entries it may return an error that some could not be read: those start again empty, and the error is reported to

@@ -17,7 +17,7 @@ import (
 func (x *examination) checkPlugins(ctx context.Context) {
 	const check = "competing-hook"
 	for _, in := range x.installed.Settings {
-		originals := in.Originals()
+		originals := x.installed.Originals(in)
 		for _, name := range slices.Sorted(maps.Keys(originals)) {
 			o := originals[name]
 			short, _, _ := strings.Cut(name, "@")

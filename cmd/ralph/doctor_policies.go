@@ -147,7 +147,12 @@ func (x *examination) checkState(ctx context.Context) {
 func (x *examination) reportState(policy, file, text string) {
 	if key := policy + "\x00" + text; !x.reported[key] {
 		x.reported[key] = true
-		x.problem("state", file, fmt.Sprintf("%s; %s reads it", oneLine(text), policy), "fix the file")
+		where, what := file, oneLine(text)
+		if _, rest, ok := strings.Cut(what, file+":"); ok { // the text has the position in the file
+			what = strings.TrimLeft(rest, ":0123456789")
+			where, what = file+":"+strings.TrimSuffix(rest[:len(rest)-len(what)], ":"), strings.TrimSpace(what)
+		}
+		x.problem("state", where, fmt.Sprintf("%s; %s reads it", what, policy), "fix the file")
 	}
 }
 

@@ -91,17 +91,34 @@ func (in Settings) Disabled() (why []Gate) {
 	return why
 }
 
-// Originals returns the enabled plugins of the file that answer events as ralph does, by name.
-func (in Settings) Originals() map[string]Original {
+// Originals returns the plugins that answer events as ralph does and that the file enables, by name.
+func (all *Installed) Originals(in Settings) map[string]Original {
 	on := map[string]Original{}
-	for name, v := range in.plugins() {
+	for name := range in.plugins() {
 		short, _, _ := strings.Cut(name, "@")
 		i := slices.IndexFunc(Originals(), func(o Original) bool { return slices.Contains(o.plugins, short) })
-		if enabled, _ := v.(bool); enabled && i >= 0 {
+		if i >= 0 && all.enables(in.Host.Name, name) == in.File.Shown {
 			on[name] = Originals()[i]
 		}
 	}
 	return on
+}
+
+// enables returns the file that enables a plugin of a host, "" if none does or a file with precedence disables it.
+func (all *Installed) enables(host, plugin string) (file string) {
+	for _, scope := range []string{ScopeUser, ScopeProject, ScopeLocal, ScopeManaged} { // the last one counts
+		for _, in := range all.Settings {
+			enabled, ok := in.plugins()[plugin].(bool)
+			switch {
+			case !ok || in.Scope != scope || in.Host.Name != host:
+			case enabled:
+				file = in.File.Shown
+			default:
+				file = ""
+			}
+		}
+	}
+	return file
 }
 
 // BlockCap returns after how many consecutive continuations without a tool call a host lets the agent stop, 0 for no
@@ -151,16 +168,9 @@ func PluginPolicies() []string { return []string{"ralph-wiggum", workspace.Defau
 // Plugins returns the hosts in which ralph's own plugin is enabled, each with the file that enables it.
 func (all *Installed) Plugins() map[string]string {
 	on := map[string]string{}
-	for _, scope := range []string{ScopeUser, ScopeProject, ScopeLocal, ScopeManaged} { // the last one counts
-		for _, in := range all.Settings {
-			enabled, ok := in.plugins()[Plugin].(bool)
-			switch {
-			case !ok || in.Scope != scope:
-			case enabled:
-				on[in.Host.Name] = in.File.Shown
-			default:
-				delete(on, in.Host.Name)
-			}
+	for _, in := range all.Settings {
+		if file := all.enables(in.Host.Name, Plugin); file != "" {
+			on[in.Host.Name] = file
 		}
 	}
 	for _, g := range all.env.Hosts() {

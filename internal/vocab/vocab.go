@@ -214,7 +214,7 @@ func Names() []Entry {
 		{Name: "start.max", Zero: 0, Yields: true, Doc: "Value of --max."},
 		{Name: "start.session", Zero: "", Yields: true, Doc: "Value of --session, or the session that runs the command."},
 
-		{Name: Now, Zero: time.Time{}, Doc: "Time of the event."},
+		{Name: Now, Zero: time.Time{}, Doc: "Time of the event, in the local time zone. `now().Hour()` is its hour, and `now().Weekday()` its day, 0 for Sunday."},
 		{Name: Exists, Zero: no, Doc: "A file or directory exists at this path of the project."},
 		{Name: IsDir, Zero: no, Doc: "A directory exists at this path of the project."},
 		{Name: AnyFile, Zero: no, Doc: "This pattern matches a file of the project."},

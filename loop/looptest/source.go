@@ -13,7 +13,7 @@ import (
 )
 
 // Source tests a source with a query that must find something: q.Fact is a fact of a program loaded with [loop.Config]
-// of the source, and q.Args are its arguments. Use [Writer], too, for a source that changes its facts.
+// of the source, such as program.Facts()[0], and q.Args are its arguments. Use [Writer], too, for a source that changes its facts.
 func Source(t *testing.T, src loop.Source, q loop.Query) {
 	t.Run("kind", func(t *testing.T) {
 		kind := src.Kind()
@@ -131,7 +131,7 @@ func Writer(t *testing.T, src loop.Source, w loop.Writer, path []any, value any,
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		if err := w.Write(ctx, effects(first, value)); err == nil {
-			t.Error("Write is content with a context that is done")
+			t.Error("Write returns no error, and its context is done")
 		}
 		unchanged(t, first)
 	})

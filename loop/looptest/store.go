@@ -237,12 +237,12 @@ func doneStore(t *testing.T, s loop.Store) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := s.Load(ctx, e.Key); err == nil {
-		t.Error("Load is content with a context that is done")
+		t.Error("Load returns no error, and its context is done")
 	}
 	e.Memory.Total = 2
 	for _, e := range []loop.Entry{e, {Key: key("b"), Memory: e.Memory}} {
 		if err := s.Save(ctx, e); err == nil || errors.Is(err, loop.ErrConflict) {
-			t.Errorf("Save with a context that is done gives %v, want another error", err)
+			t.Errorf("Save returns %v, and its context is done: want an error that is not ErrConflict", err)
 		}
 	}
 	totals(t, s, []loop.Key{key("a"), key("b")}, 1, 0)
