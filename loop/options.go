@@ -253,6 +253,13 @@ func (l *Loop) checkConfig() error {
 	return found.Err()
 }
 
+// keepLog sets the size of the decision log. Without a getenv that works, the log has its default size, and the first
+// decision reports the panic.
+func (l *Loop) keepLog() {
+	defer func() { _ = recover() }()
+	_ = l.disk.KeepLog(l.getenv("RALPH_LOG_KEEP")) // ralph doctor reports a value that cannot be used
+}
+
 // defaults sets what no option has set.
 func (l *Loop) defaults() {
 	if l.now == nil {
@@ -270,7 +277,7 @@ func (l *Loop) defaults() {
 		l.disk = store.Open(dir)
 	}
 	if l.disk != nil {
-		_ = l.disk.KeepLog(l.getenv("RALPH_LOG_KEEP")) // ralph doctor reports a value that cannot be used
+		l.keepLog()
 	}
 	if l.store == nil && l.disk != nil {
 		l.store = localStore{dir: l.disk}
