@@ -83,7 +83,7 @@ export async function policyView({ id, query }, { source }) {
     content: [
       policy.why && el("p", { class: "banner k-note" }, bdi(policy.why)), graph.description && el("p", {}, bdi(graph.description)),
       el("p", {}, counts && quiet(`${plural(counts.total, "decision")} of this version${older}. `), link(href("timeline", "", { policy: name }), "Decisions")),
-      el("div", { class: "both" }, policy.svg && picture, files.length > 0 && el("section", { class: "files", "aria-label": "The source" }, tabs, body)),
+      el("div", { class: "both" }, policy.svg && picture, files.length > 0 && el("div", { class: "files" }, tabs, body)),
       deciding.length > 0 && section("The graph as a table",
         table("Rules in order", ["rule", "when", "decides", "reads", ...(counts ? ["tried", "held"] : [])], [...rows.values()])),
     ],
