@@ -54,7 +54,7 @@ func TestCommandsHaveNoFiles(t *testing.T) {
 		}
 	}
 	want := map[string]string{
-		"cmd/ralph/input.go": "os.Open os.Open ",  // what the user names: an event, a policy, or a prompt that is no file of the project
+		"cmd/ralph/input.go": "os.Open os.Open ",  // what the user names: an event, a policy, or a prompt outside the project
 		"cmd/ralph/test.go":  "filepath.WalkDir ", // the paths of ralph test, which the user names
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -32,7 +32,7 @@ const module = "github.com/ralph-sdk/ralph"
 //
 // What a package does not import it cannot do: decisions are made by packages that
 // reach neither files nor processes, and only the judge reaches the network. So the
-// table says what each package imports of this module, as ./PATH, and of the standard
+// table lists what each package imports of this module, as ./PATH, and of the standard
 // library beyond what is harmless. It is exact: an import that it does not list
 // fails, and so does an entry that no file imports.
 func TestImports(t *testing.T) {
@@ -50,7 +50,7 @@ func TestImports(t *testing.T) {
 		"internal/jsontext":       nil,
 		"internal/markdown":       nil,
 		"internal/nearest":        nil,
-		"internal/reference":      {"flag", "os", "path/filepath", "testing", "time"}, // for tests alone: nothing here may import it
+		"internal/reference":      {"flag", "os", "path/filepath", "testing", "time"}, // only for tests: nothing here may import it
 		"internal/messages":       {"go/ast", "go/parser", "go/token", "os"},          // a command that lists all messages
 		"internal/regexpsize":     nil,
 		"internal/room":           nil,
@@ -167,8 +167,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// Each dependency is linked in one place, so that replacing it, or paying for its
-// start, is the business of one package.
+// Each dependency is linked in one place, so that replacing it, or paying for its start, concerns one package.
 func TestDependencies(t *testing.T) {
 	got := map[string][]string{}
 	for pkg, imports := range imported(t) {
@@ -210,8 +209,7 @@ func TestDependencies(t *testing.T) {
 	}
 }
 
-// imported lists what the files of each package import, without its tests, by the
-// folder of the package.
+// imported lists what the files of each package import, without its tests, by the directory of the package.
 func imported(t *testing.T) map[string][]string {
 	t.Helper()
 	out := map[string][]string{}

@@ -51,7 +51,7 @@ var (
 
 // nameProblems says which names cannot be on every system, and why.
 func nameProblems(names []string) (problems []string) {
-	folded := map[string]string{} // each path and its folders, without case
+	folded := map[string]string{} // each path and its directories, without case
 	for _, name := range names {
 		for step := range strings.SplitSeq(name, "/") {
 			switch {

@@ -33,8 +33,8 @@ func TestHostsAreDocumented(t *testing.T) {
 	lacks(t, "docs/hosts.md", host.Names())
 }
 
-// lacks reports the words that a document does not have: in code, be it alone, with
-// an argument or with a value, or as a heading.
+// lacks reports the words that a document does not have in code (with or without an argument or a value) or as a
+// heading.
 func lacks(t *testing.T, name string, words []string) {
 	t.Helper()
 	src, err := os.ReadFile(filepath.Join(root(t), name))

@@ -23,7 +23,7 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// bin is the folder with the ralph that the documents speak of, and its scripted agent.
+// bin is the directory with the ralph that the documents describe, and its scripted agent.
 var bin string
 
 func TestMain(m *testing.M) {
@@ -340,7 +340,7 @@ func checkExpressions(t *testing.T, at string, b block, dir string) {
 	}
 }
 
-// reason lets an agent stop and gives what it is told, in one line.
+// reason lets an agent stop and returns the reason that the agent gets, in one line.
 func reason(t *testing.T, p *rules.Program, dir string) string {
 	t.Helper()
 	l, err := loop.New(p, loop.WithRoot(dir), loop.WithState(filepath.Join(t.TempDir(), "state")))

@@ -54,7 +54,8 @@ func TestShippedPoliciesAreIdle(t *testing.T) {
 	}
 }
 
-// The todos of a session lie in a folder of its own, of which the session file says nothing.
+// The todos of a session are in their own directory, which the session file does not
+// mention.
 func TestTodoReminderIsForSessionsWithTodos(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("HOME", home)

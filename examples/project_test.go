@@ -25,8 +25,8 @@ type files map[string]string
 // event are the fields of a hook input that a test cares about.
 type event map[string]any
 
-// project is a project in a temporary folder, with a shipped policy and a clock
-// that stands still until it is moved.
+// project is a project in a temporary directory, with a shipped policy and a clock that
+// only the test moves.
 type project struct {
 	t    testing.TB
 	dir  string
@@ -85,8 +85,8 @@ func (p *project) age(name string, d time.Duration) {
 	}
 }
 
-// read gives every file of the project. Archived files stand in .ralph/archive, without
-// the folder that is named by the time.
+// read returns every file of the project. Archived files appear in .ralph/archive,
+// without the directory named after the time.
 func (p *project) read() files {
 	p.t.Helper()
 	out := files{}

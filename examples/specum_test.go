@@ -45,8 +45,7 @@ func specumWork() files {
 	}
 }
 
-// Specs can lie in several folders, named in any legal YAML; the first folder that
-// exists decides.
+// Specs can be in several directories, named in any legal YAML; the first directory that exists decides.
 func TestSpecumFolders(t *testing.T) {
 	for name, test := range map[string]struct{ dirs, want string }{
 		"none":                     {"[]", "specs/demo"},
@@ -88,7 +87,7 @@ func TestSpecumAsksForOpenBoxes(t *testing.T) {
 	expect(t, p.stop(event{"prompt_id": "p2", "stop_hook_active": false}), "continue unchecked-tasks")
 }
 
-// A pointer is a name in the folder of the specs, or a path from the root of the project.
+// A pointer is a name in the directory of the specs, or a path from the root of the project.
 func TestSpecumPointers(t *testing.T) {
 	for name, pointer := range map[string]func(dir string) string{
 		"a name":                     func(string) string { return "demo" },

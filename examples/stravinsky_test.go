@@ -9,7 +9,7 @@ import (
 
 const loopFile = ".stravinsky/continuation-loop.md"
 
-// goal is what stands below the front matter of every loop file here.
+// goal follows the front matter of every loop file here.
 const goal = "\nGoal: make the tests pass\n- Run them\n\n---\nnot: front matter\n---\n"
 
 func loopAt(fields string) string { return "---\n" + fields + "---\n" + goal }
@@ -159,7 +159,7 @@ Goal: Fix memory leak in semantic search indexer
 	p.write(files{loopFile: strings.Replace(p.read()[loopFile], "max_iterations: 10", "max_iterations: 20", 1)})
 	expect(t, p.stop(event{"stop_hook_active": true}), "continue again", "Iteration 10 of 20")
 
-	// A prompt of the user is none of its business: the reminder of todos answers it.
+	// The policy does not decide the user's prompts: the reminder of todos answers them.
 	d := p.stop(event{"hook_event_name": "UserPromptSubmit", "prompt": "Go on"})
 	diff(t, "the policy does not decide UserPromptSubmit", d.Skipped)
 }

@@ -47,7 +47,7 @@ type box struct {
 	over   int // of a row: its beginning, including the includes that it opens
 }
 
-// text is a text with its font and maximum number of lines.
+// text is a string with its font and maximum number of lines.
 type text struct {
 	font font
 	s    string

@@ -20,8 +20,8 @@ func decode(t *testing.T, payload string) host.Event {
 	return ev
 }
 
-// What the agent said last stands under many names. A value of the wrong type is no answer, and the next name is tried
-// only where last_assistant_message tells nothing.
+// Hosts send the agent's last message in different fields. A value of the wrong type counts as missing, and the next
+// field is tried only if last_assistant_message has no text.
 func TestLastMessage(t *testing.T) {
 	for _, c := range []struct{ name, input, want string }{
 		{"as hosts tell it", `{"last_assistant_message":"done","response":"old"}`, "done"},
@@ -134,7 +134,7 @@ func TestCwdOfOlderHosts(t *testing.T) {
 	}
 }
 
-// Fields of the wrong type are absent, whatever stands in them.
+// Fields of the wrong type are missing, whatever their value is.
 func TestWrongTypes(t *testing.T) {
 	for _, v := range []string{`null`, `5`, `1e400`, `true`, `[]`, `["x"]`, `{}`, `{"a":1}`} {
 		got := decode(t, strings.ReplaceAll(`{"session_id":V,"prompt_id":V,"cwd":V,"hook_event_name":V,"permission_mode":V,"prompt":V,
@@ -164,7 +164,7 @@ func TestRaw(t *testing.T) {
 }
 
 func TestInputErrors(t *testing.T) {
-	// Nothing at all, and a JSON value that is no object, are no event; everything else is garbled.
+	// Empty input, and a JSON value other than an object, are not an event; anything else is garbled.
 	noEvent := map[string]bool{"nothing": true, "white space": true, "zero bytes": true, "a mark alone": true, "null": true, "number": true, "text": true, "list": true, "boolean": true}
 	for _, c := range []struct{ name, input, want string }{
 		{"nothing", "", "hook input: it is empty; a host sends one JSON object on stdin"},
@@ -235,7 +235,7 @@ func TestLookup(t *testing.T) {
 	}
 }
 
-// A key without a name is no field.
+// A key without a name is not a field.
 func TestDecodeNoName(t *testing.T) {
 	h, _ := host.Lookup(host.ClaudeCode)
 	ev, err := h.Decode([]byte(`{"hook_event_name":"Stop","":"x"}`))

@@ -6,7 +6,7 @@ import (
 	"github.com/ralph-sdk/ralph/host"
 )
 
-// A hook reads the input, decides, and answers in the dialect of whoever asked.
+// A hook reads the input, decides, and answers in the format of the host that ran it.
 func Example() {
 	stdin := []byte(`{"hook_event_name":"stop","conversation_id":"c-7","loop_count":1,"workspace_roots":["/home/ada/shop"]}`)
 

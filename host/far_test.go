@@ -127,7 +127,7 @@ func TestReadFarTakesLittleMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	// One result is a hole in the file, which takes no room on the disk: of what is in it nothing is looked at.
+	// One result is a sparse part of the file, which takes no room on the disk: nothing looks at its content.
 	head := user("go") + agent("DONE") + `{"type":"user","message":{"role":"user","content":[{"type":"tool_result","content":"`
 	end := int64(len(head) + 250<<20)
 	if _, err := f.WriteString(head); err != nil {

@@ -11,9 +11,9 @@ import (
 	"github.com/ralph-sdk/ralph/host"
 )
 
-// Whatever stands in a file: reading ends; a prompt at the end ends the turn, and what the agent says behind it is found;
-// what the person says is never the agent's; and how the file is read, whole or in small budgets, makes no difference to
-// what belongs to the turn.
+// Whatever a file contains, reading it ends; a prompt at the end ends the turn, and what the agent writes after it is
+// found; what the user writes never counts as the agent's; and reading the file at once or in small budgets makes no
+// difference to what belongs to the turn.
 func FuzzRead(f *testing.F) {
 	for _, s := range []string{
 		"", "\n", "plain\nDONE\n", "\ufeff" + agent("a"), user("go") + agent("a", thinking("x"), tool("Bash")) + result("ok"), feedback("go on"),

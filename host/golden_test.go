@@ -16,8 +16,8 @@ import (
 
 var update = flag.Bool("update", false, "write what the hosts do now into testdata")
 
-// TestHosts holds one archive an input, in the folder of the host that writes it: the input as the host sends it, the
-// event that it becomes (fields of zero value left out), and what is answered to it.
+// TestHosts has one archive for each input, in the directory of the host that writes it: the input as the host sends
+// it, the event that it becomes (without fields of zero value), and the answer.
 func TestHosts(t *testing.T) {
 	files, err := filepath.Glob("testdata/*/*.txtar")
 	if err != nil || len(files) == 0 {

@@ -10,7 +10,7 @@ import (
 // Why a promise does not count, as the agent reads it.
 const (
 	counts   = ""
-	noWhere  = "-" // it is not there at all
+	noWhere  = "-" // the text does not have it
 	inCode   = "it is in code"
 	inQuote  = "it is in a block quote"
 	notAlone = "it is not alone on its line"

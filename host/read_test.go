@@ -64,7 +64,7 @@ func TestReadCostsTheTurn(t *testing.T) {
 		if _, err := f.WriteString(user("first") + agent("old")); err != nil {
 			t.Fatal(err)
 		}
-		if err := f.Truncate(size); err != nil { // a hole, where the file system has them
+		if err := f.Truncate(size); err != nil { // sparse, where the file system supports it
 			t.Fatal(err)
 		}
 		if _, err := f.WriteAt([]byte("\n"+turn), size); err != nil {

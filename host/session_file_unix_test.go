@@ -12,7 +12,7 @@ import (
 	"github.com/ralph-sdk/ralph/host"
 )
 
-// A pipe that nobody writes to is refused, not waited for; so it is where it takes the place of a file while it is opened.
+// A pipe without a writer is refused, not waited for, even if it replaces a file while that is opened.
 func TestReadPipe(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(path, 0o600); err != nil {

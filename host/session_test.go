@@ -252,7 +252,7 @@ func TestOwnOfOtherHosts(t *testing.T) {
 	}
 }
 
-// Text that is no session of records is the agent's own, as far as its last 500 lines.
+// Text that is not a session of records is the agent's own, up to its last 500 lines.
 func TestOwnOfPlainText(t *testing.T) {
 	for _, c := range []struct{ name, data, want string }{
 		{"lines", "some\noutput\n", "some\noutput\n"},

@@ -16,7 +16,7 @@ import (
 //     tool call, a tool's result, or a message whose text has not come), then last is what follows: they are the words
 //     of the file, then last.
 //  4. Otherwise the file ends with a final text that is not last, so it ends in an earlier turn: last alone counts.
-//     Likewise for plain text, in which turns cannot be distinguished.
+//     The same holds for plain text, in which turns cannot be distinguished.
 func Words(s *Session, last string) []string {
 	blank := strings.TrimSpace(last) == ""
 	switch {

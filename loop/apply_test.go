@@ -38,7 +38,7 @@ rules:
       - set: state.n = n + 1
 `
 
-// The file is changed before the agent goes on, and only that value of it.
+// The file is changed before the agent continues, and only that value of it.
 func TestApply(t *testing.T) {
 	p := newProject(t, map[string]string{"state.json": "{\r\n  \"keep\": 1.0, \"n\": 4\r\n}\r\n"})
 	d := p.run(p.loop(counterPolicy), p.stop())
@@ -71,7 +71,7 @@ func TestDecideChangesNothing(t *testing.T) {
 	}
 }
 
-// What changed between Decide and Apply is decided on anew.
+// A change between Decide and Apply leads to a new decision.
 func TestApplyDecidesAgain(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -101,8 +101,8 @@ func TestApplyDecidesAgain(t *testing.T) {
 	}
 }
 
-// busyPolicy names a variable after its file, whose reading is where the tests let
-// somebody write who takes no lock.
+// busyPolicy names a variable after its file. While that variable is read, the tests
+// change the file without taking a lock.
 const busyPolicy = `
 ralph: 1
 facts:
@@ -116,7 +116,7 @@ rules:
     then: [{set: state.n = state.n + 1}]
 `
 
-// counting is a source that tells how often it was asked.
+// counting is a source that counts how often it is gathered.
 type counting struct{ asked *int }
 
 func (counting) Kind() rules.SourceKind {
@@ -229,8 +229,8 @@ func TestEffects(t *testing.T) {
 	}
 }
 
-// A field is added with the object that it stands in, where the schema has a default for
-// that; without one there is no place for it, which the trace shows.
+// A field is added together with its object if the schema has a default for the object.
+// Without one there is no place for it, which the trace shows.
 func TestSetInADefault(t *testing.T) {
 	const policy = "ralph: 1\nfacts:\n  s: {json: s.json, schema: {properties: {o: {default: {y: 1}, properties: {x: {type: integer}, y: {type: integer}}}, bare: {properties: {x: {type: integer}}}}}}\n" +
 		"rules:\n  - name: go\n    when: s.o.y == 1\n    continue: on\n    then: [{set: s.o.x = 7}, {set: s.bare.x = 7}]"
@@ -296,7 +296,7 @@ func TestNoCountNoContinue(t *testing.T) {
 	}
 }
 
-// A memory that broke starts anew, and is told once.
+// A damaged memory starts over, and is reported once.
 func TestDamagedMemory(t *testing.T) {
 	p := newProject(t, map[string]string{"step.txt": "1"})
 	l := p.loop(streakPolicy)

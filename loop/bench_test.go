@@ -195,8 +195,8 @@ func BenchmarkDecideTranscript(b *testing.B) {
 	}
 }
 
-// The same in a test: the words come from the end of the file, and reading it takes
-// no more memory for what stands before them.
+// The same in a test: the words come from the end of the file, and reading it takes no
+// more memory for what precedes them.
 func TestTranscriptSize(t *testing.T) {
 	policy := `
 ralph: 1

@@ -60,7 +60,7 @@ func TestFilesOfADecisionAreBounded(t *testing.T) {
 	}
 }
 
-// A decision that is made again begins anew.
+// A decision that is made again has the whole budget.
 func TestFilesOfADecisionMadeAgain(t *testing.T) {
 	p := newProject(t, map[string]string{"state.json": `{"n": 1}`})
 	for i := range 5 {

@@ -28,7 +28,7 @@ rules:
     when: said("DONE")
     stop: the agent said DONE
   - name: go-on
-    continue: Go on until everything is done, then write DONE alone on a line.
+    continue: Continue until everything is done, then write DONE alone on a line.
 `)}}
 	program, findings := rules.Load(context.Background(), policy, "policy.yaml", loop.Config())
 	if program == nil {
@@ -46,7 +46,7 @@ rules:
 		fmt.Printf("status %d: %s\n", answer.Status, answer.Stdout)
 	}
 	// Output:
-	// status 0: {"decision":"block","reason":"Go on until everything is done, then write DONE alone on a line."}
+	// status 0: {"decision":"block","reason":"Continue until everything is done, then write DONE alone on a line."}
 	//
 	// status 0:
 }

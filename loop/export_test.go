@@ -24,5 +24,5 @@ func OwnSource(kind string, root *state.Root) (Source, Writer) {
 // Program is the policy that the loop runs.
 func (l *Loop) Program() *rules.Program { return l.program.Load() }
 
-// Continue reports whether the agent goes on.
+// Continue reports whether the agent continues.
 func (d *Decision) Continue() bool { return d.Verdict.Action == rules.Continue }

@@ -12,7 +12,7 @@ import (
 	"github.com/ralph-sdk/ralph/host"
 )
 
-// guarded is a policy that goes on unless its one guard says otherwise.
+// guarded is a policy that continues unless its one guard stops.
 func guarded(guard, with string) string {
 	s := "ralph: 1\nlimits: {continuations: 100}\nrules:\n  - include: ralph:guards/" + guard + "\n"
 	if with != "" {
@@ -185,8 +185,8 @@ func TestParamsOfJudges(t *testing.T) {
 	}
 }
 
-// todo-reminder tells the agent of its open todos when the person sends a prompt,
-// beside a loop that does not decide prompts.
+// todo-reminder shows the agent its open todos when the user sends a prompt, beside a
+// loop that does not decide prompts.
 func TestTodoReminder(t *testing.T) {
 	p := newProject(t, nil)
 	p.env["HOME"] = t.TempDir()

@@ -28,13 +28,13 @@ func (s source) Kind() rules.SourceKind { return rules.SourceKind{Name: s.name, 
 
 func (s source) Gather(ctx context.Context, q loop.Query) rules.Value { return s.gather(ctx, q) }
 
-// asking is a policy that goes on when its source has been asked.
+// asking is a policy that continues once its source was gathered.
 func asking(name string) string {
 	return "ralph: 1\nfacts: {it: {" + name + ": x}}\nrules: [{name: go, when: it == 1, continue: on}]"
 }
 
-// Several policies answer one hook: each has its own memory, any of them may say
-// that the agent goes on, and one that fails stops only itself.
+// Several policies answer one hook: each has its own memory, any of them can continue,
+// and one that fails stops only itself.
 func TestHookOfSeveral(t *testing.T) {
 	p := newProject(t, map[string]string{"n.json": `{"n": 1}`})
 	panicking := source{"boom", func(context.Context, loop.Query) rules.Value { panic("boom") }}
@@ -111,7 +111,7 @@ func TestDeadline(t *testing.T) {
 	}
 	close(release)
 	<-returned
-	// Whatever the late policy does now, a policy that is decided anew finds no trace of it.
+	// Whatever the late policy does now, the next decision finds no trace of it.
 	d := p.run(p.named("hangs.yaml", "ralph: 1\nrules: [{name: go, continue: 'streak ${loop.continuations}'}]", nil), p.stop())
 	if said(d) != "streak 0" || p.read("state.json") != `{"n": 1}` {
 		t.Errorf("%q, file %s", said(d), p.read("state.json"))
@@ -121,7 +121,7 @@ func TestDeadline(t *testing.T) {
 	}
 }
 
-// Whatever a part of the world does, Hook answers, and the answer lets the agent go.
+// Whatever a part of the world does, Hook answers, and the answer lets the agent stop.
 func TestHookNeverPanics(t *testing.T) {
 	goOn := "ralph: 1\nrules: [{name: go, continue: on}]"
 	for _, c := range []struct {
@@ -152,8 +152,8 @@ func TestHookNeverPanics(t *testing.T) {
 	})
 }
 
-// What is no event of a project is told to the person alone: some hosts show every
-// line of stderr as an error of the hook.
+// Input that is not an event of a project is reported only to the user: some hosts show
+// every line of stderr as an error of the hook.
 func TestHookOfNoEvent(t *testing.T) {
 	p := newProject(t, nil)
 	l := p.loop("ralph: 1\nrules: [{name: go, continue: on}]")

@@ -108,7 +108,7 @@ func TestRestThatFails(t *testing.T) {
 	}
 }
 
-// A streak that an idle stop lies within goes on: only stops by rules end it.
+// An idle stop does not end a streak: only stops by rules do.
 func TestIdleLeavesTheStreakAlone(t *testing.T) {
 	p := newProject(t, nil)
 	l := p.loop("ralph: 1\nwhen: not exists(\"pause\")\nrules: [{name: go, continue: 'so far ${loop.continuations}'}]")

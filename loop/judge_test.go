@@ -120,7 +120,7 @@ func TestJudge(t *testing.T) {
 	}
 	decode(t, []byte(m.asked[0]), &sent)
 	content := sent.Messages[0].Content
-	// A hole that fails is told as such, and a value is never read as a text with holes.
+	// A placeholder that fails shows as (?), and a value is never read as a template.
 	if !strings.HasPrefix(content, "Is there more to do than (?) things for ${env.WHO}?") || !strings.HasPrefix(sent.System, "You judge ${env.WHO}.") {
 		t.Errorf("the question is %q, the system %q", content, sent.System)
 	}
@@ -144,8 +144,8 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// An answer that is not wholly as it was asked for is none: no rule goes by it, and
-// the person is told why.
+// An answer that does not match the request in every part does not count: no rule goes by
+// it, and the user sees why.
 func TestJudgeAnswersThatAreNone(t *testing.T) {
 	for text, says := range map[string]string{
 		``:                                      "empty",
@@ -279,7 +279,7 @@ func TestJudgeIsAskedOnce(t *testing.T) {
 		"    then:\n      - set: turns.n = turns.n + 1\n"
 	l := p.loop(policy, trusted())
 	d := l.Preview(t.Context(), p.talk(human("go"), agent("Done.")))
-	p.write("count.json", `{"n": 41}`) // somebody else, meanwhile
+	p.write("count.json", `{"n": 41}`) // another writer, meanwhile
 	if _, err := l.Apply(t.Context(), d); err != nil {
 		t.Fatal(err)
 	}

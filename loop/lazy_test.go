@@ -22,9 +22,9 @@ func gathered(d *loop.Decision) (names []string) {
 	return names
 }
 
-// A fact that no reached operand names is never touched: not by rules after the one
-// that decides, not by operands that and and or leave out, not by lets and texts
-// that nobody reads.
+// A fact that no evaluated operand names is never gathered: not by rules after the one
+// that decides, not by operands that "and" and "or" skip, not by lets and texts that
+// nothing uses.
 func TestUntouchedFacts(t *testing.T) {
 	const head = `
 ralph: 1
@@ -67,7 +67,7 @@ rules:
 	}
 }
 
-// A model is asked only when all that stands before it holds, and once.
+// A model is asked only when every condition before it holds, and once.
 func TestSourcesAreAskedOnce(t *testing.T) {
 	p := newProject(t, nil)
 	asked := 0
@@ -156,8 +156,8 @@ rules:
 	})
 }
 
-// What a hostile project holds in place of a state never holds the agent, is told,
-// and stays as it is.
+// What a hostile project has instead of a state never holds the agent, is reported, and
+// stays as it is.
 func TestHostileFiles(t *testing.T) {
 	const policy = `
 ralph: 1

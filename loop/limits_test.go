@@ -6,8 +6,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A stop whose session file ends in a failure is not sent on, unless the policy says so,
-// and then as often in a row as it says.
+// A stop whose session file ends in a failure stops, unless the policy allows to
+// continue, and then as often in a row as it allows.
 func TestFailedTurns(t *testing.T) {
 	failed := []string{human("go"), `{"type":"assistant","isApiErrorMessage":true,"error":"rate_limit","message":{"role":"assistant","content":[{"type":"text","text":"Limit reached"}]}}`}
 	went := []string{human("go"), `{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"Done so far."}]}}`}

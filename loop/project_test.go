@@ -22,8 +22,8 @@ import (
 	"github.com/ralph-sdk/ralph/loop/judge"
 )
 
-// project is a project in a temporary folder. Its clock stands still until it is
-// moved, its environment is empty, and its decision log is kept in memory.
+// project is a project in a temporary directory. Only the test moves its clock, its
+// environment is empty, and its decision log is kept in memory.
 type project struct {
 	recording sync.Mutex // of lines, by several hooks at once
 	t         testing.TB
@@ -71,7 +71,7 @@ func (p *project) read(name string) string {
 	return string(b)
 }
 
-// loop makes a loop of a policy text. Further options go before those of the project.
+// loop makes a loop of a policy text. The options override those of the project.
 func (p *project) loop(policy string, opts ...loop.Option) *loop.Loop {
 	p.t.Helper()
 	return p.named("policy.yaml", policy, nil, opts...)

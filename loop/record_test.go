@@ -54,8 +54,8 @@ func TestRecord(t *testing.T) {
 	}
 }
 
-// What the person or the agent wrote, and what stands in the environment, is not in
-// the log unless it was asked for.
+// What the user or the agent wrote, and the environment, are not in the log unless the
+// policy's owner asked for that.
 func TestPrivateTexts(t *testing.T) {
 	const policy = `
 ralph: 1
@@ -114,7 +114,7 @@ rules:
 	}
 }
 
-// A log that cannot be written is told and does no harm.
+// A log that cannot be written is reported and does no harm.
 func TestLogFails(t *testing.T) {
 	for name, write := range map[string]recorder{
 		"error": func(*loop.Record) error { return errors.New("the disk is full") },
@@ -227,7 +227,7 @@ func TestLongRecords(t *testing.T) {
 	}
 }
 
-// A project that cannot be used is not logged as somebody else's decision.
+// A project that cannot be used is not logged as another project's decision.
 func TestRecordWithoutProject(t *testing.T) {
 	p := newProject(t, nil)
 	ev := p.stop()

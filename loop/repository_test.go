@@ -17,7 +17,7 @@ type vector struct {
 	// make makes the repository. run is a command line that leaves a trace and then
 	// does what the commands behind it say.
 	make func(p *project, run func(then string) string)
-	at   string // the project in the folder that was made
+	at   string // the project in the new directory
 }
 
 // filtered is a repository with a file that a filter must look at to see whether it
@@ -223,8 +223,7 @@ func TestGitRunsNoFilterOfTheUser(t *testing.T) {
 	}
 }
 
-// The fact is about the folder in which the repository was found, not about the one
-// that its configuration names.
+// The fact is about the directory in which the repository was found, not about the one that its configuration names.
 func TestGitWorkTree(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("there is no git")

@@ -85,8 +85,8 @@ func TestTable(t *testing.T) {
 	looptest.Writer(t, src, src, []any{"n"}, 7, queries...)
 }
 
-// Whatever stands in the place of a memory is reported, counts as none, and is replaced
-// by what is saved next.
+// Whatever is where the memory should be is reported, counts as empty, and is replaced by
+// what is saved next.
 func TestLocalStoreDamaged(t *testing.T) {
 	key := loop.Key{Policy: "p", Session: "s"}
 	for _, content := range []string{

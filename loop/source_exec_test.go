@@ -61,8 +61,8 @@ func TestExec(t *testing.T) {
 	}
 }
 
-// A judge that is a command: what it prints is typed, and what does not fit is not
-// to be read, while its status still is.
+// A judge that is a command: its output is typed. Output that does not fit cannot be
+// read, while the status still can.
 func TestExecAsJudge(t *testing.T) {
 	needsShell(t)
 	policy := `
@@ -135,7 +135,7 @@ func TestExecEndsChildren(t *testing.T) {
 	}
 }
 
-// gone reports whether a process has ended, be it that nobody asked for its status.
+// gone reports whether a process has ended, including one that was not waited for.
 func gone(pid int) bool {
 	child, err := os.FindProcess(pid)
 	if err != nil || child.Signal(syscall.Signal(0)) != nil {

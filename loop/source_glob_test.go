@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// shown makes a policy that goes on with what a text shows of its facts.
+// shown makes a policy that continues with a text about its facts.
 func shown(facts, text string) string {
 	return "ralph: 1\nlimits: {continuations: 1000}\nfacts:\n" + indent(facts, "  ") +
 		"rules:\n  - name: show\n    when: true\n    continue: |-\n" + indent(text, "      ")
@@ -47,8 +47,8 @@ problem: ${problem(notes)}`))
 	}
 }
 
-// A file that cannot be used is left out and named, one line each; the others are
-// there. Nothing is told unless the policy tells it.
+// A file that cannot be used is left out and listed in one line; the others are used.
+// Nothing is reported unless the policy reports it.
 func TestGlobLeavesBadFilesOut(t *testing.T) {
 	p := newProject(t, map[string]string{
 		"notes/a.json": `{"owner": "me"}`, "notes/bad.json": `{not json`, "notes/empty.json": ``,
@@ -112,7 +112,7 @@ func TestGlobFormatsAndBounds(t *testing.T) {
 	}
 }
 
-// The value of a hole stands for itself, also where it looks like a pattern.
+// The value of a placeholder is literal, even if it looks like a pattern.
 func TestGlobHolesAreLiteral(t *testing.T) {
 	p := newProject(t, map[string]string{"a/x.txt": "a", "b/x.txt": "b"})
 	l := p.loop(shown(`x: {glob: "${env.DIR}/*.txt", parse: text}`, `${missing(x) ? problem(x) : string(len(x))}`))

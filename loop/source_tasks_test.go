@@ -11,7 +11,7 @@ import (
 
 const tasksShown = `${missing(x) ? "missing: " + problem(x) : join(map(x, .id + " " + .subject + " " + .status), ", ") + ";"}`
 
-// home gives the project a home folder with these files.
+// home gives the project a home directory with these files.
 func (p *project) home(files map[string]string) string {
 	p.t.Helper()
 	dir := p.t.TempDir()
@@ -76,7 +76,7 @@ func TestTasks(t *testing.T) {
 	}
 }
 
-// Bad files are told by the problem of the fact, and only there.
+// Bad files are reported in the problem of the fact, and only there.
 func TestTasksBadFiles(t *testing.T) {
 	p := newProject(t, nil)
 	p.home(map[string]string{".claude/tasks/s/1.json": `{oops`, ".claude/tasks/s/2.json": `{"id":"2","status":7.5}`, ".claude/tasks/s/3.json": `{"id":"3","subject":"three"}`})

@@ -234,7 +234,7 @@ func TestKinds(t *testing.T) {
 	})
 }
 
-// A source may stand in for one of ralph's own, and may be given to Config too.
+// A source can replace one of ralph's own, and can be passed to Config too.
 func TestOwnKindReplaced(t *testing.T) {
 	p := newProject(t, nil)
 	git := rules.Sources()[slices.IndexFunc(rules.Sources(), func(k rules.SourceKind) bool { return k.Name == "git" })]

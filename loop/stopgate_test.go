@@ -105,7 +105,7 @@ func TestAC1OtherSessionsNeverReachTheJudge(t *testing.T) {
 		p, l := gate(t, session, files)
 		m := p.model(`{"should_continue": true}`)
 		ev := p.protocol("Stopping.")
-		ev.TranscriptPath = p.path("") // a folder
+		ev.TranscriptPath = p.path("") // a directory
 		ev.SessionID = "uuid-1"
 		d := p.run(l, ev)
 		facts, read := readBy(d)
@@ -123,8 +123,8 @@ func TestAC1OtherSessionsNeverReachTheJudge(t *testing.T) {
 	}
 }
 
-// The session's project counts wherever its agent is: in a worktree elsewhere, in a folder
-// that is gone, or nowhere. A loop that was given a root keeps it.
+// The session's project counts wherever its agent is: in a work tree elsewhere, in a
+// directory that was removed, or nowhere. A loop with a root keeps it.
 func TestProjectOfTheSession(t *testing.T) {
 	p, l := gate(t, metaSession, map[string]string{promisePath("p1"): promiseFile("promise-1", metaSession, "in_progress")})
 	p.env["CLAUDE_PROJECT_DIR"] = p.dir
@@ -211,7 +211,7 @@ func TestAC7MechanicalChecks(t *testing.T) {
 		name, session string
 		files         map[string]string
 		tasks         string // status of the one task
-		want          string // rules that go on, or "stop"
+		want          string // rules that continue, or "stop"
 		says          string
 	}{
 		{"own promise in progress", "worker-1", map[string]string{promisePath("p"): promiseFile("promise-1", "worker-1", "in_progress")}, "", "promises", "cs-verify --promise promise-1 --type TYPE --proof PROOF"},
@@ -415,8 +415,9 @@ func TestJudgeIsAskedForTheClosureProtocol(t *testing.T) {
 	}
 }
 
-// A folder of the session that leads elsewhere is reported once, in words, and so is one that
-// does not exist; one with dots in its name is a folder. Blanks around it do not matter.
+// A session directory that leads elsewhere is reported once, in words, and so is one that
+// does not exist; one with dots in its name is fine. White space around it does not
+// matter.
 func TestSessionDirThatLeadsElsewhere(t *testing.T) {
 	const leadsOut, absent, there = 0, 1, 2
 	for dir, is := range map[string]int{

@@ -228,7 +228,7 @@ func TestStoreFails(t *testing.T) {
 	}
 }
 
-// An error beside all entries is reported, and the loop goes on with what there is.
+// An error beside all entries is reported, and the loop continues with these entries.
 func TestStoreIsDamaged(t *testing.T) {
 	s := newRows()
 	s.onLoad = func() ([]loop.Entry, error) {

@@ -11,7 +11,7 @@ import (
 	"github.com/ralph-sdk/ralph/host"
 )
 
-// streakPolicy goes on for ever and says what it knows of its streak.
+// streakPolicy always continues and reports what it knows of its streak.
 const streakPolicy = `
 ralph: 1
 facts:
@@ -168,7 +168,7 @@ func TestStreakEnds(t *testing.T) {
 }
 
 // What a limit measures: each prompt begins a streak, and so does a stop in between. The
-// session goes on.
+// session continues.
 func TestLimitsMeasureStreakOrSession(t *testing.T) {
 	for limits, want := range map[string]int{ // continuations in 15 prompts with 3 stops each, a minute apart
 		"{repeats: 2}":             30,

@@ -124,7 +124,7 @@ func TestVerbs(t *testing.T) {
 	}
 }
 
-// Nothing is carried out for a verdict that is not to be.
+// A verdict that was withdrawn has no effects.
 func TestVerbsOfNoVerdict(t *testing.T) {
 	src := &table{name: "table", rows: map[string]int{"a": 1}, fails: errors.New("the disk is full")}
 	done := 0

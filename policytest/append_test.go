@@ -54,8 +54,8 @@ func TestAppend(t *testing.T) {
 	}
 }
 
-// Whatever stands in a file: what Append gives is a test file with one test more
-// that begins with what was there, or nothing.
+// Whatever a file contains, Append returns a test file that begins with the same text and
+// has one more test, or nothing.
 func FuzzAppend(f *testing.F) {
 	f.Add([]byte(""), "a")
 	f.Add([]byte("tests:\n  - name: a\n    expect: {rule: r}\n"), "a")

@@ -18,7 +18,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// Every mistake is told at its place, with what to write instead.
+// Every mistake is reported at its place, with what to write instead.
 func TestBroken(t *testing.T) {
 	files, err := filepath.Glob("testdata/broken/*.yaml")
 	if err != nil || len(files) == 0 {

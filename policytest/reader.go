@@ -127,8 +127,8 @@ type decoder interface {
 	decode(r *reader, n *source.Node)
 }
 
-// decode reads a valid node into v. Fields of structs have the tag key. A list also accepts one item; an empty string
-// is no item.
+// decode reads a valid node into v. Fields of structs have the tag key. A list also accepts a single item, except the
+// empty string.
 func (r *reader) decode(n *source.Node, v reflect.Value) {
 	if d, ok := v.Addr().Interface().(decoder); ok {
 		d.decode(r, n)

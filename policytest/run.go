@@ -160,7 +160,7 @@ func (b *bench) env(name string) string {
 	return home.In(b.home, given)(name)
 }
 
-// nothing stands in for verbs and programs: a test is about what a policy asks for.
+// nothing replaces verbs and programs: a test checks which effects a policy has, and does not carry them out.
 func nothing(context.Context, rules.Effect) error { return nil }
 
 // decide makes the decision and applies it if its effects are on real files.

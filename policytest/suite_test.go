@@ -138,8 +138,8 @@ tests:
 	}
 }
 
-// A test depends on nothing that it does not give: programs, environment, clock
-// and models of this machine are not there.
+// A test depends only on what it sets up: it sees no programs, environment, clock or
+// models of this machine.
 func TestHermetic(t *testing.T) {
 	t.Setenv("RALPH_OFF", "1")
 	t.Setenv("RALPH_TEST_SECRET", "here")
@@ -168,9 +168,9 @@ tests:
 	}
 }
 
-// Each way to the world that a rule has is closed in a test: the home directory, the
-// host's own files, the environment, programs, repositories, the clock, the folder that
-// ralph runs in. What the test gives is there.
+// Every way in which a rule reads the world is closed in a test: the home directory, the
+// host's own files, the environment, programs, repositories, the clock, the directory
+// that ralph runs in. What the test sets up is there to read.
 func TestNothingButWhatIsGiven(t *testing.T) {
 	home := t.TempDir()
 	for name, text := range map[string]string{
@@ -377,7 +377,7 @@ tests:
 	}
 }
 
-// Tests of a policy that cannot be used, or that is not there, are not run.
+// Tests of a policy that cannot be used, or does not exist, are not run.
 func TestLoadFindings(t *testing.T) {
 	fsys := fstest.MapFS{
 		"broken.yaml":        {Data: []byte("ralph: 1\nrules:\n  - name: a\n    when: nosuch\n    stop: x\n")},

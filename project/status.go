@@ -48,7 +48,7 @@ type Pause struct {
 	At      time.Time `json:"at"`
 }
 
-// Hint is a text that the agent sees with its next continuation.
+// Hint is what the user adds to the next continuation.
 type Hint struct {
 	Text    string    `json:"text"`
 	Policy  string    `json:"policy,omitempty"`

@@ -262,7 +262,7 @@ rules:
 	// map[plan:map[turn:10]]
 }
 
-// ExampleCheck shows what is told of a rule that never has its turn.
+// ExampleCheck shows the finding for a rule that can never decide.
 func ExampleCheck() {
 	_, diags := rules.Check(context.Background(), fstest.MapFS{"loop.yaml": {Data: []byte(`
 ralph: 1

@@ -76,8 +76,8 @@ func TestCheckWithParams(t *testing.T) {
 	}
 }
 
-// A rule that cannot be told to be dead is not: what the analyses do not
-// understand may hold or not.
+// A rule is reported as dead only if that is certain: what the analyses do not understand
+// may hold or not.
 func TestAnalyzeSaysNothingOfWhatItDoesNotKnow(t *testing.T) {
 	for _, tt := range []struct{ name, rules string }{
 		{"a function", `

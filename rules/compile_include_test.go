@@ -216,7 +216,7 @@ func TestParamsOfIncludedFilesAreBoundByTheIncluder(t *testing.T) {
 	}
 }
 
-// What is named must be a regular file that can be read, of a bearable size.
+// An included file must be a regular, readable file within the size limit.
 func TestReading(t *testing.T) {
 	f := files{
 		"policy.yaml": "ralph: 1\nrules:\n  - include: huge\n  - include: folder\n  - include: binary\n",

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// splitTemplate finds the holes of a text. Offsets count runes.
+// splitTemplate finds the placeholders of a template. Offsets count runes.
 func TestSplitTemplate(t *testing.T) {
 	end := func(literal string) hole { return hole{literal: literal, last: true} }
 	tests := []struct {
@@ -35,9 +35,9 @@ func TestSplitTemplate(t *testing.T) {
 	}
 }
 
-// FuzzTemplate splits any text. The parts, written again, are the text; every hole
-// stands where its offset says; and a text without holes renders to itself, but for
-// the white space at its end.
+// FuzzTemplate splits any text. The parts, written again, are the text; every placeholder
+// begins at its offset; and a text without placeholders renders to itself, except for
+// white space at its end.
 func FuzzTemplate(f *testing.F) {
 	for _, seed := range []string{"", "a ${b} c", "$${a}", "${ {a: '}'} }", "é${é}", "${", "$$${a}", "a\n${b}\n", "\xff${\xff}", "${\"\\\"}\"}"} {
 		f.Add(seed)

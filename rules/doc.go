@@ -17,11 +17,11 @@
 //	    stop: there is nothing to do
 //	  - name: next-task
 //	    when: done < total
-//	    continue: Go on with task ${done + 1} of ${total}
+//	    continue: Continue with task ${done + 1} of ${total}
 //
 // [Load] compiles it into a [Program], and [Program.Eval] returns a [Verdict]. If state.json contains {"done": 3,
-// "total": 5}, the first rule does not hold, the second one does, and the verdict is to continue, with the reason "Go
-// on with task 4 of 5". Eval gets facts from the [Facts] that you pass.
+// "total": 5}, the first rule does not hold, the second one does, and the verdict is to continue, with the reason
+// "Continue with task 4 of 5". Eval gets facts from the [Facts] that you pass.
 //
 // The package promises that
 //

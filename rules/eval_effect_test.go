@@ -46,10 +46,9 @@ func effectWorld() *world {
 	}}
 }
 
-// What a set works out to: the path into the document and the new value. A set
-// that leads nowhere is left out, told in the trace; one whose value or place
-// cannot be known stops the loop, told in a notice.
-// A file that is not there begins as the default of its fact; what is there and cannot be read does not.
+// A set evaluates to the path into the document and the new value. A set that has no place is left out, as the trace
+// shows; one whose value or place is unknown stops the loop with a notice. A file that does not exist begins as the
+// default of its fact; one that cannot be read does not.
 func TestSetCreates(t *testing.T) {
 	const policy = `facts: {state: {json: "new/state.json", default: {phase: plan}, schema: {properties: {phase: {type: string}, n: {type: integer, default: 0}}}}}
 rules: [{name: change, continue: on, then: [set: state.n = state.n + 1]}]`
@@ -135,7 +134,7 @@ func TestSet(t *testing.T) {
 					Rule: "change", Fault: "rule", Reason: "its effects could not be evaluated: " + problem,
 					Problems: problems("rule change: " + problem),
 				}
-				if strings.HasPrefix(tt.set, "bad") { // no rule asks about it, so it is told too
+				if strings.HasPrefix(tt.set, "bad") { // no rule tests it, so it is reported too
 					want.Problems = problems(want.Problems[0].Text, "bad: bad.json it is not JSON")
 				}
 				if diff := cmp.Diff(want, decided(v)); diff != "" {

@@ -8,7 +8,8 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// After a turn that failed, an agent is not sent on, unless the policy allows it.
+// After a turn that failed, the agent may stop, unless the policy continues after
+// failures.
 func TestFailures(t *testing.T) {
 	failed := object{"kind": "rate_limited", "text": "secret"}
 	tests := []struct {

@@ -94,9 +94,9 @@ finally:
 	}
 }
 
-// Limits are tested when a rule has chosen to continue. A bound of N means at most
-// N; a hit is a stop with a notice and without the effects of any rule, and neither
-// the continuation's log nor its notice is told.
+// Limits are tested when a rule has decided to continue. A bound of N allows N; beyond
+// it, the agent stops with a notice, without the effects of any rule, and without the
+// continuation's log line and notice.
 func TestLimits(t *testing.T) {
 	const text = `
 limits: {continuations: 3, repeats: 2, elapsed: 1h, total: 10}
@@ -236,8 +236,8 @@ rules:
 	}
 }
 
-// What keeps facts from being used is told, unless it is plain absence or some
-// rule asks about it.
+// Facts that cannot be used are reported, unless they are only missing or some rule tests
+// for that.
 func TestFactsThatCannotBeUsedAreTold(t *testing.T) {
 	const text = `
 facts:

@@ -96,8 +96,8 @@ rules:
 }
 
 // A value that an older version of the policy remembered and that this one does not allow
-// counts as the default, and the user is shown why. A value that is not declared any
-// more goes with the next change.
+// counts as the default, and the user sees why. An undeclared value goes
+// with the next change.
 func TestRememberedByAnother(t *testing.T) {
 	const text = `
 memory:

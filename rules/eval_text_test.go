@@ -213,8 +213,7 @@ func TestTextsAreCharged(t *testing.T) {
 	}
 }
 
-// Holes in paths: a value can name a file, but never reach out of the folder that
-// the policy spells.
+// Placeholders in paths: a value can name a file, but never one outside of the directory that the policy spells.
 func TestPaths(t *testing.T) {
 	tests := []struct {
 		path  string
@@ -279,8 +278,8 @@ rules:
 	}
 }
 
-// A path over a missing fact makes the fact missing, quietly: the fact that is
-// missing tells itself. Over one that cannot be evaluated it is told.
+// A path over a missing fact makes the fact missing, without another report: the missing fact has its own. A path over
+// a fact that cannot be evaluated is reported.
 func TestPathsOverFacts(t *testing.T) {
 	const text = `
 facts:

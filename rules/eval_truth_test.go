@@ -74,8 +74,8 @@ func TestTruthTables(t *testing.T) {
 	}
 }
 
-// spell writes the letters of a table as operands. "? :" with spaces around it is
-// the conditional; a "?" that is a value stands in place of an operand.
+// spell writes the letters of a table as operands. "? :" with spaces around it is the
+// conditional; a "?" that is a value replaces an operand.
 func spell(expr string) string {
 	var out []string
 	operand := true
@@ -210,7 +210,7 @@ rules:
 		{"problem(gone) == 'there is no file'", "holds"}, {"problem(bad) == 'it is not JSON'", "holds"}, {"problem(stood) == ''", "holds"},
 		{"path(gone) == 'gone.json'", "holds"}, {"age(gone) == duration('0s')", "holds"},
 		{"not missing(gone) and gone.n == 1", "no"}, {"missing(gone) or gone.n == 1", "holds"},
-		// defaults stand in for what is missing, never for what is invalid
+		// defaults fill in what is missing, never what is invalid
 		{"stood.n == 7", "holds"}, {"ok(stood)", "holds"}, {"missing(stood)", "no"}, {"notDefaulted.n == 7", "unknown"}, {"invalid(notDefaulted)", "holds"},
 		// lets
 		{"lost == 1", "unknown"}, {"lost_again == 1", "unknown"}, {"list == [1]", "unknown"}, {"chosen == 1", "holds"}, {"lost_again == 1 and false", "no"},
@@ -262,8 +262,8 @@ rules:
 	}
 }
 
-// Errors lean to stop: a stop rule whose condition is broken stops, without texts
-// and effects; any other rule does not hold. Either way it is told, once a cause.
+// Errors lean to stop: a stop rule whose condition is broken stops, without texts and
+// effects; any other rule does not hold. Either is reported, once for each cause.
 func TestErrorsLeanToStop(t *testing.T) {
 	const head = `
 facts:

@@ -37,7 +37,7 @@ rules:
     stop: there is nothing to do
   - name: next-task
     when: done < total
-    continue: Go on with task ${done + 1} of ${total}
+    continue: Continue with task ${done + 1} of ${total}
     then:
       - set: state.done = done + 1
 `)}}
@@ -56,7 +56,7 @@ rules:
 		}
 	}
 	// Output:
-	// continue, by rule "next-task": Go on with task 4 of 5
+	// continue, by rule "next-task": Continue with task 4 of 5
 	//     set state.json [done] = 4
 	// stop, by rule "": nothing holds
 	// stop, by rule "no-state": there is nothing to do

@@ -37,8 +37,8 @@ func golden(t *testing.T, name, text string) {
 	}
 }
 
-// corpus lists the policies of a folder. Files that begin with _ are included or
-// read by others.
+// corpus lists the policies of a directory. Files whose names begin with _ are included
+// or read by others.
 func corpus(t *testing.T, dir string) []string {
 	t.Helper()
 	all, err := filepath.Glob(filepath.Join(dir, "*.yaml"))
@@ -145,8 +145,8 @@ func checkStyle(t *testing.T, diags rules.Diagnostics) {
 	}
 }
 
-// checkDiagnostics asserts what holds for all diagnostics: nothing is left out, they
-// lie in a file that was read, and begin before they end.
+// checkDiagnostics asserts what holds for all diagnostics: nothing is left out, they are
+// in a file that was read, and begin before they end.
 func checkDiagnostics(t testing.TB, fsys fs.FS, diags rules.Diagnostics) {
 	t.Helper()
 	for _, d := range diags {

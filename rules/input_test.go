@@ -10,8 +10,8 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// A fact that the program gives is read by its schema. One that the program forgot is
-// reported, and no default stands in for it.
+// A fact that the program passes is read by its schema. One that the program forgot is
+// reported, and no default replaces it.
 func TestInput(t *testing.T) {
 	const head = "facts:\n  failing: {input: {type: integer}}\n  build: {input: {properties: {left: {type: integer, default: 0}}}}\n"
 	for _, tt := range []struct {

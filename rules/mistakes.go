@@ -261,8 +261,8 @@ type finder struct{ patterns []*regexp.Regexp }
 // maxMistaken bounds the expressions to examine, in bytes.
 const maxMistaken = 500
 
-// find returns what the user means by the part of an expression with an error, from and to in runes. If that is no
-// common mistake, it returns its arguments.
+// find returns what the user means by the part of an expression with an error, from and to in runes. If it knows no
+// common mistake of that form, it returns its arguments.
 func (f *finder) find(src string, from, to int, message, help string) (at, end int, said, advice string) {
 	if len(src) > maxMistaken {
 		return from, to, message, help

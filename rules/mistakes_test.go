@@ -160,7 +160,7 @@ func TestMistakes(t *testing.T) {
 		{`exists(TODO.md)`, finding{quotes, `write exists("TODO.md")`}, `exists("TODO.md")`},
 		{`transcript.passed(go test ./...)`, finding{quotes, `write transcript.passed("go test ./...")`}, `transcript.passed("go test ./...")`},
 
-		// Nothing of the kind: the words stand in a text, or somewhere else.
+		// Not such a mistake: the words are in a string, or somewhere else.
 		{`said("is not None") and and`, finding{`and is not expected here`, ""}, `said("is not None")`},
 		{`transcript.last contains "x =~ /y/" or foo`, finding{`unknown name "foo"`, `the names of this file are "repo", "state", "todo"`}, `transcript.last contains "x =~ /y/"`},
 	} {

@@ -62,7 +62,7 @@ func TestRunDefaultsThatDoNotLoad(t *testing.T) {
 	}
 }
 
-// The policy's own when may stand below run: it is no part of what a hook reads first.
+// The policy's own when may follow run: a hook need not read it first.
 func TestRunDefaultsStandAnywhere(t *testing.T) {
 	for _, text := range []string{
 		"run: {client: claude}\nwhen: stop_hook_active\nrules: [{name: on, continue: go on}]\n",

@@ -37,7 +37,7 @@ func TestRunEffect(t *testing.T) {
 	}
 }
 
-// A value is data: at the beginning of an argument it is no option, unless the policy itself says so.
+// A value is data: at the beginning of an argument it is not an option, unless the policy itself spells one.
 func TestValuesAreNoOptions(t *testing.T) {
 	for args, want := range map[string][]string{
 		`[notify, "${session_id}"]`:                 nil,
@@ -92,7 +92,7 @@ func TestRunThatDoesNotLoad(t *testing.T) {
 	}
 }
 
-// A verb of the program's own that is called run takes the place of ralph's.
+// A program's own verb named run replaces ralph's.
 func TestRunOfTheirOwn(t *testing.T) {
 	cfg := rules.Config{Effects: []rules.EffectDecl{{Name: "run", Doc: "Runs a job."}}}
 	p := loadWith(t, policy(running("run: {job: 'n${s.n}'}")), cfg)

@@ -90,7 +90,7 @@ func (r *Runner) runProgram(ctx context.Context, cancel context.CancelCauseFunc,
 		}
 	}}
 	stderr := &tail{max: maxStderr}
-	spools := [2]*spool{r.folder.output(n, "out"), r.folder.output(n, "err")}
+	spools := [2]*spool{r.directory.output(n, "out"), r.directory.output(n, "err")}
 	start := r.now()
 	env := slices.Concat(r.env, cmd.Env) // if a name occurs twice, the last value counts
 	c := process.Command{

@@ -99,7 +99,7 @@ func TestForgedRecords(t *testing.T) {
 	}
 }
 
-// The folder of a run is for the user alone: an agent prints what it reads.
+// Only the user can read the directory of a run: an agent prints what it reads.
 func TestFolderIsPrivate(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows has other rights")

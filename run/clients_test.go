@@ -126,7 +126,7 @@ func TestCommandIsRefused(t *testing.T) {
 	}
 }
 
-// A session file is where the client's own folder and the session lead.
+// A session file is found by the client's own directory and the session.
 func TestTranscript(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the projects of the recorded streams have Unix paths")
@@ -202,7 +202,7 @@ func write(t *testing.T, name, text string) {
 	}
 }
 
-// A session that goes on is counted from where it was.
+// A session that continues is counted from where it was.
 func TestTokensOfASession(t *testing.T) {
 	dir, _ := project(t)
 	a := &replayed{Adapter: run.Codex(), t: t, streams: []string{"tool", "resumed", "ok"}}
@@ -270,7 +270,7 @@ func FuzzLine(f *testing.F) {
 	})
 }
 
-// Records that were not seen from a client here, but stand in its source or schema.
+// Records that no client was seen to write, but that are in its source or schema.
 func TestUnrecorded(t *testing.T) {
 	for _, c := range []struct {
 		client, out string

@@ -132,7 +132,8 @@ func TestKilledRuns(t *testing.T) {
 	}
 }
 
-// What an agent puts in the place of an output is not written to: a pipe would block the run, a link leads elsewhere.
+// If an agent replaces an output file, ralph does not write to the replacement: a pipe would block the run, and a link
+// leads elsewhere.
 func TestOutputIsItsOwnFile(t *testing.T) {
 	dir, state := project(t)
 	r, err := run.New(load(t, policy), run.Generic(), run.WithDir(dir), run.WithState(state),

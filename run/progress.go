@@ -125,8 +125,8 @@ func (r *Runner) say(ev Event) error {
 	ev.Seq = r.progress.Seq
 	r.progress.Event = &ev
 	err := r.keep()
-	if err == nil && r.folder != nil {
-		err = r.folder.append(ev)
+	if err == nil && r.directory != nil {
+		err = r.directory.append(ev)
 	}
 	r.emit(ev)
 	return err

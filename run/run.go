@@ -38,9 +38,9 @@ type Runner struct {
 	resume      string
 	limits      Limits // from the options; a resumed run replaces zero fields
 
-	progress progress
-	folder   *folder
-	emit     func(Event)
+	progress  progress
+	directory *directory
+	emit      func(Event)
 }
 
 // plan is what a run should do. Only its limits can change, when the run is resumed.
@@ -233,8 +233,8 @@ func (r *Runner) run(ctx context.Context) {
 	}
 	r.progress.End = e.end
 	_ = r.say(last)
-	if r.folder != nil {
-		r.folder.close()
+	if r.directory != nil {
+		r.directory.close()
 	}
 }
 
@@ -257,7 +257,7 @@ func (r *Runner) begin(ctx context.Context) (release func(), err error) {
 		process.Leftovers(r.progress.Agent, r.mark(), grace) // a previous process of this run was killed
 	}
 	if r.disk != nil {
-		if err := r.openFolder(); err != nil {
+		if err := r.openDirectory(); err != nil {
 			return release, err
 		}
 		r.prune()

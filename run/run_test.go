@@ -41,7 +41,7 @@ func load(t *testing.T, text string) *rules.Program {
 	return p
 }
 
-// project is a folder with a state directory beside it.
+// project makes a project directory, and a state directory beside it.
 func project(t *testing.T) (dir, state string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "project")
@@ -234,7 +234,7 @@ func TestOneRunOfAPolicy(t *testing.T) {
 	}
 }
 
-// A run that ends in the middle of an iteration goes on with that iteration.
+// A run that ends in the middle of an iteration continues with that iteration.
 func TestResume(t *testing.T) {
 	dir, state := project(t)
 	opts := []run.Option{run.WithDir(dir), run.WithState(state), sh(`echo "$1" >>prompts`)}
@@ -264,7 +264,8 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// A process that resumes a run which another one still runs changes nothing of it, and goes on from where the other one ended.
+// A process that resumes a run while another one still runs it does not change it, and continues where the other one
+// ended.
 func TestResumeOfARunUnderWay(t *testing.T) {
 	dir, state := project(t)
 	r, err := run.New(load(t, policy), run.Generic(), run.WithDir(dir), run.WithState(state), run.WithLimits(run.Limits{Iterations: 1}), sh("echo x >>count"))
@@ -342,7 +343,7 @@ func TestKilledBesideAnother(t *testing.T) {
 	}
 }
 
-// A paused run waits before the policy is asked: the switch that pauses it lets every agent stop.
+// A paused run waits before it evaluates the policy: the switch that pauses it lets every agent stop.
 func TestPause(t *testing.T) {
 	dir, _ := project(t)
 	asked := 0
@@ -572,6 +573,6 @@ func TestPrune(t *testing.T) {
 		t.Errorf("kept (-want +got)\n%s", diff)
 	}
 	if _, err := os.Stat(filepath.Join(dir, run.Dir, old)); err == nil {
-		t.Error("the folder of the old run is there")
+		t.Error("the directory of the old run still exists")
 	}
 }

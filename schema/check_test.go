@@ -499,7 +499,7 @@ func TestCheckLeavesDocumentAlone(t *testing.T) {
 	}
 }
 
-// Too much of what nobody means, and too deep for anybody.
+// Schemas larger and deeper than any real one.
 func TestCheckDepthAndAmount(t *testing.T) {
 	recursive := `{"$ref": "#/$defs/list", "$defs": {"list": {"type": "array", "items": {"$ref": "#/$defs/list"}}}}`
 	itself := []any{nil}

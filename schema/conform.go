@@ -16,7 +16,7 @@ type conformer struct {
 	steps    int         // used so far: fields, defaults, messages
 	unusable []Violation // without positions
 	inexact  []Violation // numbers that were saturated, without positions
-	holes    []hole      // positions of unusable fields, which get no default: nobody wrote that value
+	holes    []hole      // positions of unusable fields, which get no default: a default would be a value that no one wrote
 }
 
 type hole struct {

@@ -184,7 +184,7 @@ func FuzzCheck(f *testing.F) {
 	})
 }
 
-// ofType fails the test if v, which lies at a pointer, is not of type t and not known to be unusable.
+// ofType fails the test if v, the value at a pointer, is not of type t and not known to be unusable.
 func ofType(t *testing.T, typ *schema.Schema, v any, at string, unusable map[string]bool) {
 	t.Helper()
 	if typ == nil {

@@ -79,7 +79,7 @@ func TestShippedDefaults(t *testing.T) {
 	}
 }
 
-// Phases that nobody declared are told, and rules go on with them.
+// Undeclared phases are reported, and rules use them.
 func TestShippedPhase(t *testing.T) {
 	got := shipped(t, "speckit-state").Check(mustParse(t, `{"phase": "planning", "featureId": "test-feature", "taskIndex": "2"}`))
 	want := []string{

@@ -12,8 +12,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The library of the reference implementation and the checker judge the same values: schemas are drawn from all keywords,
-// values from what such schemas speak of.
+// The library of the reference implementation and the checker judge the same values: schemas are drawn from all
+// keywords, and values from those that the schemas name.
 
 func TestCheckerAgreesWithLibrary(t *testing.T) { rapid.Check(t, agrees) }
 

@@ -260,7 +260,7 @@ func TestApplyTakesBack(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if !ready { // somebody else was faster than the undoing
+		if !ready { // another process was faster than the undoing
 			p.write("set.json", `{"n": 9}`)
 			p.write("moved.txt", "new")
 		}
@@ -405,7 +405,8 @@ func TestPrune(t *testing.T) {
 	}
 }
 
-// A file that is not there begins as the document of Create, in folders that are made.
+// A file that does not exist begins as the document of Create, in directories that are
+// made.
 func TestApplyCreate(t *testing.T) {
 	p := newProject(t, nil)
 	begin := map[string]any{"phase": "plan", "round": 0, "left": []any{"a"}}

@@ -149,7 +149,7 @@ func TestBudgetOfValues(t *testing.T) {
 	}
 	for _, test := range []struct{ read, want string }{
 		{"a.json b.json small.json", "ok|" + spent + "|ok"},
-		{"a.json text.json", "ok|ok"}, // what stands in a text is no value
+		{"a.json text.json", "ok|ok"}, // the content of a text is not a value
 		{"l/*.json small.json", spent + "|ok"},
 		{"a.json l/a*.json", "ok|" + spent},
 		{"ten.md ten.md", "ok|" + spent},

@@ -28,7 +28,7 @@ func (e *PathError) Error() string {
 type EditError struct {
 	Path    string // relative to the root; empty from [Edit], which knows no path
 	Pointer string // JSON pointer of the value that was to be set; empty for the whole document
-	Message string // what stands in the way and what to do
+	Message string // what prevents the change and what to do
 }
 
 func (e *EditError) Error() string {

@@ -35,8 +35,8 @@ func ExampleRoot_Read() {
 	// /etc/passwd has an unusable path: it is outside the project
 }
 
-// A change says what it is based on. If the file is another one by now,
-// nothing is written, and whoever asked decides again.
+// A change names the version that it is based on. If the file has changed since, nothing is written, and the program
+// decides again.
 func ExampleRoot_Apply() {
 	dir, err := os.MkdirTemp("", "project")
 	if err != nil {

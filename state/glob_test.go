@@ -57,7 +57,7 @@ func TestReadAll(t *testing.T) {
 		{"*.md", []string{".hidden.md", "a.md", "b.md", "{x}.md"}},
 		{"./a.*", []string{"a.md", "a.txt"}},
 		{"**/*.md", []string{".hidden.md", "a.md", "b.md", "sub/c.md", "sub/deep/d.md", "{x}.md"}},
-		{"sub/*", []string{"sub/c.md"}}, // a folder is no match
+		{"sub/*", []string{"sub/c.md"}}, // a directory does not match
 		{"{a,b}.md", []string{"a.md", "b.md"}},
 		{`\{x\}.md`, []string{"{x}.md"}},
 		{"a.md", []string{"a.md"}},
@@ -78,7 +78,7 @@ func TestReadAll(t *testing.T) {
 	}
 }
 
-// AnyFile finds what ReadAll would, good or bad, and Match tells it of a name.
+// AnyFile finds what ReadAll would, good or bad, and Match reports the same for a name.
 func TestAnyFile(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("HOME", home)
@@ -166,7 +166,7 @@ func TestReadAllHasALimit(t *testing.T) {
 	}
 }
 
-// What is no file to read is one bad document among good ones.
+// A match that is not a regular file is one bad document among good ones.
 func TestReadAllOddFiles(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("links need a privilege there")
@@ -201,7 +201,7 @@ func TestReadAllOddFiles(t *testing.T) {
 	}
 }
 
-// Files in a folder that is a link within the project are read like others.
+// Files in a directory that is a link within the project are read like others.
 func TestReadAllThroughALinkedFolder(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("links need a privilege there")

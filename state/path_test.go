@@ -151,7 +151,7 @@ func TestTarget(t *testing.T) {
 	}
 }
 
-// SetHome puts another directory in the place of the user's.
+// SetHome replaces the user's home directory with another one.
 func TestSetHome(t *testing.T) {
 	p := newProject(t, nil)
 	home := t.TempDir()

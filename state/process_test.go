@@ -108,7 +108,7 @@ func TestProcessKilled(t *testing.T) {
 	}
 }
 
-// Nobody who reads beside a writer sees half a file.
+// A reader beside a writer never sees half a file.
 func TestProcessReadsWhole(t *testing.T) {
 	p := newProject(t, map[string]string{"state.md": "---\nn: 0\n---\n" + padding})
 	cmd := child("rewrite", p.Dir())

@@ -92,7 +92,7 @@ func TestProcessFullDisk(t *testing.T) {
 	}
 }
 
-// A pipe in place of a folder is not opened, which would wait for a writer.
+// A pipe instead of a directory is not opened, since that would wait for a writer.
 func TestPipeForFolder(t *testing.T) {
 	p := newProject(t, map[string]string{"sub/a": "x"})
 	if err := syscall.Mkfifo(p.path("pipe"), 0o600); err != nil {

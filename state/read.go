@@ -70,7 +70,7 @@ func (f Format) String() string {
 	return formatNames[f]
 }
 
-// A File says what to read, and how.
+// A File names what to read, and how.
 type File struct {
 	Path   string // see [Root] for valid paths
 	Format Format

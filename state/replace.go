@@ -73,7 +73,7 @@ func sweepTemps(root *os.Root, dir string) {
 	}
 }
 
-// syncDir makes a rename durable. Some file systems do not support it, which is no reason to undo the rename.
+// syncDir makes a rename durable. Some file systems do not support it; that does not undo the rename.
 func syncDir(root *os.Root, dir string) {
 	if !dirsNeedSync {
 		return

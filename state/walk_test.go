@@ -28,7 +28,7 @@ func found(t testing.TB, r *Root, pattern string, entries int) ([]string, error)
 	return slices.Compact(names), err
 }
 
-// Every folder is read once, whatever the pattern.
+// Every directory is read once, whatever the pattern.
 func TestWalkVisitsEachEntryOnce(t *testing.T) {
 	files := map[string]string{}
 	for i := range 40 {
@@ -103,7 +103,7 @@ func TestPatternsHaveLimits(t *testing.T) {
 }
 
 // A link that leads out of the root, or nowhere, is a match that cannot be read, so that
-// somebody hears of it. Where it leads is not looked at.
+// it is reported. Its target is not looked at.
 func TestLiteralsThatAreLinks(t *testing.T) {
 	p := newProject(t, map[string]string{"a.md": "", "d/b.md": ""})
 	for name, to := range map[string]string{"in": "a.md", "out": t.TempDir() + "/c.md", "nowhere": "none.md", "folder": "d"} {

@@ -28,7 +28,7 @@ func TestWrite(t *testing.T) {
 		return string(b)
 	}
 
-	// A new file, with the folders that it needs.
+	// A new file, with the directories that it needs.
 	if err := root.Write(ctx, "a/b/new.json", []byte("{}"), ""); err != nil || content("a/b/new.json") != "{}" {
 		t.Fatal(err, content("a/b/new.json"))
 	}
@@ -45,7 +45,7 @@ func TestWrite(t *testing.T) {
 	if err := root.Write(ctx, "a/b/new.json", []byte("x"), ""); !errors.Is(err, ErrChanged) {
 		t.Errorf("over a file that nobody read: %v", err)
 	}
-	// Replaced by whoever has read it, and by nobody else.
+	// Only a writer that has read the current version can replace it.
 	read := version("a/b/new.json")
 	if err := root.Write(ctx, "a/b/new.json", []byte("{1}"), read); err != nil || content("a/b/new.json") != "{1}" {
 		t.Error(err, content("a/b/new.json"))
@@ -70,7 +70,7 @@ func TestWrite(t *testing.T) {
 		"":         new(*PathError),
 		"../x":     new(*PathError),
 		"~/x":      new(*PathError),
-		"a":        new(*EditError), // a folder
+		"a":        new(*EditError), // a directory
 		"a/b/\x00": new(*PathError),
 	} {
 		if err := root.Write(ctx, path, nil, ""); err == nil || !errors.As(err, problem) {

@@ -75,7 +75,7 @@ func axe(t *testing.T) string {
 	return string(src)
 }
 
-// No view has what somebody without eyes or a mouse cannot use, in both themes.
+// Every view can be used without eyes or a mouse, in both themes.
 func TestAccessible(t *testing.T) {
 	src := axe(t)
 	w := world(t)

@@ -46,13 +46,13 @@ func TestAnswerOnce(t *testing.T) {
 	}
 }
 
-// failing is a stream that nobody reads any more.
+// failing is a stream whose reader is gone.
 type failing struct{}
 
 func (failing) Write([]byte) (int, error) { return 0, errors.New("nobody is there") }
 
-// An answer that cannot be written is told, and an agent that nobody can tell why is
-// not held by the status alone.
+// An answer that cannot be written is reported. If the reason cannot be shown, the exit
+// status alone does not hold the agent.
 func TestAnswerCannotBeWritten(t *testing.T) {
 	goOn := host.Reply{Continue: true, Reason: "on"}
 	var stderr bytes.Buffer

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// fillFolder moves a folder to a small disk of its own and fills that up.
+// fillFolder moves a directory to a small file system and fills that up.
 func fillFolder(t *testing.T, folder string) {
 	t.Helper()
 	saved := map[string][]byte{}

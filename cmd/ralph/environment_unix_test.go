@@ -12,11 +12,11 @@ import (
 	"testing"
 )
 
-// nobody is the user that root becomes in these tests: root may do everything.
+// The ID of the user that root becomes in these tests, since root may do everything.
 const nobody = 65534
 
-// asOrdinaryUser lets a hook run as somebody who is not root, with a directory for
-// its state that it may write.
+// asOrdinaryUser runs a hook as a user other than root, with a state directory that this
+// user may write.
 func asOrdinaryUser(t *testing.T, h hook) hook {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -68,7 +68,7 @@ func copyProgram(t *testing.T) string {
 	return path
 }
 
-// stravinskyHook is a hook of a loop that goes on, but for what the test does to it.
+// stravinskyHook returns a hook whose loop continues unless the test prevents it.
 func stravinskyHook(t *testing.T) (h hook, unchanged func()) {
 	t.Helper()
 	const body = "Do the work.\n"

@@ -51,7 +51,7 @@ func bareHook(t *testing.T, files map[string]string, args ...string) (h hook, pr
 	return h, program
 }
 
-// by has another program run in the place of ralph.
+// by returns a hook that runs another program, which then starts ralph.
 func (h hook) by(argv ...string) hook {
 	h.prepare = func(cmd *exec.Cmd) {
 		path, err := exec.LookPath(argv[0])

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// pipe puts a named pipe in the place of a file or folder.
+// pipe replaces a file or directory with a named pipe.
 func pipe(t *testing.T, path string) {
 	t.Helper()
 	if err := os.RemoveAll(path); err != nil {
@@ -75,8 +75,8 @@ finally:
   - {when: true, prune: {glob: "pipe/**", older: 1s}}
 `
 
-// A named pipe in the place of any file or folder that ralph reads holds up no hook,
-// not until its deadline either.
+// A named pipe instead of any file or directory that ralph reads does not delay a hook,
+// not even until its deadline.
 func TestPipesEverywhere(t *testing.T) {
 	for _, test := range []struct{ name, at string }{ // PROJECT/…, STATE/… or HOME/…
 		{"a fact", "PROJECT/pipe"},
@@ -164,7 +164,7 @@ func TestPipesEverywhere(t *testing.T) {
 	}
 }
 
-// Likewise for the settings of hosts and what commands make.
+// The same for the settings of hosts, and for what commands write.
 func TestPipesForCommands(t *testing.T) {
 	for _, at := range []string{
 		"PROJECT/.claude", "PROJECT/.claude/settings.json", "PROJECT/.claude/settings.local.json", "PROJECT/.codex/hooks.json",
@@ -206,7 +206,7 @@ func TestPolicyLinks(t *testing.T) {
 		files  map[string]string
 		links  map[string]string // to PROJECT/… or ELSEWHERE/…
 		policy string
-		want   string // of what is reported; "" if it goes on
+		want   string // of what is reported; "" if the agent continues
 	}{
 		{"policy", nil, map[string]string{".ralph/policy.yaml": "ELSEWHERE/secrets"}, "", out},
 		{"policy by a chain", nil, map[string]string{".ralph/policy.yaml": "PROJECT/b", "b": "ELSEWHERE/secrets"}, "", out},

@@ -107,7 +107,7 @@ func killAtChange(t *testing.T, h hook, n int) (killed bool) {
 		case !status.Stopped():
 			continue // a thread has ended
 		}
-		if options == 0 { // it stands in front of its first instruction
+		if options == 0 { // before its first instruction
 			options = sysGood | exitKill | syscall.PTRACE_O_TRACECLONE
 			if err := syscall.PtraceSetOptions(tid, options); err != nil {
 				t.Fatal(err)
@@ -135,8 +135,8 @@ func killAtChange(t *testing.T, h hook, n int) (killed bool) {
 	}
 }
 
-// changesFiles reports whether a thread that stands at a system call is about to
-// change a file or a folder by it.
+// changesFiles reports whether a thread that is stopped at a system call is about to
+// change a file or directory with it.
 func changesFiles(t *testing.T, tid int) bool {
 	t.Helper()
 	const getSyscallInfo, entry = 0x420e, 1

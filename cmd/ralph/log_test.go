@@ -18,7 +18,7 @@ import (
 	"github.com/ralph-sdk/ralph/project"
 )
 
-// Followed, the log goes on with the decisions that come, until the person ends it.
+// With --follow, the log also prints the decisions that come, until the user ends it.
 func TestLogFollow(t *testing.T) {
 	dir := t.TempDir()
 	own := store.Open(dir)

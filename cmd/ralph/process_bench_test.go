@@ -23,9 +23,9 @@ import "os"
 func main() { os.Stdout.WriteString("hello\n") }
 `
 
-// A program that runs another one and prints how much memory it took at most, in
-// bytes. It must be small itself: where the system counts the memory of whoever
-// starts a process as that of the process, a test binary would be measured.
+// weighProgram is a program that runs another one and prints how much memory it took
+// at most, in bytes. It must be small: some systems count the memory of the process
+// that starts another one too, so a test binary would measure itself.
 const weighProgram = `package main
 
 import (

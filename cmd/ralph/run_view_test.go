@@ -10,7 +10,8 @@ import (
 	"github.com/ralph-sdk/ralph/run"
 )
 
-// On a terminal one line says what goes on, and its time goes on without events.
+// On a terminal, one line shows the current iteration, and its time advances without
+// events.
 func TestRunViewOnATerminal(t *testing.T) {
 	start := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	ticks, notes := make(chan time.Time), make(chan string)

@@ -29,8 +29,8 @@ func TestGoesOn(t *testing.T) {
 	}
 }
 
-// Whatever goes wrong, the status is 0, the answer does not hold the agent, and the
-// person is told why, in the answer and on stderr.
+// Whatever goes wrong, the status is 0, the agent may stop, and the user learns why, in
+// the answer and on stderr.
 func TestTroubleLetsGo(t *testing.T) {
 	manyParentheses := strings.Repeat("(", 1_000_000)
 	for _, c := range []struct {
@@ -111,8 +111,8 @@ func with(files map[string]string, name, content string) map[string]string {
 	return files
 }
 
-// What is no event of a project is told in the answer alone: some hosts show every
-// line of stderr as an error of the hook.
+// Input that is not an event of a project is reported only in the answer: some hosts show
+// every line of stderr as an error of the hook.
 func TestNoEvent(t *testing.T) {
 	for stdin, told := range map[string]string{
 		" ":                             "it is empty",

@@ -18,23 +18,23 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Each script in testdata/script is a session at a terminal, with the files that it
-// finds written below it. It starts in an empty project and has a home, a state
-// directory and a PATH of its own, so that nothing of the person who runs the tests
-// is read or changed. The language is that of the Go command's own scripts:
+// Each script in testdata/script is a session at a terminal, followed by the files that
+// it needs. It starts in an empty project with its own home directory, state directory
+// and PATH, so that nothing of the user who runs the tests is read or changed. The
+// language is that of the Go command's own scripts:
 //
 //	exec PROGRAM ARG…        run it; it must succeed, after a ! it must fail
 //	status N                 the exit status of the program that ran last
 //	stdout RE, stderr RE     what it printed matches; after a ! it does not
 //	stdin FILE               what the next program reads
 //	cmp FILE1 FILE2          both are equal; stdout and stderr are files too. TIME in
-//	                         FILE2 stands for any time such as 2026-11-20T12:00:00Z
-//	exists FILE…             they are there; after a ! they are not
+//	                         FILE2 matches any time such as 2026-11-20T12:00:00Z
+//	exists FILE…             they exist; after a ! they do not
 //	grep RE FILE             the file matches; after a ! it does not
 //	cp, rm, mkdir, chmod, symlink, cd, env NAME=VALUE
 //
-// A word in front in brackets, [unix] or [windows], keeps a line for that system.
-// $PROGRAM is where the program is, $WORK the folder of project and home.
+// A word in brackets before a line, [unix] or [windows], limits it to that system.
+// $PROGRAM is the path of the program, $WORK the directory of project and home.
 // $NAME is replaced outside of single quotes. With UPDATE_SCRIPTS=1 in the
 // environment, a cmp that fails writes what the program printed into the script.
 func TestScripts(t *testing.T) {

@@ -12,8 +12,8 @@ import (
 	"github.com/ralph-sdk/ralph/state"
 )
 
-// A prompt of several megabytes is told to the agent as it is; one that ralph could
-// not read again is refused before anything is written.
+// A prompt of several megabytes reaches the agent unchanged. One that ralph could not
+// read again is refused before anything is written.
 func TestStartLargePrompt(t *testing.T) {
 	own := t.TempDir()
 	start := func(dir string, prompt io.Reader) (int, string) {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// An archive is a text with files behind it, each under a line "-- NAME --".
+// An archive is a comment followed by files, each under a line "-- NAME --".
 type archive struct {
 	comment string
 	files   []archived

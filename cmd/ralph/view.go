@@ -116,7 +116,8 @@ func (a *app) serve(ctx context.Context, c view.Config, open string) error {
 	return server.Serve(ctx)
 }
 
-// browser returns the command that opens an address in the user's browser, "" if this is no terminal of a desktop.
+// browser returns the command that opens an address in the user's browser, or "" unless ralph runs in a terminal on a
+// desktop.
 func browser(system string, terminal bool, getenv func(string) string) (name string, args []string) {
 	if !terminal || getenv("CI") != "" || getenv("SSH_CONNECTION") != "" || getenv("SSH_TTY") != "" {
 		return "", nil

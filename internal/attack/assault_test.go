@@ -240,7 +240,7 @@ func (a *assault) breaches(outcomes []outcome) (breaches []string) {
 	return breaches
 }
 
-// allowed reports whether a file may change: it is named, or lies in a folder that is, with a slash behind it.
+// allowed reports whether a file may change: it is listed, or in a directory that is listed with a slash at its end.
 func (a *assault) allowed(name string) bool {
 	return slices.ContainsFunc(a.scene.allow, func(allowed string) bool {
 		return name == allowed || strings.HasSuffix(allowed, "/") && strings.HasPrefix(name+"/", allowed)
@@ -252,7 +252,7 @@ func speaks(r rune) bool {
 	return r != '\n' && r != '\t' && unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)
 }
 
-// answer reads what a hook said: whether the agent goes on, in any host's words.
+// answer reads a hook's answer in any host's format and reports whether the agent continues.
 func answer(stdout string) (goesOn bool, err error) {
 	if stdout == "" {
 		return false, nil

@@ -1,8 +1,8 @@
 // Package attack tries to break ralph's promises from outside, as a hostile repository, agent, model or host could.
 //
 // Each file of testdata is a scene: a project, what is done in it, and what must come of it. A line "try VALUE" is one
-// attack; a scene without such a line is one too. So a new attack is a line, or a small file. [scene] says what else may
-// stand there. What holds for every attack is in [assault.breaches] and need not be said.
+// attack; a scene without such a line is one too. So a new attack is a line, or a small file. [scene] describes the other
+// lines. What holds for every attack is in [assault.breaches], and a scene need not repeat it.
 package attack_test
 
 import (

@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// scene is a file of testdata. It begins with lines that say what is done; the files of the project follow, each under a
+// scene is a file of testdata. It begins with lines that describe what is done; the files of the project follow, each under a
 // line "-- NAME --". The lines are
 //
 //	# TEXT              a comment
-//	try VALUE           one attack, whose value stands for @X everywhere. A value in quotation marks has Go's escapes;
-//	                    "a"*1000 "b" stands for a thousand a and a b
+//	try VALUE           one attack, whose value replaces @X everywhere. A value in quotation marks has Go's escapes;
+//	                    "a"*1000 "b" is a thousand a and a b
 //	prepare COMMAND     a line for the shell, run in the project before
 //	env NAME=VALUE      a variable for ralph
 //	run COMMAND         what is attacked, in words and without a shell: ralph eval, unless the scene says otherwise.
@@ -21,14 +21,14 @@ import (
 //	want stop           what the last answer must be: stop (unless the scene says otherwise), continue, or any
 //	says TEXT           what the answers must have, so that an attack that misses its aim does not pass
 //	allow NAME…         where the secret may be, or what may change: stdout, stderr, or a path such as PROJECT/state.json,
-//	                    or a folder such as PROJECT/.ralph/runs/
+//	                    or a directory such as PROJECT/.ralph/runs/
 //	within DURATION     how long one command may take, 20s unless the scene says otherwise
 //	memory MIB          how much memory it may take, 512 MiB unless the scene says otherwise (on Linux)
 //
 // The file judge is not a part of the project either: it is what the model's service answers, as it goes over the wire.
 //
-// In all of it @PROJECT is the project, @HOME the home directory, @STATE ralph's own directory and @OUT a folder outside
-// of them all. @SECRET is a text that stands in @OUT/secret.txt and in @HOME/.netrc; @MARK is a file that only a program
+// In all of it @PROJECT is the project, @HOME the home directory, @STATE ralph's own directory and @OUT a directory
+// outside of them all. @SECRET is a string in @OUT/secret.txt and in @HOME/.netrc; @MARK is a file that only a program
 // that an attack starts would make; @SPY is an address to which nothing may connect.
 type scene struct {
 	try     []string

@@ -40,7 +40,7 @@ func storm(t *testing.T, src string) *assault {
 	return a
 }
 
-// Of many hooks of one session that run at once, exactly as many go on as the limit allows.
+// Of many hooks of one session that run at once, exactly as many continue as the limit allows.
 func TestStormOnOneCounter(t *testing.T) {
 	processes, limit := times(12, 200), times(5, 50)
 	a := storm(t, fmt.Sprintf(`want any
@@ -126,7 +126,7 @@ func leftovers(t *testing.T, dir string) []string {
 	return names
 }
 
-// swap puts one file after the other in the place of path, without a moment between, while hooks run.
+// swap atomically replaces the file at path with one file after the other while hooks run.
 func swap(t *testing.T, a *assault, hooks int, path string, makers ...func(name string) error) {
 	t.Helper()
 	put := func(maker func(string) error) error {

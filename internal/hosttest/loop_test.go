@@ -65,8 +65,8 @@ func (s *scene) wants(r result, texts ...string) {
 	}
 }
 
-// The entry of --scope user is for every project. It fires in one whose folder is not trusted: only Codex asks for trust in
-// the entry itself.
+// The entry of --scope user is for every project. It fires in a project that the client does not trust: only Codex asks
+// for trust in the entry itself.
 func TestUserScope(t *testing.T) {
 	for _, c := range []client{claude, codex, gemini, carefulQwen(), copilot} {
 		t.Run(c.host, func(t *testing.T) {
@@ -95,8 +95,8 @@ func TestUserScope(t *testing.T) {
 	}
 }
 
-// Codex and Copilot CLI find the hooks of the project above a subfolder, and so does ralph the project. The others read only
-// the settings of the folder that they are started in, and install says so.
+// Codex and Copilot CLI find the hooks of the project above a subdirectory, and ralph finds the project. The others
+// read only the settings of the directory that they are started in, and install reports that.
 func TestSubfolder(t *testing.T) {
 	for _, c := range all {
 		t.Run(c.host, func(t *testing.T) {

@@ -108,7 +108,7 @@ var (
 	offline    = regexp.MustCompile(`npm (error|ERR!) code (ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ETIMEDOUT)`)
 )
 
-// install gives the folder with the clients, and fills it if need be.
+// install returns the directory with the clients, and fills it if necessary.
 func install() (string, error) {
 	dir := clientsDir
 	if dir == "" {
@@ -129,7 +129,7 @@ func install() (string, error) {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
 		return "", err
 	}
-	// The folder gets its name when it is whole.
+	// The directory gets its name when it is complete.
 	made, err := os.MkdirTemp(filepath.Dir(dir), "new-")
 	if err != nil {
 		return "", err

@@ -49,7 +49,8 @@ var plugins = []struct {
 	},
 }
 
-// A plugin is valid, installs without a network, its hook asks the policy of the project, and its commands are there. Removed, it asks no more.
+// A plugin is valid and installs without a network; its hook evaluates the project's policy, and its commands exist.
+// After it is removed, the hook no longer runs.
 func TestPlugin(t *testing.T) {
 	root, err := filepath.Abs(filepath.Join("..", ".."))
 	if err != nil {

@@ -112,7 +112,8 @@ func (s *scene) alone() {
 	}
 }
 
-// hang makes a named pipe, and a shell script that writes to it and goes on for ever. The channel is closed once it did.
+// hang makes a named pipe, and a shell script that writes to it and never ends. The channel is closed after it has
+// written.
 func (s *scene) hang() (script string, started <-chan struct{}) {
 	s.t.Helper()
 	pipe := filepath.Join(s.dir, "started") // some shell tools may not leave the project
@@ -174,7 +175,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// The session goes on: the model sees what came before, and its tokens are counted once.
+// The session continues: the model sees what came before, and its tokens are counted once.
 func TestRunContinues(t *testing.T) {
 	for _, a := range agents {
 		t.Run(a.host, func(t *testing.T) {

@@ -143,7 +143,7 @@ func (s *scene) write(name, text string) {
 	}
 }
 
-// program makes a shell script and puts its folder first on the PATH.
+// program makes a shell script and puts its directory first on the PATH.
 func (s *scene) program(name, lines string) {
 	s.t.Helper()
 	s.write(name, "#!/bin/sh\n"+lines+"\n")

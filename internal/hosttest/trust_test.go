@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// trust gives a client the trust that it asks its user for: in the folder and, for Codex, in each hook as it is now.
+// trust gives a client the trust that it asks its user for: in the directory and, for Codex, in each hook as it is now.
 func (s *scene) trust() {
 	s.t.Helper()
 	trusted := fmt.Sprintf(`{%q: "TRUST_FOLDER"}`, s.dir)
@@ -28,7 +28,7 @@ func (s *scene) trust() {
 	}
 }
 
-// trustFolder gives Codex the trust in the folder alone.
+// trustFolder makes Codex trust only the directory, not its hooks.
 func (s *scene) trustFolder() {
 	s.t.Helper()
 	s.appendTo(".codex/config.toml", fmt.Sprintf("[projects.%q]\ntrust_level = \"trusted\"\n", s.dir))
@@ -100,7 +100,7 @@ func carefulQwen() client {
 func TestTrust(t *testing.T) {
 	for _, c := range []struct {
 		client client
-		args   []string // with which the client runs in a folder that it does not trust
+		args   []string // with which the client runs in a directory that it does not trust
 		says   string
 	}{
 		{codex, nil, "Codex does not trust this folder"},

@@ -69,16 +69,14 @@ func List(module fs.FS) ([]Message, error) {
 	return all, err
 }
 
-// walk visits the files of a module that it consists of: no test data, and nothing of its examples, tools
-// and nested modules.
+// walk visits the files of the module and of those nested in it: no test data, and nothing of this package.
 func walk(module fs.FS, visit func(file string, text []byte) error) error {
 	return fs.WalkDir(module, ".", func(file string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
 		if d.IsDir() {
-			_, nested := fs.Stat(module, path.Join(file, "go.mod"))
-			if file != "." && (nested == nil || strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata" || file == "internal/messages") {
+			if file != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata" || d.Name() == "node_modules" || file == "internal/messages") {
 				return fs.SkipDir
 			}
 			return nil

@@ -40,8 +40,8 @@ func TestNpmPlatforms(t *testing.T) {
 	}
 }
 
-// npmInstall makes the packages of a release, installs the wrapper and the package of this
-// platform without a network, and gives the folder with what is on the PATH then, and that of the program.
+// npmInstall makes the packages of a release, and installs the wrapper and the package of this platform without a
+// network. It returns the directory that is then on the PATH, and that of the program.
 func npmInstall(t *testing.T) (bin, native string) {
 	t.Helper()
 	if testing.Short() {

@@ -89,7 +89,7 @@ func TestWorkflows(t *testing.T) {
 	}
 }
 
-// The version that stands behind a pinned commit is the same wherever the action is used.
+// The comment with the version of a pinned commit is the same wherever the action is used.
 func TestPinnedVersions(t *testing.T) {
 	seen := map[string]string{}
 	uses := regexp.MustCompile(`uses: (\S+)@([0-9a-f]{40}) # (v[0-9.]+)\n`)

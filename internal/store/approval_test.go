@@ -63,8 +63,8 @@ func TestApprovals(t *testing.T) {
 	}
 }
 
-// Only a file that lies under the name of its own project and policy approves it. What
-// an older ralph wrote, and whatever else is in the folder, is passed over.
+// Only a file under the name of its own project and policy approves it. What an older
+// ralph wrote, and whatever else is in the directory, is ignored.
 func TestApprovalsAreNotGuessed(t *testing.T) {
 	dir := t.TempDir()
 	s := store.Open(dir)

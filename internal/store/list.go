@@ -29,7 +29,7 @@ func (p Pause) Covers(policy, session string) bool {
 	return (p.Policy == "" || p.Policy == policy) && (p.Session == "" || p.Session == session)
 }
 
-// A Hint is a text of the user for the next matching continuation.
+// A Hint is what the user has to add to the next matching continuation.
 type Hint struct {
 	Text    string    `json:"text"`
 	Policy  string    `json:"policy,omitempty"`  // "" fits any

@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Whoever follows the log gets the latest decisions, then all that come, each once:
-// also those that were torn while they were written, and those around a rotation.
+// Following the log returns the latest decisions, then all that come, each once, including those that were torn while
+// they were written and those around a rotation.
 func TestFollowLog(t *testing.T) {
 	s := Open(t.TempDir())
 	log := filepath.Join(s.Dir(), logName)
@@ -105,7 +105,7 @@ func TestFollowLogOfSlowWriter(t *testing.T) {
 	}
 }
 
-// A log that is not there yet is waited for.
+// A log that does not exist yet is waited for.
 func TestFollowLogFromNothing(t *testing.T) {
 	s := Open(t.TempDir())
 	ctx, cancel := context.WithCancel(t.Context())

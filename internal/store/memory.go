@@ -17,7 +17,7 @@ const (
 
 	maxMemorySize = 4 << 20
 
-	// maxMemoryHistory is how far a memory file grows before it begins anew.
+	// maxMemoryHistory is how far a memory file grows before it starts over.
 	maxMemoryHistory = 16 << 10
 )
 

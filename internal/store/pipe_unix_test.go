@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// A pipe in the place of one of ralph's own files is an error, or as if the file were
-// not there. Nothing waits for it: this test would hang.
+// A pipe instead of one of ralph's own files is an error, or counts as a missing file.
+// Nothing waits for it: this test would hang.
 func TestPipes(t *testing.T) {
 	const key, root, policy = "k", "/project", ".ralph/policy.yaml"
 	now := time.Now()

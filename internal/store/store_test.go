@@ -53,7 +53,7 @@ func TestDefaultDir(t *testing.T) {
 	}
 }
 
-// Without a directory nothing is remembered, and whoever wants to is told.
+// Without a directory nothing is remembered, and saving reports that.
 func TestStoreWithoutDirectory(t *testing.T) {
 	s := Open("")
 	if line, version, err := s.LoadMemory("k"); version != "" || err != nil || len(line) != 0 {
@@ -206,8 +206,7 @@ func TestMemoryDamaged(t *testing.T) {
 	}
 }
 
-// What was saved last is what is read, whatever its length and whatever stands before
-// it or, torn by a full disk, behind it.
+// Load returns what was saved last, whatever its length, and whatever precedes or, torn by a full disk, follows it.
 func TestMemoryLatest(t *testing.T) {
 	s := Open(t.TempDir())
 	path := s.memoryPath("k")
@@ -286,7 +285,7 @@ func TestLockGivesUp(t *testing.T) {
 	})
 }
 
-// A lock on a file that was removed or replaced excludes nobody.
+// A lock on a file that was removed or replaced excludes no other process.
 func TestLockHeldElsewhere(t *testing.T) {
 	for _, test := range []struct {
 		name   string
@@ -632,7 +631,7 @@ func TestKeepLog(t *testing.T) {
 	}
 }
 
-// A store that cannot be written says so, with what stands in the way.
+// A store that cannot be written reports that, and why.
 func TestStoreThatCannotBeWritten(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
@@ -647,8 +646,8 @@ func TestStoreThatCannotBeWritten(t *testing.T) {
 	}
 }
 
-// A memory file gets a line for each save. A line without its end was never
-// finished and does not count, and a long file begins anew.
+// A memory file gets a line for each save. A line without its end was never finished and does not count, and a long
+// file starts over.
 func TestMemoryHistory(t *testing.T) {
 	s := Open(t.TempDir())
 	path := s.memoryPath("k")

@@ -9,8 +9,7 @@ import (
 	"github.com/ralph-sdk/ralph/internal/workspace"
 )
 
-// tree makes folders, those whose names end in /, and files with their content, in which
-// BASE is the folder of all.
+// tree makes directories, whose names end in /, and files with their content, in which BASE is the root of the tree.
 func tree(t *testing.T, files map[string]string) (in func(name string) string) {
 	t.Helper()
 	base, err := filepath.EvalSymlinks(t.TempDir())
@@ -46,8 +45,7 @@ func homeAt(dir string) func(string) string {
 	}
 }
 
-// A project is found from a folder within it: by .ralph, then by .git, and never at or above the
-// home directory.
+// A project is found from a directory inside it: by .ralph, then by .git, and never at or above the home directory.
 func TestAbove(t *testing.T) {
 	in := tree(t, map[string]string{
 		"home/.ralph/": "", "home/.git/": "",
@@ -101,7 +99,7 @@ func TestAboveFiles(t *testing.T) {
 		"home/m/dir/x":     "home/m",
 		"home/m/link":      "home/m/link",
 		"home/r/sub/x":     "home/r/sub",
-		"home/n/x":         "home/n/x", // the home directory is no project, whatever it holds
+		"home/n/x":         "home/n/x", // the home directory is not a project, whatever it holds
 	} {
 		if got := workspace.Above(in(dir), files, homeAt(in("home"))); got != in(want) {
 			t.Errorf("above %s: %s", dir, got)

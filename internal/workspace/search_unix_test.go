@@ -9,11 +9,12 @@ import (
 	"github.com/ralph-sdk/ralph/internal/workspace"
 )
 
-// A folder that others can write is no project of a folder within it, nor is one above it.
+// A directory that others can write is not the project of a directory inside it, nor is
+// one above it.
 func TestAboveShared(t *testing.T) {
 	for _, c := range []struct {
 		mode      os.FileMode
-		uid, gid  int // of the folder, -1 for those of the process
+		uid, gid  int // of the directory, -1 for those of the process
 		want      string
 		needsRoot bool
 	}{

@@ -288,13 +288,13 @@ func TestUnreachable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.Close() // nobody listens there any more
+	l.Close() // from now on, connections are refused
 	if _, err := ask(t, question("http://"+l.Addr().String())); kind(err) != judge.Unreachable {
 		t.Errorf("the error is %q: %v", kind(err), err)
 	}
 }
 
-// A redirect is an error, whoever it comes from: the key is for the address that was named.
+// A redirect is an error, wherever it comes from: the key is for the address that was named.
 func TestKeyIsNotCarriedElsewhere(t *testing.T) {
 	thief := serve(t, says(verdict))
 	for _, code := range []int{301, 302, 307, 308} {

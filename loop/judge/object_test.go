@@ -51,7 +51,7 @@ func TestObject(t *testing.T) {
 	}
 }
 
-// Whatever the text: there is an answer or a reason, and the answer stands in the text.
+// Whatever the text is, there is an answer or a reason, and the answer is in the text.
 func FuzzObject(f *testing.F) {
 	for _, s := range []string{`{"a":1}`, "```\n{}\n```", "{{}}", `{"a":"\u007b"}`, "{\"a\":1}{", "\xff{"} {
 		f.Add(s)

@@ -37,8 +37,8 @@ func (coverage) Kind() rules.SourceKind {
 	}
 }
 
-// Gather reads the profile beneath the project's root, whatever the path says. A profile that is not there is missing, one that is no profile is
-// invalid; the policy says what then happens.
+// Gather reads the profile, never outside of the project's root, whatever the path is. A profile that does not exist is
+// missing, and a file that is not a profile is invalid; the policy decides what follows from that.
 func (coverage) Gather(ctx context.Context, q loop.Query) rules.Value {
 	doc, v := q.Read(ctx, state.Text)
 	if v.Status != rules.OK {

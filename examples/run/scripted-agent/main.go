@@ -11,8 +11,8 @@
 //	exit N             end with this status, at once
 //	hang               do nothing until it is ended
 //
-// The last argument is the prompt, which say repeats in the place of {prompt}. Which part is next is kept in a file beside
-// the script, with .next added to its name.
+// The last argument is the prompt, and say replaces {prompt} with it. The number of the next part is in a file beside the
+// script, with .next added to its name.
 package main
 
 import (

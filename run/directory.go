@@ -21,8 +21,8 @@ import (
 // nothing from them, since agents and repositories can write them.
 const Dir = ".ralph/runs"
 
-// folder is the directory of one run.
-type folder struct {
+// directory is the directory of one run.
+type directory struct {
 	root *os.Root
 	log  *os.File
 }
@@ -30,26 +30,26 @@ type folder struct {
 // logFile has one event a line.
 const logFile = "run.jsonl"
 
-// openFolder opens the directory of the run, and appends an event that was not written because of a kill.
-func (r *Runner) openFolder() error {
-	f, err := openFolder(r.plan.Home, r.plan.ID)
+// openDirectory opens the directory of the run, and appends an event that was not written because of a kill.
+func (r *Runner) openDirectory() error {
+	d, err := openDirectory(r.plan.Home, r.plan.ID)
 	if ev := r.progress.Event; err == nil && ev != nil {
 		var last int
-		if last, err = f.last(); err == nil && last < ev.Seq {
-			err = f.append(*ev)
+		if last, err = d.last(); err == nil && last < ev.Seq {
+			err = d.append(*ev)
 		}
 		if err != nil {
-			f.close()
+			d.close()
 		}
 	}
 	if err != nil {
 		return fmt.Errorf("the directory of the run cannot be used: %w", err)
 	}
-	r.folder = f
+	r.directory = d
 	return nil
 }
 
-func openFolder(project, id string) (*folder, error) {
+func openDirectory(project, id string) (*directory, error) {
 	root, err := os.OpenRoot(project)
 	if err != nil {
 		return nil, err
@@ -82,19 +82,19 @@ func openFolder(project, id string) (*folder, error) {
 		own.Close()
 		return nil, err
 	}
-	return &folder{own, log}, nil
+	return &directory{own, log}, nil
 }
 
-func (f *folder) close() {
-	f.log.Close()
-	f.root.Close()
+func (d *directory) close() {
+	d.log.Close()
+	d.root.Close()
 }
 
 // append writes an event in one call.
-func (f *folder) append(ev Event) error {
+func (d *directory) append(ev Event) error {
 	line, err := json.Marshal(ev)
 	if err == nil {
-		_, err = f.log.Write(append(line, '\n'))
+		_, err = d.log.Write(append(line, '\n'))
 	}
 	if err != nil {
 		return fmt.Errorf("%s cannot be written: %w", logFile, err)
@@ -103,20 +103,20 @@ func (f *folder) append(ev Event) error {
 }
 
 // last returns the number of the last event, and truncates a line left incomplete by a kill.
-func (f *folder) last() (int, error) {
-	info, err := f.log.Stat()
+func (d *directory) last() (int, error) {
+	info, err := d.log.Stat()
 	if err != nil {
 		return 0, err
 	}
 	const most = 1 << 20 // far more than any line
 	start := max(info.Size()-most, 0)
 	b := make([]byte, info.Size()-start)
-	if _, err := f.log.ReadAt(b, start); err != nil && !errors.Is(err, io.EOF) {
+	if _, err := d.log.ReadAt(b, start); err != nil && !errors.Is(err, io.EOF) {
 		return 0, err
 	}
 	whole := bytes.LastIndexByte(b, '\n') + 1
 	if whole < len(b) {
-		if err := f.log.Truncate(start + int64(whole)); err != nil {
+		if err := d.log.Truncate(start + int64(whole)); err != nil {
 			return 0, err
 		}
 	}
@@ -130,13 +130,13 @@ func (f *folder) last() (int, error) {
 func outputName(n int, kind string) string { return fmt.Sprintf("%04d.%s", n, kind) }
 
 // output creates the file for the output of iteration n. If that fails, the output is not kept: it is only for people.
-func (f *folder) output(n int, kind string) *spool {
-	if f == nil {
+func (d *directory) output(n int, kind string) *spool {
+	if d == nil {
 		return &spool{}
 	}
 	name := outputName(n, kind)
-	_ = f.root.Remove(name) // an agent may have created a link or a pipe
-	file, err := f.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	_ = d.root.Remove(name) // an agent may have created a link or a pipe
+	file, err := d.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return &spool{}
 	}
