@@ -157,7 +157,7 @@ func packages(t *testing.T) []string {
 		}
 		base := d.Name()
 		switch {
-		case d.IsDir() && rel != "." && (strings.HasPrefix(base, ".") || base == "testdata" || base == "tools" || base == "examples"):
+		case d.IsDir() && rel != "." && (strings.HasPrefix(base, ".") || base == "testdata" || base == "tools" || base == "examples" || base == "web"):
 			return filepath.SkipDir
 		case !d.IsDir() && strings.HasSuffix(base, ".go") && !strings.HasSuffix(base, "_test.go"):
 			seen[filepath.ToSlash(filepath.Dir(rel))] = true
