@@ -16,6 +16,7 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/cdproto/tracing"
 	"github.com/chromedp/chromedp"
 )
 
@@ -258,9 +259,63 @@ func (t *Tab) Type(text string) error {
 	return t.Call("Input.insertText", map[string]any{"text": text}, nil)
 }
 
+// Task is the longest one of a page, in milliseconds.
+type Task struct{ Wall, CPU float64 }
+
+// Tasks begins to watch how long the page is busy without a pause. What it returns ends that.
+func (t *Tab) Tasks() (stop func() (Task, error), err error) {
+	type event struct {
+		Name   string  `json:"name"`
+		Thread int     `json:"tid"`
+		Wall   float64 `json:"dur"` // in microseconds
+		CPU    float64 `json:"tdur"`
+	}
+	var all []event
+	done := make(chan struct{})
+	ctx, cancel := context.WithCancel(t.ctx)
+	err = chromedp.Listen(ctx, func(e any) {
+		switch e := e.(type) {
+		case *tracing.EventDataCollected:
+			for _, v := range e.Value {
+				var one event
+				if b, err := json.Marshal(v); err == nil && json.Unmarshal(b, &one) == nil {
+					all = append(all, one)
+				}
+			}
+		case *tracing.EventTracingComplete:
+			close(done)
+		}
+	})
+	if err == nil {
+		err = t.Call("Tracing.start", map[string]any{"categories": "devtools.timeline,disabled-by-default-devtools.timeline,toplevel", "transferMode": "ReportEvents"}, nil)
+	}
+	return func() (longest Task, err error) {
+		defer cancel()
+		if err := t.Call("Tracing.end", nil, nil); err != nil {
+			return longest, err
+		}
+		<-done
+		page := map[int]bool{} // threads that run scripts
+		for _, e := range all {
+			page[e.Thread] = page[e.Thread] || e.Name == "FireAnimationFrame"
+		}
+		for _, e := range all {
+			if page[e.Thread] && e.Name == "RunTask" {
+				longest = Task{max(longest.Wall, e.Wall/1000), max(longest.CPU, e.CPU/1000)}
+			}
+		}
+		if longest.Wall == 0 {
+			err = errors.New("the browser did not say how long its tasks were")
+		}
+		return longest, err
+	}, err
+}
+
 // Screenshot returns the window as PNG.
 func (t *Tab) Screenshot() ([]byte, error) {
-	var shot struct{ Data []byte }
+	var shot struct {
+		Data []byte `json:"data"`
+	}
 	err := t.Call("Page.captureScreenshot", map[string]any{"format": "png"}, &shot)
 	return shot.Data, err
 }
