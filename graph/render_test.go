@@ -33,15 +33,15 @@ func rendered(t *testing.T, format func(*testing.T, *Graph) []byte) (files []str
 	return files
 }
 
-// Mermaid is where npm puts it for this test; nothing is loaded here.
+// Mermaid is where .ci/run installs it; nothing is loaded here.
 func TestMermaidParses(t *testing.T) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		t.Skip(err)
 	}
-	dir := filepath.Join(cache, "ralph-graph")
+	dir := filepath.Join(cache, "ralph-npm")
 	if _, err := os.Stat(filepath.Join(dir, "node_modules", "mermaid")); err != nil {
-		t.Skipf("Mermaid is not installed; run: npm install --prefix %s mermaid", dir)
+		t.Skip("Mermaid is not installed; .ci/run installs it from npm")
 	}
 	script, err := os.ReadFile(filepath.Join("testdata", "mermaid.mjs"))
 	if err != nil {
