@@ -146,7 +146,7 @@ func (v *runView) write(ev run.Event) {
 		}
 	case run.RunEnd:
 		v.what = ""
-		v.line("%s: %s", endWords(ev.Ended), ev.Why)
+		v.line("%s", closing(ev))
 		words := []string{plural(ev.Totals.Iterations, "iteration"), used(ev.Totals)}
 		if v.far != "" {
 			words = append(words, v.far)

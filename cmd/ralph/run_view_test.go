@@ -61,6 +61,24 @@ func TestRunViewOnATerminal(t *testing.T) {
 	}
 }
 
+func TestClosing(t *testing.T) {
+	for _, tt := range []struct {
+		end       run.End
+		why, want string
+	}{
+		{run.Stopped, "all done", "stopped: all done"},
+		{run.Stopped, "", "stopped"},
+		{run.Success, "done", "done"},
+		{run.Success, "doneness is 1", "done: doneness is 1"},
+		{run.NoProgress, "no progress in 3 continuations (limits.repeats)", "no progress in 3 continuations (limits.repeats)"},
+		{"later", "of another version", "later: of another version"},
+	} {
+		if got := closing(run.Event{Ended: tt.end, Why: tt.why}); got != tt.want {
+			t.Errorf("closing(%s, %q) = %q, want %q", tt.end, tt.why, got, tt.want)
+		}
+	}
+}
+
 func TestClock(t *testing.T) {
 	now := time.Date(2026, 3, 1, 23, 0, 0, 0, time.Local)
 	for at, want := range map[time.Time]string{

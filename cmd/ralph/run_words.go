@@ -61,6 +61,19 @@ func endWords(e run.End) string {
 	return words
 }
 
+// closing returns how a run ended, and why, without repeating what the reason begins with.
+func closing(ev run.Event) string {
+	words := endWords(ev.Ended)
+	rest, repeated := strings.CutPrefix(ev.Why, words)
+	switch {
+	case ev.Why == "":
+		return words
+	case repeated && (rest == "" || rest[0] == ' '):
+		return ev.Why
+	}
+	return words + ": " + ev.Why
+}
+
 // clock returns a local time, with the date if it is not today.
 func clock(at, now time.Time) string {
 	at, now = at.Local(), now.Local()
