@@ -99,12 +99,12 @@ export default defineConfig({
     nav: [
       { text: 'Docs', link: '/docs/' },
       { text: 'Reference', link: '/docs/reference/' },
-      { text: 'Changelog', link: '/CHANGELOG' }
+      { text: 'Changelog', link: '/CHANGELOG' },
+      { text: 'GitHub', link: repository }
     ],
     sidebar: sidebar(),
     outline: [2, 3],
     search: { provider: 'local' },
-    socialLinks: [{ icon: 'github', link: repository }],
     editLink: { pattern: `${repository}/edit/main/:path` }
   }
 })
