@@ -31,7 +31,7 @@ type Answer struct {
 // host cannot show it. A blank Reason becomes "Continue.", because some hosts drop an answer without a reason; any
 // other is unchanged.
 func (h *Host) Encode(r Reply) Answer {
-	r = sane(r)
+	r = normalize(r)
 	if r.Event == PreCompact {
 		r.Continue = r.Continue && BlocksCompaction(h.Name)
 	}
@@ -52,15 +52,15 @@ func (h *Host) Encode(r Reply) Answer {
 // 2, with log lines and the reason on stderr, where the agent reads both. To stop is status 0, with log lines and the
 // notice on stderr. Stdout is empty except for Context, which is plain text: hosts add it to the prompt.
 func EncodeExitCode(r Reply) Answer {
-	r = sane(r)
+	r = normalize(r)
 	if r.Continue {
 		return Answer{Stderr: lines(r.Log, r.Reason), Status: 2}
 	}
 	return Answer{Stdout: lines(nil, r.Context), Stderr: lines(r.Log, unsaid(r.Notice, r.Log))}
 }
 
-// sane returns r without what the event cannot carry.
-func sane(r Reply) Reply {
+// normalize returns r without what the event cannot carry.
+func normalize(r Reply) Reply {
 	r.Continue = r.Continue && (decides(r.Event) || r.Event == PreCompact)
 	if r.Continue && strings.TrimSpace(r.Reason) == "" {
 		r.Reason = "Continue."

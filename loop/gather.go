@@ -265,7 +265,7 @@ func (g *gatherer) Name(ctx context.Context, name string) any {
 	}
 	in := g.Event.Input(name) // nil for run.NAME: hooks have no run
 	if list, ok := in.([]map[string]any); ok {
-		return listOf(list, whole)
+		return listOf(list, asAny)
 	}
 	return in
 }
@@ -280,7 +280,7 @@ func (g *gatherer) transcriptName(ctx context.Context, name string) any {
 		}
 		return s.Last()
 	case vocab.TranscriptTexts:
-		return listOf(g.words(ctx), whole)
+		return listOf(g.words(ctx), asAny)
 	case vocab.TranscriptFailed:
 		var f *host.Failure
 		if s != nil {
@@ -305,7 +305,7 @@ func (g *gatherer) transcriptName(ctx context.Context, name string) any {
 			return listOf(s.Turns(n), func(t host.Turn) any { return map[string]any{"role": t.Role, "text": t.Text} })
 		}
 	case vocab.TranscriptTools:
-		return listOf(s.Tools(), whole)
+		return listOf(s.Tools(), asAny)
 	case vocab.TranscriptPassed:
 		return func(command string) bool { return host.Passed(g.actions(ctx, s), command, false) }
 	case vocab.TranscriptPassedSinceEdit:
@@ -348,8 +348,8 @@ func listOf[T any](list []T, as func(T) any) []any {
 	return out
 }
 
-// whole returns v as a value of the language.
-func whole[T any](v T) any { return v }
+// asAny returns v as a value of the language.
+func asAny[T any](v T) any { return v }
 
 // trigger returns why the context is compacted: anything but a user's request is automatic.
 func trigger(word string) string {

@@ -116,7 +116,7 @@ func (d *Decision) Record(private bool) Record {
 		if v.Private && d.Err != nil {
 			r.Error = hidden(r.Error)
 		}
-		r.Notices, r.Notes, r.Log = d.discreet(r.Notices), d.discreet(r.Notes), d.discreet(r.Log)
+		r.Notices, r.Notes, r.Log = d.redact(r.Notices), d.redact(r.Notes), d.redact(r.Log)
 	}
 	if d.gatherer != nil {
 		d.recordMemory(&r)
@@ -235,8 +235,8 @@ func short(v any) any {
 	return cutBytes(string(b), maxShown)
 }
 
-// discreet returns texts for the log.
-func (d *Decision) discreet(texts []string) []string {
+// redact returns texts for the log, in which the size replaces each private one.
+func (d *Decision) redact(texts []string) []string {
 	texts = slices.Clone(texts)
 	for i, t := range texts {
 		if slices.Contains(d.private, t) {

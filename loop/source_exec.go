@@ -63,5 +63,5 @@ func lines(s string) []any {
 	if s == "" {
 		return []any{}
 	}
-	return listOf(strings.Split(s, "\n"), whole)
+	return listOf(strings.Split(s, "\n"), asAny)
 }

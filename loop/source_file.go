@@ -45,7 +45,7 @@ func gatherFile(ctx context.Context, q Query) rules.Value {
 
 func item(it state.Item) any {
 	return map[string]any{
-		"text": it.Text, "done": it.Done, "tags": listOf(it.Tags, whole), "depth": it.Depth,
+		"text": it.Text, "done": it.Done, "tags": listOf(it.Tags, asAny), "depth": it.Depth,
 		"section": it.Section, "source": it.Source, "line": it.Line,
 	}
 }

@@ -83,7 +83,7 @@ func gitStatus(out string) map[string]any {
 	slices.Sort(changed)
 	changed = slices.DeleteFunc(slices.Compact(changed), func(s string) bool { return s == "" })
 	return map[string]any{
-		"repo": true, "branch": branch, "head": head, "dirty": len(changed) > 0, "changed": listOf(changed, whole),
+		"repo": true, "branch": branch, "head": head, "dirty": len(changed) > 0, "changed": listOf(changed, asAny),
 		"ahead": ahead, "behind": behind,
 	}
 }

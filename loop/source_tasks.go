@@ -87,7 +87,7 @@ func taskFiles(ctx context.Context, q Query, folder, name string) rules.Value {
 		bad.lines = append(bad.lines, fmt.Sprintf("%d more tasks than the %d that are read", more, maxTasks))
 	}
 	slices.SortStableFunc(list, byNumber)
-	return rules.Value{V: listOf(list, whole), Problem: bad.String(), Path: name}
+	return rules.Value{V: listOf(list, asAny), Problem: bad.String(), Path: name}
 }
 
 // byNumber compares tasks as the host counts them: 2 before 10.
@@ -145,6 +145,6 @@ func plainText(v any) (string, bool) {
 func ofSession(t host.Task) any {
 	return map[string]any{
 		"id": t.ID, "subject": t.Subject, "description": t.Description, "status": t.Status, "activeForm": t.ActiveForm,
-		"owner": t.Owner, "blocks": listOf(t.Blocks, whole), "blockedBy": listOf(t.BlockedBy, whole),
+		"owner": t.Owner, "blocks": listOf(t.Blocks, asAny), "blockedBy": listOf(t.BlockedBy, asAny),
 	}
 }

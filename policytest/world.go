@@ -36,15 +36,15 @@ func newWorld(g situation, p *rules.Program, now time.Time) (*world, error) {
 			w.literals[decl.Name] = value
 		}
 		if _, invalid := g.Invalid[decl.Name]; ok || invalid {
-			w.stands(decl)
+			w.provideFile(decl)
 		}
 	}
 	return w, nil
 }
 
-// stands makes the file of a fact exist that the test gives as a literal, so that a policy with a top-level when
+// provideFile makes the file of a fact exist that the test gives as a literal, so that a policy with a top-level when
 // applies to the test.
-func (w *world) stands(decl *rules.Fact) {
+func (w *world) provideFile(decl *rules.Fact) {
 	if path := decl.File; path != "" {
 		w.exists = append(w.exists, slashpath.Clean(path))
 	}

@@ -48,7 +48,7 @@ const maxDifferences = 10
 // texts, a continue with another text is a difference, too. Params have the values with which the programs were loaded.
 // Conditions are understood as in [Check]; a difference that depends on anything else is in Unknown.
 func Diff(older, newer *Program, texts bool) *Comparison {
-	if older, newer = older.whole(), newer.whole(); older.table == nil || newer.table == nil {
+	if older, newer = older.loaded(), newer.loaded(); older.table == nil || newer.table == nil {
 		return &Comparison{Uncompared: []string{noPolicy}}
 	}
 	older.mu.Lock()

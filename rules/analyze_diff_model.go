@@ -42,7 +42,7 @@ func (t *translator) meaningOf(f *Fact) string {
 	if !ok {
 		s = fmt.Sprintf("%s %v %#v %q %#v %q", f.Source.Name, f.HasDefault, f.Default, f.Args, f.Options, f.Texts)
 		for _, seg := range f.segments() {
-			s += "\x00" + seg.literal + "\x00" + t.meaning(seg.hole)
+			s += "\x00" + seg.literal + "\x00" + t.meaning(seg.placeholder)
 		}
 		t.meanings[f] = s
 	}

@@ -179,8 +179,8 @@ func (f *Fact) pathFacts() (out []*Fact) {
 			continue
 		}
 		for _, s := range a.path.segs {
-			if s.hole != nil {
-				out = append(out, needed(s.hole)...)
+			if s.placeholder != nil {
+				out = append(out, needed(s.placeholder)...)
 			}
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// benchPolicy has eight rules of which the last holds; its text has seven holes.
+// benchPolicy has eight rules of which the last holds; its text has seven placeholders.
 const benchPolicy = `ralph: 1
 facts:
   settings:

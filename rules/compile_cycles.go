@@ -73,7 +73,7 @@ func (c *compiler) needs(s *symbol) []*symbol {
 	switch s.kind {
 	case factSymbol:
 		for _, seg := range s.fact.segments() {
-			add(seg.hole)
+			add(seg.placeholder)
 		}
 	case letSymbol:
 		add(s.let.root)

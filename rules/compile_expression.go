@@ -238,7 +238,7 @@ func (c *compiler) letType(s *symbol) {
 	}
 	l.state = letOpen
 	c.engine.declare(s.key, nature.Nature{}) // until it is compiled, and if that fails
-	snip := whole(l.scope, l.decl.expr)
+	snip := snippetOf(l.scope, l.decl.expr)
 	root, nt := c.expression(snip, false)
 	l.root = root
 	l.state = letDone

@@ -14,8 +14,8 @@ func (c *compiler) checkForeign(sc *scope, n *source.Node) {
 	if !strings.Contains(n.Value, "{{") && strings.Count(n.Value, "$") == strings.Count(n.Value, "${") {
 		return
 	}
-	holes := regexp.MustCompile(`\{\{[^{}\n]*\}\}|\$\([^()\n]*\)|\$[A-Za-z_]\w*`)
-	for _, g := range holes.FindAllStringIndex(n.Value, 20) {
+	placeholders := regexp.MustCompile(`\{\{[^{}\n]*\}\}|\$\([^()\n]*\)|\$[A-Za-z_]\w*`)
+	for _, g := range placeholders.FindAllStringIndex(n.Value, 20) {
 		before, written := n.Value[:g[0]], n.Value[g[0]:g[1]]
 		if strings.Count(before, "`")%2 == 1 || strings.LastIndex(before, "${") > strings.LastIndex(before, "}") {
 			continue

@@ -101,11 +101,11 @@ func (c *compiler) runDefaults(doc *document, sc *scope) {
 
 // number compiles an expression whose value must be a number.
 func (c *compiler) number(sc *scope, n *source.Node) []segment {
-	s := whole(sc, n)
+	s := snippetOf(sc, n)
 	root, nt := c.expression(s, false)
 	if root != nil && !isUnknown(nt) && (!nt.IsNumber() || nt.IsDuration()) {
 		from, to := s.trimmed()
 		c.report(sc.file, s.at(from), s.at(to), Error, "type", "", "measure takes numbers; got "+typeName(nt))
 	}
-	return []segment{{hole: root, src: n.Value, broken: root == nil}}
+	return []segment{{placeholder: root, src: n.Value, broken: root == nil}}
 }

@@ -27,7 +27,7 @@ type Loop struct {
 
 // Loop returns the policy's loop, or nil if it has none. The result must not be modified.
 func (p *Program) Loop() *Loop {
-	if p = p.whole(); p.loop == nil {
+	if p = p.loaded(); p.loop == nil {
 		return nil
 	}
 	return &p.loop.info
@@ -66,7 +66,7 @@ func (c *compiler) loop(doc *document, sc *scope) {
 	s.used.Store(true)
 	l := &loop{info: Loop{State: s.fact}, pos: sc.file.at(d.state.Start), on: c.conditions(sc, d.on), name: c.newText(sc, d.name)}
 	if d.owner != nil {
-		snip := whole(sc, d.owner)
+		snip := snippetOf(sc, d.owner)
 		root, nt := c.expression(snip, false)
 		if l.owner = root; root != nil {
 			c.checkValue(snip, root, nt, &schema.Schema{Kind: schema.String, Nullable: true, Optional: true}, "the owner of the loop", "type")
@@ -81,7 +81,7 @@ func (c *compiler) loop(doc *document, sc *scope) {
 	if l.name != nil && !c.lazy {
 		for _, part := range c.program.compiled(l.name) {
 			for _, seg := range part.segs {
-				c.checkShown(sc, d.name, seg.hole, "name")
+				c.checkShown(sc, d.name, seg.placeholder, "name")
 			}
 		}
 	}

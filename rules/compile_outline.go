@@ -20,7 +20,7 @@ type Outline struct {
 // [Program.Rules] and [Program.Facts] list them.
 func (p *Program) Outline() []Outline {
 	var parts []Outline
-	p = p.whole()
+	p = p.loaded()
 	head := func(kind string, c *cond) {
 		if c != nil {
 			parts = append(parts, Outline{Kind: kind, When: c.written(), Operands: c.texts(), Reads: factsIn(nil, c)})
@@ -37,11 +37,11 @@ func (p *Program) Outline() []Outline {
 		parts = append(parts, p.outlined(r))
 	}
 	for _, f := range p.facts {
-		var holes []*cond
+		var placeholders []*cond
 		for _, s := range f.segments() {
-			holes = append(holes, s.hole)
+			placeholders = append(placeholders, s.placeholder)
 		}
-		parts = append(parts, Outline{Kind: "fact", Name: f.Name, Reads: factsIn(nil, holes...)})
+		parts = append(parts, Outline{Kind: "fact", Name: f.Name, Reads: factsIn(nil, placeholders...)})
 	}
 	return parts
 }
@@ -69,14 +69,14 @@ func (p *Program) outlined(r *Rule) Outline {
 		for _, part := range p.compiled(t) {
 			shown = append(shown, part.when...)
 			for _, s := range part.segs {
-				shown = append(shown, s.hole)
+				shown = append(shown, s.placeholder)
 			}
 		}
 	}
 	for _, path := range paths {
 		if path != nil {
 			for _, s := range path.segs {
-				shown = append(shown, s.hole)
+				shown = append(shown, s.placeholder)
 			}
 		}
 	}

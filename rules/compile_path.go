@@ -40,8 +40,8 @@ func (c *compiler) argv(sc *scope, f *Fact, nodes []*source.Node) (args []*path)
 		}
 		f.Known = append(f.Known, p.known())
 		p.guarded = !slices.ContainsFunc(nodes[:i], func(n *source.Node) bool { return n.Value == "--" })
-		at := slices.IndexFunc(p.segs, func(s segment) bool { return s.hole == nil || !s.constant() })
-		if p.guarded && !c.lazy && at >= 0 && p.segs[at].hole != nil && !p.segs[at].number {
+		at := slices.IndexFunc(p.segs, func(s segment) bool { return s.placeholder == nil || !s.constant() })
+		if p.guarded && !c.lazy && at >= 0 && p.segs[at].placeholder != nil && !p.segs[at].number {
 			c.warnf(sc, n, "exec-option", "write text or -- before it, if the program knows that", "${%s} is refused where it begins with a hyphen, since the program could take it for an option", p.segs[at].src)
 		}
 	}
@@ -53,10 +53,10 @@ func (p *path) known() string {
 	var b strings.Builder
 	for _, s := range p.segs {
 		switch {
-		case s.hole == nil:
+		case s.placeholder == nil:
 			b.WriteString(s.literal)
-		case s.hole.operand != nil && s.hole.operand.plain != nil && s.constant() && len(s.hole.operand.plain.path) == 0 && s.hole.operand.plain.sym != nil:
-			b.WriteString(display(s.hole.operand.plain.sym.value))
+		case s.placeholder.operand != nil && s.placeholder.operand.plain != nil && s.constant() && len(s.placeholder.operand.plain.path) == 0 && s.placeholder.operand.plain.sym != nil:
+			b.WriteString(display(s.placeholder.operand.plain.sym.value))
 		default:
 			return ""
 		}

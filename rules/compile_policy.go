@@ -65,7 +65,7 @@ func (c *compiler) body(doc *document, sc *scope) *Program {
 		p.rules[i] = c.rule(r)
 	}
 	for _, n := range doc.progress {
-		if root, _ := c.expression(whole(sc, n), false); root != nil {
+		if root, _ := c.expression(snippetOf(sc, n), false); root != nil {
 			p.progress = append(p.progress, root)
 		}
 	}

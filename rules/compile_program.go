@@ -135,19 +135,19 @@ type finally struct {
 }
 
 // Facts returns the declared facts in the order of the policy.
-func (p *Program) Facts() []*Fact { return slices.Clone(p.whole().facts) }
+func (p *Program) Facts() []*Fact { return slices.Clone(p.loaded().facts) }
 
 // takes returns how long gathering the fact may take.
 func (f *Fact) takes() time.Duration { return cmp.Or(f.Timeout, f.Source.Timeout) }
 
 // Rules returns the rules in the order in which they are tried, with included ones in place.
-func (p *Program) Rules() []*Rule { return slices.Clone(p.whole().rules) }
+func (p *Program) Rules() []*Rule { return slices.Clone(p.loaded().rules) }
 
 // Files returns the files of the program: the policy first, then its includes and the schemas that it names.
-func (p *Program) Files() []File { return slices.Clone(p.whole().files) }
+func (p *Program) Files() []File { return slices.Clone(p.loaded().files) }
 
 // Limits returns the limits of the policy.
-func (p *Program) Limits() Limits { return p.whole().limits }
+func (p *Program) Limits() Limits { return p.loaded().limits }
 
 // extended returns a copy of the head of a program, to which the rest is added.
 func (p *Program) extended() *Program {
@@ -161,8 +161,8 @@ func (p *Program) extended() *Program {
 // noPolicy is the problem of a nil or zero Program.
 const noPolicy = "there is no policy: get a Program from Load"
 
-// whole returns the fully loaded program, or p until it is loaded.
-func (p *Program) whole() *Program {
+// loaded returns the fully loaded program, or p until it is loaded.
+func (p *Program) loaded() *Program {
 	if p == nil {
 		return &Program{}
 	}

@@ -36,8 +36,8 @@ type snippet struct {
 	offset int // of src in the node's value, in runes
 }
 
-// whole returns the snippet of a node that is an expression.
-func whole(sc *scope, n *source.Node) snippet { return snippet{scope: sc, src: n.Value, node: n} }
+// snippetOf returns the snippet of a node that is an expression.
+func snippetOf(sc *scope, n *source.Node) snippet { return snippet{scope: sc, src: n.Value, node: n} }
 
 // at returns the position in the file of a rune of the snippet.
 func (s *snippet) at(rune int) source.Pos { return s.node.At(s.offset + rune) }

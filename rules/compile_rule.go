@@ -50,7 +50,7 @@ func (c *compiler) rule(r pendingRule) *Rule {
 func (c *compiler) conditions(sc *scope, nodes []*source.Node) *cond {
 	kids := make([]*cond, 0, len(nodes))
 	for _, n := range nodes {
-		root, _ := c.expression(whole(sc, n), true)
+		root, _ := c.expression(snippetOf(sc, n), true)
 		if len(nodes) == 1 {
 			return root
 		}
@@ -79,7 +79,7 @@ func (c *compiler) finallyEntry(sc *scope, d finallyDecl) *finally {
 // finish determines what depends on all rules being compiled.
 func (c *compiler) finish() {
 	for _, f := range c.program.facts {
-		f.fix()
+		f.foldArgs()
 	}
 	l := c.program.loop
 	for _, r := range c.program.rules {
@@ -121,8 +121,8 @@ func readBy(root *cond, seen map[*symbol]bool, f func(*symbol)) {
 	})
 }
 
-// fix evaluates the arguments once if all are constant.
-func (f *Fact) fix() {
+// foldArgs evaluates the arguments once if all are constant.
+func (f *Fact) foldArgs() {
 	fixed := make([]string, len(f.handed))
 	for i, a := range f.handed {
 		if a.text != nil || a.name != "" {

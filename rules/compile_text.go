@@ -65,28 +65,28 @@ func (t *text) written() string {
 	return strings.Join(parts, "\n")
 }
 
-// segment is a literal, or a placeholder if hole or broken is set.
+// segment is a literal or, if placeholder or broken is set, a placeholder.
 type segment struct {
-	literal string // at most one line, with its end
-	solid   bool   // the literal is not blank
-	ends    bool   // the literal ends a line
-	hole    *cond
-	src     string // of the placeholder
-	broken  bool   // the placeholder does not compile
-	number  bool   // its value must be a number
+	literal     string // at most one line, with its end
+	solid       bool   // the literal is not blank
+	ends        bool   // the literal ends a line
+	placeholder *cond
+	src         string // of the placeholder
+	broken      bool   // the placeholder does not compile
+	number      bool   // its value must be a number
 }
 
 // constant reports whether params alone determine a segment.
 func (s *segment) constant() bool {
 	reads := false
-	s.hole.walk(func(o *operand) {
+	s.placeholder.walk(func(o *operand) {
 		reads = reads || len(o.calls) > 0 || slices.ContainsFunc(o.syms, func(s *symbol) bool { return s.kind != constSymbol })
 	})
 	return !reads
 }
 
-// hole is a ${…} in a template, with offsets in runes.
-type hole struct {
+// placeholder is a ${…} in a template, with offsets in runes.
+type placeholder struct {
 	literal  string // the literal before it, unescaped
 	src      string
 	offset   int // of src
@@ -96,8 +96,8 @@ type hole struct {
 
 // splitTemplate returns the placeholders of a template. A placeholder ends at the brace that matches its first one,
 // outside of quotes. $${ is a literal ${.
-func splitTemplate(s string) []hole {
-	var holes []hole
+func splitTemplate(s string) []placeholder {
+	var placeholders []placeholder
 	var lit strings.Builder
 	offset := 0 // in runes
 	for i := 0; i < len(s); {
@@ -108,15 +108,15 @@ func splitTemplate(s string) []hole {
 		}
 		if strings.HasPrefix(s[i:], "${") {
 			end := closingBrace(s, i+2)
-			h := hole{literal: lit.String(), offset: offset + 2}
+			h := placeholder{literal: lit.String(), offset: offset + 2}
 			lit.Reset()
 			if end < 0 {
 				h.unclosed = true
 				h.src = s[i+2:]
-				return append(holes, h)
+				return append(placeholders, h)
 			}
 			h.src = s[i+2 : end]
-			holes = append(holes, h)
+			placeholders = append(placeholders, h)
 			offset += utf8.RuneCountInString(s[i : end+1])
 			i = end + 1
 			continue
@@ -125,7 +125,7 @@ func splitTemplate(s string) []hole {
 		lit.WriteString(s[i : i+n])
 		i, offset = i+n, offset+1
 	}
-	return append(holes, hole{literal: lit.String(), last: true})
+	return append(placeholders, placeholder{literal: lit.String(), last: true})
 }
 
 // closingBrace returns the offset of the } that closes the placeholder which begins at i, -1 if none does.
@@ -159,7 +159,7 @@ func (c *compiler) segments(sc *scope, n *source.Node) []segment {
 			segs = append(segs, segment{src: h.src, broken: true})
 		default:
 			root, kind := c.expression(snippet{scope: sc, src: h.src, node: n, offset: h.offset}, false)
-			segs = append(segs, segment{hole: root, src: h.src, broken: root == nil, number: kind.IsInteger || kind.IsFloat})
+			segs = append(segs, segment{placeholder: root, src: h.src, broken: root == nil, number: kind.IsInteger || kind.IsFloat})
 		}
 	}
 	return segs
@@ -193,12 +193,12 @@ func (c *compiler) fill(t *text) {
 	passages(t.node, func(when []*source.Node, n *source.Node) {
 		part := passage{}
 		for _, w := range when {
-			root, _ := c.expression(whole(t.scope, w), true)
+			root, _ := c.expression(snippetOf(t.scope, w), true)
 			part.when = append(part.when, root)
 		}
 		part.segs = lines(c.segments(t.scope, n))
 		for _, s := range part.segs {
-			s.hole.walk((*operand).findExplained)
+			s.placeholder.walk((*operand).findExplained)
 		}
 		t.parts = append(t.parts, part)
 	})

@@ -10,26 +10,26 @@ import (
 
 // splitTemplate finds the placeholders of a template. Offsets count runes.
 func TestSplitTemplate(t *testing.T) {
-	end := func(literal string) hole { return hole{literal: literal, last: true} }
+	end := func(literal string) placeholder { return placeholder{literal: literal, last: true} }
 	tests := []struct {
 		text string
-		want []hole
+		want []placeholder
 	}{
-		{"", []hole{end("")}},
-		{"plain", []hole{end("plain")}},
-		{"${a}", []hole{{src: "a", offset: 2}, end("")}},
-		{"é ${a} b ${ c }", []hole{{literal: "é ", src: "a", offset: 4}, {literal: " b ", src: " c ", offset: 11}, end("")}},
-		{"$${a} $$${b}", []hole{end("${a} $${b}")}},
-		{"$ {a} $", []hole{end("$ {a} $")}},
-		{"${ {a: {b: 1}}.a }!", []hole{{src: " {a: {b: 1}}.a ", offset: 2}, end("!")}},
-		{`${"}" + '{' + ` + "`}`" + `}`, []hole{{src: `"}" + '{' + ` + "`}`", offset: 2}, end("")}},
-		{`${"\"}"}`, []hole{{src: `"\"}"`, offset: 2}, end("")}},
-		{"a ${b", []hole{{literal: "a ", src: "b", offset: 4, unclosed: true}}},
-		{`a ${"b}`, []hole{{literal: "a ", src: `"b}`, offset: 4, unclosed: true}}},
-		{"${}", []hole{{offset: 2}, end("")}},
+		{"", []placeholder{end("")}},
+		{"plain", []placeholder{end("plain")}},
+		{"${a}", []placeholder{{src: "a", offset: 2}, end("")}},
+		{"é ${a} b ${ c }", []placeholder{{literal: "é ", src: "a", offset: 4}, {literal: " b ", src: " c ", offset: 11}, end("")}},
+		{"$${a} $$${b}", []placeholder{end("${a} $${b}")}},
+		{"$ {a} $", []placeholder{end("$ {a} $")}},
+		{"${ {a: {b: 1}}.a }!", []placeholder{{src: " {a: {b: 1}}.a ", offset: 2}, end("!")}},
+		{`${"}" + '{' + ` + "`}`" + `}`, []placeholder{{src: `"}" + '{' + ` + "`}`", offset: 2}, end("")}},
+		{`${"\"}"}`, []placeholder{{src: `"\"}"`, offset: 2}, end("")}},
+		{"a ${b", []placeholder{{literal: "a ", src: "b", offset: 4, unclosed: true}}},
+		{`a ${"b}`, []placeholder{{literal: "a ", src: `"b}`, offset: 4, unclosed: true}}},
+		{"${}", []placeholder{{offset: 2}, end("")}},
 	}
 	for _, tt := range tests {
-		if diff := cmp.Diff(tt.want, splitTemplate(tt.text), cmp.AllowUnexported(hole{})); diff != "" {
+		if diff := cmp.Diff(tt.want, splitTemplate(tt.text), cmp.AllowUnexported(placeholder{})); diff != "" {
 			t.Errorf("%q (-want +got):\n%s", tt.text, diff)
 		}
 	}
@@ -55,7 +55,7 @@ func FuzzTemplate(f *testing.F) {
 				again.WriteString("}")
 			}
 			if at := string(runes[h.offset:]); !strings.HasPrefix(at, string([]rune(h.src))) {
-				t.Errorf("%q: the hole %q does not stand at %d", text, h.src, h.offset)
+				t.Errorf("%q: the placeholder %q does not stand at %d", text, h.src, h.offset)
 			}
 		}
 		if again.String() != text && utf8.ValidString(text) {

@@ -15,7 +15,7 @@ import (
 
 // Uses returns everything that the policy may touch, independent of the facts.
 func (p *Program) Uses() Uses {
-	if p = p.whole(); p.table == nil {
+	if p = p.loaded(); p.table == nil {
 		return Uses{}
 	}
 	return p.findUses()

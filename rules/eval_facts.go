@@ -61,7 +61,7 @@ func (ev *evaluation) checkValues() {
 // Takes reports whether [Values] can have a value with this name: a fact of the policy, or one of ralph's own names.
 // now and the names of loop are in [Options] instead.
 func (p *Program) Takes(name string) bool {
-	p = p.whole()
+	p = p.loaded()
 	if strings.HasPrefix(name, "env.") || slices.ContainsFunc(p.facts, func(f *Fact) bool { return f.Name == name }) {
 		return true
 	}

@@ -245,7 +245,7 @@ func (p *Program) HeadFiles() (files []string) {
 					files = append(files, path)
 				}
 				for _, seg := range s.fact.segments() {
-					look(seg.hole)
+					look(seg.placeholder)
 				}
 			})
 		}

@@ -37,7 +37,7 @@ func (ev *evaluation) measure() {
 		if s.broken {
 			return
 		}
-		value, state := ev.value(s.hole)
+		value, state := ev.value(s.placeholder)
 		if state == unknown { // the decision did not read it
 			return
 		}

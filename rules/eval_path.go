@@ -8,21 +8,21 @@ import (
 // missing fact, which is itself reported. A private value sets ev.quoted.
 func (ev *evaluation) argument(p *path) (value string, problem sentence, quiet bool) {
 	var b strings.Builder
-	var holes []span // of b that came from placeholders
+	var placeholders []span // of b that came from placeholders
 	for i := range p.segs {
 		s := &p.segs[i]
-		if s.hole == nil {
+		if s.placeholder == nil {
 			b.WriteString(s.literal)
 			continue
 		}
-		v, state := ev.value(s.hole)
+		v, state := ev.value(s.placeholder)
 		if state != known {
 			return "", ev.why, state == unknown
 		}
 		private := ev.mark != nil
 		ev.quoted = ev.quoted || private
 		at := ev.at
-		ev.at = s.hole.last().id
+		ev.at = s.placeholder.last().id
 		ev.meter.print(v)
 		ev.at = at
 		text := display(v)
@@ -37,14 +37,14 @@ func (ev *evaluation) argument(p *path) (value string, problem sentence, quiet b
 		if p.guarded && b.Len() == 0 && strings.HasPrefix(text, "-") && !s.constant() {
 			return "", sentencef("${%s} begins with a hyphen, and the program could take it for an option", s.src), false
 		}
-		holes = append(holes, span{b.Len(), b.Len() + len(text)})
+		placeholders = append(placeholders, span{b.Len(), b.Len() + len(text)})
 		b.WriteString(text)
 	}
 	value = b.String()
-	if (p.kind.Path || p.kind.Glob) && climbs(value, holes) {
+	if (p.kind.Path || p.kind.Glob) && climbs(value, placeholders) {
 		return "", sentencef("the path leads out of its directory: %s", masked(cut(value, 60), ev.quoted)), false
 	}
-	if (p.kind.Path || p.kind.Glob) && len(holes) > 0 && !ev.program.allowsPath(value) {
+	if (p.kind.Path || p.kind.Glob) && len(placeholders) > 0 && !ev.program.allowsPath(value) {
 		return "", sentencef("the policy may not use the path %s", masked(cut(value, 60), ev.quoted)), false
 	}
 	return value, sentence{}, false
@@ -77,16 +77,16 @@ func unfit(v any, s string) string {
 
 // climbs reports whether a step of the path is .. and a placeholder contributed to it: only the policy itself may write
 // one.
-func climbs(path string, holes []span) bool {
+func climbs(path string, placeholders []span) bool {
 	at := 0
 	// \ separates on all systems: a state file may be written on one and read on another.
 	for step := range strings.FieldsFuncSeq(path, func(r rune) bool { return r == '/' || r == '\\' }) {
 		at += strings.Index(path[at:], step)
 		if step == ".." {
-			for len(holes) > 0 && holes[0].to <= at {
-				holes = holes[1:] // they are sorted, and there may be many
+			for len(placeholders) > 0 && placeholders[0].to <= at {
+				placeholders = placeholders[1:] // they are sorted, and there may be many
 			}
-			if len(holes) > 0 && holes[0].from < at+2 {
+			if len(placeholders) > 0 && placeholders[0].from < at+2 {
 				return true
 			}
 		}

@@ -161,18 +161,18 @@ func (ev *evaluation) startText(t *text, given map[string]any) (value any, ok bo
 	var b strings.Builder
 	for i := range segs {
 		s := &segs[i]
-		if s.hole == nil {
+		if s.placeholder == nil {
 			if s.broken {
 				return nil, false, fmt.Errorf("the placeholder ${%s} cannot be compiled", s.src)
 			}
 			b.WriteString(s.literal)
 			continue
 		}
-		missing := slices.ContainsFunc(startNamesOf(s.hole), func(name string) bool { _, has := given[name]; return !has })
+		missing := slices.ContainsFunc(startNamesOf(s.placeholder), func(name string) bool { _, has := given[name]; return !has })
 		if missing {
 			return nil, false, nil
 		}
-		v, state := ev.value(s.hole)
+		v, state := ev.value(s.placeholder)
 		if state != known || v == nil {
 			why := ev.why.full
 			if state == known {
@@ -196,8 +196,8 @@ func (ev *evaluation) startText(t *text, given map[string]any) (value any, ok bo
 func (ev *evaluation) startNames(v *template, pointer string) (names []string) {
 	if v.text != nil {
 		for _, seg := range ev.program.compiled(v.text)[0].segs {
-			if seg.hole != nil {
-				names = append(names, startNamesOf(seg.hole)...)
+			if seg.placeholder != nil {
+				names = append(names, startNamesOf(seg.placeholder)...)
 			}
 		}
 	}
@@ -210,8 +210,8 @@ func (ev *evaluation) startNames(v *template, pointer string) (names []string) {
 }
 
 // startNamesOf returns the names after "start." in a placeholder.
-func startNamesOf(hole *cond) (names []string) {
-	hole.walk(func(o *operand) {
+func startNamesOf(placeholder *cond) (names []string) {
+	placeholder.walk(func(o *operand) {
 		for _, sym := range o.syms {
 			if member, ok := strings.CutPrefix(sym.name, "start."); ok && sym.kind == nameSymbol {
 				names = append(names, member)

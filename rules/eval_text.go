@@ -54,7 +54,7 @@ func (ev *evaluation) applies(p *passage) bool {
 // passage appends a part of a text to b; whole is false if the text is too long. A placeholder that cannot be evaluated
 // becomes (?) and is reported in the trace. Lines whose only content is empty placeholders are dropped.
 func (ev *evaluation) passage(b []byte, segs []segment) (out []byte, whole bool) {
-	start, holes, solid := len(b), false, false // of the line: has placeholders, has content
+	start, placeholders, solid := len(b), false, false // of the line: has placeholders, has content
 	for i := range segs {
 		s := &segs[i]
 		before := len(b)
@@ -66,9 +66,9 @@ func (ev *evaluation) passage(b []byte, segs []segment) (out []byte, whole bool)
 		case s.broken:
 			ev.warn(public("the placeholder ${" + s.src + "} cannot be compiled"))
 			b = append(b, "(?)"...)
-			holes, solid = true, true
+			placeholders, solid = true, true
 		default:
-			v, state := ev.value(s.hole)
+			v, state := ev.value(s.placeholder)
 			if state == known {
 				ev.quoted = ev.quoted || ev.mark != nil
 			} else {
@@ -77,17 +77,17 @@ func (ev *evaluation) passage(b []byte, segs []segment) (out []byte, whole bool)
 			}
 			ev.meter.print(v)
 			b = appendDisplay(b, v)
-			holes, solid = true, solid || len(b) > before
+			placeholders, solid = true, solid || len(b) > before
 		}
 		if len(b) > maxText {
 			ev.warn(public("a string is longer than " + strconv.Itoa(maxText) + " bytes and is cut"))
 			return append(truncate(b, maxText), "…"...), false
 		}
 		if s.ends || i == len(segs)-1 {
-			if holes && !solid {
+			if placeholders && !solid {
 				b = b[:start]
 			}
-			start, holes, solid = len(b), false, false
+			start, placeholders, solid = len(b), false, false
 		}
 	}
 	return b, true

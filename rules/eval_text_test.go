@@ -23,7 +23,7 @@ rules:
     when: loop.total < 5
     continue: `
 	w := &world{facts: map[string]rules.Value{"s": is(object{
-		"empty": "", "nil": nil, "text": "some text", "lines": "one\ntwo", "hole": "${s.text}", "quote": `a "q" b`,
+		"empty": "", "nil": nil, "text": "some text", "lines": "one\ntwo", "placeholder": "${s.text}", "quote": `a "q" b`,
 		"list": []any{"a", "b", 3}, "none": []any{}, "n": 42, "big": 1 << 40, "f": 2.5, "on": true, "object": object{"a": "<b>", "n": 1},
 		"long": strings.Repeat("é", 100), "blank": "  ",
 	})}}
@@ -31,23 +31,23 @@ rules:
 		name, text, want string
 		warns            bool
 	}{
-		{name: "no hole", text: "just text", want: "just text"},
-		{name: "a hole", text: "a ${s.text} b", want: "a some text b"},
+		{name: "no placeholder", text: "just text", want: "just text"},
+		{name: "a placeholder", text: "a ${s.text} b", want: "a some text b"},
 		{name: "numbers and booleans", text: "${s.n} ${s.big} ${s.f} ${s.on}", want: "42 1099511627776 2.5 true"},
 		{name: "nil is nothing", text: "a${s.nil}b${s.absent}c", want: "abc"},
 		{name: "a list is one item a line", text: "${s.list}", want: "a\nb\n3"},
 		{name: "an object is JSON, as it is", text: "${s.object}", want: `{"a":"<b>","n":1}`},
 		{name: "durations and times", text: `${loop.elapsed} ${duration("90s")} ${now()}`, want: "0s 1m30s 2026-01-02T03:04:05Z"},
-		{name: "values are never scanned again", text: "${s.hole}", want: "${s.text}"},
+		{name: "values are never scanned again", text: "${s.placeholder}", want: "${s.text}"},
 		{name: "a literal", text: "$${s.text} and $$${s.n} and $", want: "${s.text} and $${s.n} and $"},
 		{name: "dollars and braces are text", text: "$s {s.text} }{ $", want: "$s {s.text} }{ $"},
-		{name: "braces within a hole", text: `'${ {"a": {"b": s.n}}.a.b }'`, want: "42"},
+		{name: "braces within a placeholder", text: `'${ {"a": {"b": s.n}}.a.b }'`, want: "42"},
 		{name: "braces within quotes", text: `"${\"}\" + s.text + '{' + ` + "`}`" + `}"`, want: "}some text{}"},
 		{name: "a quote within quotes", text: `'${"a\"}" + "b"}'`, want: `a"}b`},
-		{name: "a hole over lines", text: "|\n      ${s.on ?\n        \"yes\" :\n        \"no\"}!", want: "yes!"},
-		{name: "a line that held only holes and rendered to nothing is dropped", text: "|\n      a\n        ${s.empty}${s.nil}\n      b", want: "a\nb"},
+		{name: "a placeholder over lines", text: "|\n      ${s.on ?\n        \"yes\" :\n        \"no\"}!", want: "yes!"},
+		{name: "a line that held only placeholders and rendered to nothing is dropped", text: "|\n      a\n        ${s.empty}${s.nil}\n      b", want: "a\nb"},
 		{name: "an empty line stays", text: "|\n      a\n\n      b", want: "a\n\nb"},
-		{name: "a line with more than holes stays", text: "|\n      a\n      - ${s.empty}\n      b", want: "a\n- \nb"},
+		{name: "a line with more than placeholders stays", text: "|\n      a\n      - ${s.empty}\n      b", want: "a\n- \nb"},
 		{name: "an empty list leaves no line", text: "|\n      a\n      ${s.none}\n      b", want: "a\nb"},
 		{name: "the last line may be dropped", text: "|\n      a\n      ${s.empty}", want: "a"},
 		{name: "the first line may be dropped", text: "|\n      ${s.empty}\n      a", want: "a"},
@@ -57,9 +57,9 @@ rules:
 		{name: "bullets", text: "${bullets(s.list, 2)}", want: "- a\n- b\n- … and 1 more"},
 		{name: "bullets over lines", text: "${bullets([s.lines, 1])}${bullets(s.nil)}${bullets(s.list, -1)}", want: "- one\n  two\n- 1- … and 3 more"},
 		{name: "nothing at all", text: "${s.empty}", want: "Continue (rule tell)"},
-		{name: "an unknown hole", text: "a ${gone.x} b ${s.n}", want: "a (?) b 42", warns: true},
-		{name: "a hole that fails", text: "a ${s.nil.x} b", want: "a (?) b", warns: true},
-		{name: "and and or in a hole", text: "${s.on and s.n == 42} ${not s.on}", want: "true false"},
+		{name: "an unknown placeholder", text: "a ${gone.x} b ${s.n}", want: "a (?) b 42", warns: true},
+		{name: "a placeholder that fails", text: "a ${s.nil.x} b", want: "a (?) b", warns: true},
+		{name: "and and or in a placeholder", text: "${s.on and s.n == 42} ${not s.on}", want: "true false"},
 		{name: "a plain number is a string", text: "5", want: "5"},
 		{name: "parts are joined by one line end", text: "\n      - a ${s.n}\n      - |\n        b\n\n      - text: c", want: "a 42\nb\nc"},
 		{name: "leading empty lines of a part stay", text: "\n      - a\n      - |\n\n        b\n      - \"\\n\\nc\"", want: "a\n\nb\n\n\nc"},
@@ -69,7 +69,7 @@ rules:
 		{name: "a when that is a string", text: "[a, {when: s.text, text: b}, c]", want: "a\nc", warns: true},
 		{name: "a part that renders to nothing", text: "[\"${s.empty}\", a, \"${s.nil}\", \"\\n${s.none}\", \"${s.blank}\", b]", want: "a\nb"},
 		{name: "no part", text: "[{when: not s.on, text: a}]", want: "Continue (rule tell)"},
-		{name: "a part is never scanned again", text: "[\"${s.hole}\", \"$${a}\"]", want: "${s.text}\n${a}"},
+		{name: "a part is never scanned again", text: "[\"${s.placeholder}\", \"$${a}\"]", want: "${s.text}\n${a}"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -46,10 +46,10 @@ func (l *loading) program(f *file) (*Program, Diagnostics) {
 		}
 		l = l.again(l.ctx)
 	}
-	return l.whole(f)
+	return l.loadAll(f)
 }
 
-func (l *loading) whole(f *file) (p *Program, diags Diagnostics) {
+func (l *loading) loadAll(f *file) (p *Program, diags Diagnostics) {
 	defer rescue(f, &p, &diags)
 	doc := parseFile(f, false, l, &diags)
 	if doc == nil {

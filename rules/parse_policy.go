@@ -331,7 +331,7 @@ func (p *parser) defaultsOfRun(n *source.Node) *runDecl {
 			p.errorf(v, "bad-value", "write only the program: client: claude", "client must be a program; got %q", s)
 		} else if ok {
 			r.at, r.args = v.Start, slices.Insert(r.args, 0, s)
-			p.holes(v)
+			p.placeholders(v)
 		}
 	}
 	args := func(k, v *source.Node) {
@@ -341,7 +341,7 @@ func (p *parser) defaultsOfRun(n *source.Node) *runDecl {
 		p.each(v, k.Value, func(item *source.Node) {
 			if s := p.scalar(item, "an argument"); s != nil {
 				r.args = append(r.args, s.Value)
-				p.holes(s)
+				p.placeholders(s)
 			}
 		})
 	}
@@ -354,8 +354,8 @@ func (p *parser) defaultsOfRun(n *source.Node) *runDecl {
 	return r
 }
 
-// holes reports a placeholder in a text that must have none.
-func (p *parser) holes(n *source.Node) {
+// placeholders reports a placeholder in a text that must have none.
+func (p *parser) placeholders(n *source.Node) {
 	if strings.Contains(n.Value, "${") {
 		p.errorf(n, "bad-value", "write the value itself", "the agent's command line cannot have placeholders")
 	}

@@ -46,7 +46,7 @@ func (s *Schema) Check(doc Document) Result {
 		if v, ok := c.conform(s, doc.Value); ok {
 			r.Warnings = append(c.inexact, c.judge(s.document(), v)...)
 			r.Value = c.fill(s, v) // judge sees the value without defaults
-			for _, h := range c.holes {
+			for _, h := range c.noDefault {
 				delete(h.object, h.field)
 			}
 		}

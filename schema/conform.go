@@ -11,15 +11,15 @@ import (
 type conformer struct {
 	text func(pointer string) (string, bool) // Document.Text; may be nil
 
-	path     []string    // the current path
-	length   int         // bytes in path
-	steps    int         // used so far: fields, defaults, messages
-	unusable []Violation // without positions
-	inexact  []Violation // numbers that were saturated, without positions
-	holes    []hole      // positions of unusable fields, which get no default: a default would be a value that no one wrote
+	path      []string    // the current path
+	length    int         // bytes in path
+	steps     int         // used so far: fields, defaults, messages
+	unusable  []Violation // without positions
+	inexact   []Violation // numbers that were saturated, without positions
+	noDefault []position  // positions of unusable fields, which get no default: a default would be a value that no one wrote
 }
 
-type hole struct {
+type position struct {
 	object map[string]any
 	field  string
 }
@@ -159,7 +159,7 @@ func (c *conformer) object(t *Schema, m map[string]any) map[string]any {
 		if v, ok := c.item(field, key, v); ok {
 			out[key] = v
 		} else {
-			c.holes = append(c.holes, hole{out, key})
+			c.noDefault = append(c.noDefault, position{out, key})
 		}
 	}
 	for name, field := range t.Fields {

@@ -23,7 +23,7 @@ func number(v any) (n any, exact, ok bool) {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			return nil, false, false
 		}
-		return whole(v)
+		return integral(v)
 	case json.Number:
 		return decimal(string(v))
 	case int64, int32:
@@ -48,8 +48,8 @@ func saturate(i int64) (any, bool, bool) {
 	return int(i), true, true
 }
 
-// whole converts an integral float, of any size, to an int.
-func whole(f float64) (any, bool, bool) {
+// integral converts an integral float, of any size, to an int.
+func integral(f float64) (any, bool, bool) {
 	if f != math.Trunc(f) {
 		return f, true, true
 	}
@@ -74,7 +74,7 @@ func decimal(s string) (any, bool, bool) {
 	if errors.Is(err, strconv.ErrSyntax) {
 		return nil, false, false
 	}
-	return whole(f)
+	return integral(f)
 }
 
 // spelledNumber parses a string that spells a number, with optional white space around it.

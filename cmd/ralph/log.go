@@ -107,7 +107,7 @@ func (a *app) log(ctx context.Context, f logFlags) error {
 		t.fit(t.cells(e))
 	}
 	if !f.follow {
-		fmt.Fprintln(a.stdout, t.whole(t.titles(), bold, "reason"))
+		fmt.Fprintln(a.stdout, t.cutLine(t.titles(), bold, "reason"))
 	}
 	return a.entries(ctx, p, q, entries, f.follow, func(e project.Entry) { t.write(a.stdout, e, e.Goal(ctx)) })
 }
@@ -266,11 +266,11 @@ func (t *logTable) write(w io.Writer, e project.Entry, goal string) {
 	if t.all {
 		rest += "  [" + e.Root + "]"
 	}
-	fmt.Fprintln(w, t.whole(cells, shade, rest))
+	fmt.Fprintln(w, t.cutLine(cells, shade, rest))
 }
 
-// whole returns a line with the text after the columns.
-func (t *logTable) whole(cells []string, shade, rest string) string {
+// cutLine returns a line with the text after the columns, cut to the width of the terminal.
+func (t *logTable) cutLine(cells []string, shade, rest string) string {
 	left := t.most
 	for _, width := range t.widths {
 		left -= width + 2

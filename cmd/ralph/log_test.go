@@ -194,7 +194,7 @@ func TestLogFits(t *testing.T) {
 			if n := utf8.RuneCountInString(line); n > width || n < min(width-1, 120) || !ids && !strings.HasPrefix(line, "12  ") || strings.Contains(line, "\n") {
 				t.Errorf("%d of %d characters: %q", n, width, line)
 			}
-			if head := table.whole(table.titles(), bold, "reason"); utf8.RuneCountInString(head) > width {
+			if head := table.cutLine(table.titles(), bold, "reason"); utf8.RuneCountInString(head) > width {
 				t.Errorf("the titles have more than %d characters: %q", width, head)
 			}
 		}

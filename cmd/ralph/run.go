@@ -86,8 +86,8 @@ func (a *app) runCommand() *cobra.Command {
 	fl.BoolVar(&f.goOn, "continue", false, "continue the client's session in each iteration, instead of a fresh context")
 	fl.IntVar(&f.max, "max", 0, "end the run after this many iterations (default "+strconv.Itoa(run.DefaultIterations)+")")
 	fl.StringArrayVar(&f.budget, "budget", nil, "end the run after this `amount` of money, such as 5usd, or of tokens, such as 500k or 2M, if the client reports it; may be repeated")
-	durationVar(fl, &f.elapsed, "for", 0, "end the run after this `duration`, such as 8h or 2d (default "+whole(run.DefaultElapsed)+")")
-	durationVar(fl, &f.iteration, "iteration", 0, "end an iteration after this `duration` (default "+whole(run.DefaultIteration)+")")
+	durationVar(fl, &f.elapsed, "for", 0, "end the run after this `duration`, such as 8h or 2d (default "+inHours(run.DefaultElapsed)+")")
+	durationVar(fl, &f.iteration, "iteration", 0, "end an iteration after this `duration` (default "+inHours(run.DefaultIteration)+")")
 	fl.StringVar(&f.resume, "resume", "", "continue the run of this `id`, or the latest one")
 	fl.Lookup("resume").NoOptDefVal = project.Latest
 	fl.BoolVarP(&f.list, "list", "l", false, "list the runs of the project")
@@ -99,8 +99,8 @@ func (a *app) runCommand() *cobra.Command {
 	return cmd
 }
 
-// whole returns a duration of whole hours.
-func whole(d time.Duration) string { return strings.TrimSuffix(d.String(), "0m0s") }
+// inHours returns a duration of whole hours.
+func inHours(d time.Duration) string { return strings.TrimSuffix(d.String(), "0m0s") }
 
 // exclusive returns an error for flags that exclude each other, and for blank ones, which would count as unset.
 func (f runFlags) exclusive(args []string) error {

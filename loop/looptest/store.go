@@ -44,7 +44,7 @@ func load(t *testing.T, s loop.Store, keys ...loop.Key) []loop.Entry {
 		t.Fatalf("Load fails: %v", err)
 	}
 	if len(entries) != len(keys) {
-		t.Fatalf("Load gives %d entries for %d keys", len(entries), len(keys))
+		t.Fatalf("Load returned %d entries for %d keys", len(entries), len(keys))
 	}
 	for i, e := range entries {
 		if e.Key != keys[i] {
@@ -106,8 +106,8 @@ func order(t *testing.T, s loop.Store) {
 	}
 }
 
-// whole returns a memory with all fields set.
-func whole() rules.Memory {
+// fullMemory returns a memory with all fields set.
+func fullMemory() rules.Memory {
 	at := time.Date(2026, 1, 2, 15, 4, 5, 123456789, time.UTC)
 	return rules.Memory{
 		Turn: "turn ü", Streak: 2, Total: 7, Since: at, Latest: at.Add(time.Minute), Progress: `["x\u0000",3]`, Same: 1,
@@ -116,8 +116,8 @@ func whole() rules.Memory {
 }
 
 func roundTrip(t *testing.T, s loop.Store) {
-	save(t, s, loop.Entry{Key: key("a"), Memory: whole()})
-	if got, want := asJSON(t, load(t, s, key("a"))[0].Memory), asJSON(t, whole()); got != want {
+	save(t, s, loop.Entry{Key: key("a"), Memory: fullMemory()})
+	if got, want := asJSON(t, load(t, s, key("a"))[0].Memory), asJSON(t, fullMemory()); got != want {
 		t.Errorf("the memory comes back as\n%s\nwant\n%s", got, want)
 	}
 	big := rules.Memory{Progress: strings.Repeat("p", 100_000), Said: map[string][]rules.Said{"often": make([]rules.Said, 1000)}}
@@ -162,7 +162,7 @@ func allOrNone(t *testing.T, s loop.Store) {
 		{{Key: a, Memory: rules.Memory{Total: 9}}, at[1]},
 	} {
 		if err := s.Save(t.Context(), entries...); !errors.Is(err, loop.ErrConflict) {
-			t.Errorf("Save gives %v, want ErrConflict", err)
+			t.Errorf("Save returned %v, want ErrConflict", err)
 		}
 		totals(t, s, []loop.Key{a, b}, 1, 1)
 	}
@@ -171,7 +171,7 @@ func allOrNone(t *testing.T, s loop.Store) {
 }
 
 func copies(t *testing.T, s loop.Store) {
-	want := asJSON(t, whole())
+	want := asJSON(t, fullMemory())
 	spoil := func(m *rules.Memory) {
 		m.Total++
 		m.Said["hurry"][0].Turn = "spoilt"
@@ -186,7 +186,7 @@ func copies(t *testing.T, s loop.Store) {
 		}
 		return e
 	}
-	m := whole()
+	m := fullMemory()
 	save(t, s, loop.Entry{Key: key("a"), Memory: m})
 	spoil(&m)
 	e := check("after the memory that was saved was changed")
@@ -208,7 +208,7 @@ func savers(t *testing.T, s loop.Store) {
 			for n := 0; n < each && !t.Failed(); {
 				entries, err := s.Load(t.Context(), keys...)
 				if err != nil || len(entries) != 2 {
-					t.Errorf("Load gives %d entries, %v", len(entries), err)
+					t.Errorf("Load returned %d entries, %v", len(entries), err)
 					return
 				}
 				for i := range entries {
@@ -221,7 +221,7 @@ func savers(t *testing.T, s loop.Store) {
 					t.Errorf("Save fails: %v", err)
 				default:
 					if conflicts++; conflicts > 100*goroutines*each { // one for each save by others is plenty
-						t.Errorf("Save gives %v again and again, although all others are done", err)
+						t.Errorf("Save returned %v again and again, although all others are done", err)
 					}
 				}
 			}
