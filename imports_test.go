@@ -106,7 +106,8 @@ func TestImports(t *testing.T) {
 		"otel": {"./host", "./loop"},
 
 		// The page in a browser, a module of its own, for tests.
-		"web": {"bufio", "os", "os/exec", "path/filepath", "syscall", "time"},
+		"web":          {"bufio", "os", "os/exec", "path/filepath", "syscall", "time"},
+		"web/pictures": {"./host", "./loop", "./project", "./view", "./web", "html", "image/png", "log", "os", "os/signal", "path/filepath", "time"},
 
 		// What ships, and the command.
 		"docs/checks":                 nil,

@@ -113,7 +113,7 @@ func (w *World) Eval(ctx context.Context, session, message string, args ...strin
 	return w.Ralph(ctx, string(event), append([]string{"eval"}, args...)...)
 }
 
-// Fill makes so many decisions of so many sessions, two at a time. The message of each names it: decision-17 of session-3.
+// Fill makes so many decisions of so many sessions, two at a time. The agent asks in every tenth.
 func (w *World) Fill(ctx context.Context, decisions, sessions int) error {
 	next := make(chan int)
 	errs := make(chan error, 2)

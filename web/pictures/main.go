@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"html"
 	"image/png"
+	"log"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -25,10 +26,10 @@ import (
 
 func main() {
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer cancel()
-	if err := write(ctx, filepath.Join("..", "docs", "pictures"), "testdata"); err != nil {
-		fmt.Fprintln(os.Stderr, "pictures:", err)
-		os.Exit(1)
+	err := write(ctx, filepath.Join("..", "docs", "pictures"), "testdata")
+	cancel()
+	if err != nil {
+		log.Fatal(err)
 	}
 }
 
@@ -85,7 +86,7 @@ func script(ctx context.Context, w *web.World) (time.Time, error) {
 		{"refactor-4e1f", "I read the code.", 2 * time.Minute, 0}, {"refactor-4e1f", "The date is parsed.", 4 * time.Minute, 1}, {"refactor-4e1f", "Done.", 6 * time.Minute, 1},
 		{"review-a07c", "QUESTION: is the time zone of an invoice known?", 3 * time.Minute, 0}, {"refactor-4e1f", "The sum is tested.", 5 * time.Minute, 1},
 		{"review-a07c", "I reviewed the sum.", 4 * time.Minute, 0}, {"refactor-4e1f", "Rounding is in one place.", 7 * time.Minute, 1}, {"refactor-4e1f", "It prints a total.", 3 * time.Minute, 1},
-		{"nightly-91d3", "I sorted the invoices.", 9 * time.Minute, 1}, {"nightly-91d3", "CSV is read.", 8 * time.Minute, 1}, {"nightly-91d3", "I look for the cause.", 11 * time.Minute, 0},
+		{"nightly-91d3", "I sorted the invoices.", 9 * time.Minute, 1}, {"nightly-91d3", "CSV is read.", 8 * time.Minute, 1}, {"nightly-91d3", "QUESTION: which rows are broken?", 11 * time.Minute, 0},
 		{"nightly-91d3", "The line is reported.", 6 * time.Minute, 1}, {"nightly-91d3", "Empty rows are skipped.", 4 * time.Minute, 1}, {"review-a07c", "I reviewed CSV.", 2 * time.Minute, 0},
 	} {
 		now = now.Add(step.after)
