@@ -1,6 +1,6 @@
-// Package host implements the hook protocols of coding agents: the JSON that a hook receives on stdin becomes an
-// [Event], a [Reply] becomes the bytes and the exit status that the host expects, and [ReadSession] reads from the end
-// of a session file what the agent said and did in its current turn.
+// Package host implements the hook protocols of coding agents: it decodes the JSON of a hook into an [Event],
+// encodes a [Reply] as the output and the exit status that the host expects, and reads the current turn from a session
+// file ([ReadSession]).
 //
 // No input makes it panic. An answer is one JSON object or nothing, because any other byte on stdout silently disables
 // the answer. The answer has no key that the host rejects. The exit status of a JSON answer is always 0, because hosts
