@@ -98,9 +98,18 @@ type UnusableError struct {
 	Findings rules.Diagnostics
 }
 
-// Error returns what to do, and the first finding.
+// Error returns the first error of the policy and, if there are more, how to see them.
 func (e *UnusableError) Error() string {
-	return fmt.Sprintf("%s cannot be used; run `ralph check %s`\n%s", e.Policy, e.Policy, firstError(e.Findings))
+	count, more := 0, ""
+	for _, d := range e.Findings {
+		if d.Severity == rules.Error {
+			count++
+		}
+	}
+	if count > 1 {
+		more = fmt.Sprintf("; run `ralph check %s` for all errors", e.Policy)
+	}
+	return fmt.Sprintf("%s cannot be used%s\n%s", e.Policy, more, firstError(e.Findings))
 }
 
 // firstError returns the first error of a policy, as check shows it.
