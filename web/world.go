@@ -1,5 +1,5 @@
 // Package web shares what tests, benchmarks and pictures of ralph view need: a project whose decisions a real ralph makes, the
-// server, and a browser. It is a module of its own, so that no importer of ralph sees its dependencies, and it may change.
+// server, and a browser. It may change in any version. Its module is its own, so that importers of ralph do not get its dependencies.
 package web
 
 import (
