@@ -163,12 +163,12 @@ func TestHookOfNoEvent(t *testing.T) {
 		stderr bool
 	}{
 		{"", "it is empty", false},
-		{"null", "it is null", false},
+		{"null", "got null", false},
 		{`{}`, "has no cwd", false},
 		{`{"cwd": "/no/such/folder"}`, "does not exist", false},
 		{"garbage", "it is not JSON", true},
 		{`{"cwd"`, "ends in the middle", true},
-		{`{} {}`, "something stands behind", true},
+		{`{} {}`, "unexpected data after the JSON value", true},
 	} {
 		out := l.Hook(t.Context(), nil, []byte(c.stdin))
 		got := decoded(t, out)

@@ -237,7 +237,7 @@ func TestJudgeSeesToolResults(t *testing.T) {
 	policy := strings.Replace(judged, "model: small", "model: small\n    tool_results: ${env.WHO}", 1)
 	p.env["WHO"] = "some"
 	d := p.run(p.loop(policy, trusted()), p.talk(human("Show me."), agent("Done.")))
-	if notice := strings.Join(d.Notices, "\n"); m.calls() != 0 || !strings.Contains(notice, `tool_results is true or false, not "some"`) {
+	if notice := strings.Join(d.Notices, "\n"); m.calls() != 0 || !strings.Contains(notice, `tool_results must be true or false; got "some"`) {
 		t.Errorf("with another word it reports %q after %d questions", notice, m.calls())
 	}
 }

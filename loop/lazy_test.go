@@ -184,7 +184,7 @@ rules:
 		{"huge", content(`{"a": "` + strings.Repeat("x", 9<<20) + `"}`), false, "is too big"},
 		{"a wrong type", content(`{"n": "many"}`), false, "n"},
 		{"a folder", func(path string) error { return os.Mkdir(path, 0o755) }, false, "is a directory"},
-		{"a link to itself", func(path string) error { return os.Symlink("state.json", path) }, false, "a circle"},
+		{"a link to itself", func(path string) error { return os.Symlink("state.json", path) }, false, "a link in a cycle"},
 		{"a link to nothing", func(path string) error { return os.Symlink("nothing", path) }, true, ""},
 		{"a link out of the project", func(path string) error { return os.Symlink(os.TempDir(), path) }, false, "leads outside"},
 	} {

@@ -171,7 +171,7 @@ func TestLongTrace(t *testing.T) {
 	if len(p.lines[0]) > store.MaxLogLine || r.Rule != "last" || len(r.Trace.Steps) == 0 || r.Trace.Steps[len(r.Trace.Steps)-1].Rule != "last" {
 		t.Errorf("%d bytes, rule %s, %d steps", len(p.lines[0]), r.Rule, len(r.Trace.Steps))
 	}
-	if !strings.Contains(fmt.Sprint(r.Trace.Warnings), "the record is shortened") {
+	if !strings.Contains(fmt.Sprint(r.Trace.Warnings), "so it is shortened") {
 		t.Errorf("warnings %q", r.Trace.Warnings)
 	}
 }
@@ -220,7 +220,7 @@ func TestLongRecords(t *testing.T) {
 			}
 			var got loop.Record
 			decode(t, lines[0], &got)
-			if got.ID != "7" || got.Action != rules.Continue || got.Rule != "go" || !got.Applied || !strings.Contains(fmt.Sprint(got.Trace.Warnings), "the record is shortened") {
+			if got.ID != "7" || got.Action != rules.Continue || got.Rule != "go" || !got.Applied || !strings.Contains(fmt.Sprint(got.Trace.Warnings), "so it is shortened") {
 				t.Errorf("%d bytes, rule %q, warnings %.200q", len(lines[0]), got.Rule, got.Trace.Warnings)
 			}
 		})

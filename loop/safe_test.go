@@ -435,7 +435,7 @@ rules:
 		t.Error(got)
 	}
 	release <- true
-	if got := run(); !strings.HasPrefix(got, "new none, streak 2 [[ralph] what was remembered as done does not fit its schema, so its default counts") {
+	if got := run(); !strings.HasPrefix(got, "new none, streak 2 [[ralph] the remembered value of done does not fit its schema, so its default is used") {
 		t.Error(got)
 	}
 	broken, err := loop.Broken("p.yaml", errors.New("a tab"))

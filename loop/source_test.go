@@ -163,7 +163,7 @@ func TestNewNamesWhatIsMissing(t *testing.T) {
 		{"the judge", "facts: {it: {judge: more, returns: {properties: {more: {type: boolean}}}}}\nrules: []", nil, "the fact it comes from the source judge"},
 		{"one that is given by value", "facts: {it: {ask: x}}\nrules: []", []loop.Option{loop.WithValues(map[string]any{"it": 1})}, ""},
 		{"a kind that no fact is of", "rules: []", nil, ""},
-		{"an editable source that cannot write", "rules: []", []loop.Option{loop.WithSource(kindOnly{kinds[1]})}, "the source table says that it is Editable"},
+		{"an editable source that cannot write", "rules: []", []loop.Option{loop.WithSource(kindOnly{kinds[1]})}, "the source table is Editable but not a loop.Writer"},
 		{"effects of a file and a table at once",
 			"facts: {a: {table: a}, s: {json: s.json}}\nrules: [{name: both, continue: on, then: [{set: a.n = 1}, {set: s.n = 1}]}]",
 			[]loop.Option{loop.WithSource(&table{name: "table"})}, "the rule both changes the source table and the files"},
