@@ -161,6 +161,7 @@ func TestKeyboard(t *testing.T) {
 		} else if strings.HasPrefix(hash, "#/timeline") {
 			p.wait("!document.querySelector('.found').textContent.includes('reading')")
 		}
+		p.wait("!document.querySelector('.pictures')?.open || document.querySelector('.charts figure')")
 		p.eval("document.activeElement.blur(), window.reached = new Set(), window.unseen = [], window.firstOne = undefined, window.nameOf = (e) => [e.localName, e.getAttribute('href'), e.getAttribute('aria-label'), e.getAttribute('name'), e.closest('section, details, figure')?.querySelector('h2, summary')?.textContent, e.getAttribute('aria-label') ? '' : e.textContent.slice(0, 50)].join()", nil)
 		var most int
 		p.eval("document.querySelectorAll('*').length", &most)
