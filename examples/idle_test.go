@@ -96,7 +96,7 @@ func TestOddFilesAreReported(t *testing.T) {
 			}, "leads outside the project"},
 			{"a link to itself", func(p *project, _ string) error {
 				return os.Symlink(filepath.Base(file), filepath.Join(p.dir, file))
-			}, "round in a circle"},
+			}, "a link in a cycle"},
 			{"beneath a link out of the project", func(p *project, outside string) error {
 				if err := os.Remove(filepath.Join(p.dir, folder)); err != nil {
 					return err

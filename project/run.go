@@ -297,7 +297,7 @@ func (r *Run) prepare(q RunRequest) error {
 		client = approvedAgent{client, r.approved}
 	}
 	p, name := r.home, cmp.Or(r.policy.Name, "prompt")
-	opts := append(slices.Clip(p.options), loop.Local(), loop.WithEnv(p.env), loop.WithDeadline(r.policy.Deadline(p.Language().Deadline)), loop.WithTrust(func(fact *rules.Fact, files []rules.File) error {
+	opts := append(slices.Clip(p.options), loop.Local(), loop.WithState(p.own.Dir()), loop.WithEnv(p.env), loop.WithDeadline(r.policy.Deadline(p.Language().Deadline)), loop.WithTrust(func(fact *rules.Fact, files []rules.File) error {
 		if r.policy.Name == "" {
 			return nil
 		}

@@ -36,3 +36,26 @@ func TestRunControl(t *testing.T) {
 		t.Errorf("once it is to end it is %v", got)
 	}
 }
+
+// A run logs its decisions where the project keeps its own files, whatever the environment says.
+func TestRunState(t *testing.T) {
+	p, err := Open(Config{Dir: t.TempDir(), State: t.TempDir(), Env: func(name string) string {
+		if name == "RALPH_STATE_DIR" {
+			return filepath.Join(t.TempDir(), "elsewhere")
+		}
+		return os.Getenv(name)
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	r, err := p.Run(t.Context(), RunRequest{Prompt: "x", Agent: []string{"go", "version"}, Limits: run.Limits{Iterations: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range r.Events(t.Context()) {
+	}
+	if entries, err := p.History(Query{}); err != nil || len(entries) != 1 {
+		t.Errorf("the log has %d decisions, %v; want 1", len(entries), err)
+	}
+}

@@ -113,17 +113,17 @@ func TestNothingSpeaksToTheTerminal(t *testing.T) {
 		"check":   {{nil, true}, {[]string{"broken"}, true}, {[]string{".ralph/raw.yaml"}, true}, {[]string{"--format", "github", "broken"}, false}, {[]string{title}, true}},
 		"test":    {{nil, true}, {[]string{"--format", "json"}, true}},
 		"graph":   {{nil, true}, {[]string{"--format", "mermaid"}, false}, {[]string{"--format", "dot"}, true}, {[]string{"--format", "json"}, true}, {[]string{"--witness", title}, true}},
-		"diff":    {{[]string{"new.yaml"}, false}}, "replay": {{nil, false}}, "fmt": {{[]string{".ralph/policy.yaml", ".ralph/raw.yaml"}, true}},
-		"schema": {{nil, false}, {[]string{title}, true}}, "init": {{[]string{title}, true}}, "install": {{[]string{"claude-code", "--dry-run"}, true}},
+		"view":    {{[]string{"--run", title}, true}, {[]string{"--out", "page.html"}, false}},
+		"diff":    {{[]string{"new.yaml"}, false}}, "init": {{[]string{title}, true}}, "install": {{[]string{"claude-code", "--dry-run"}, true}},
 		"uninstall": {{[]string{"claude-code", "--policy", title, "--dry-run"}, true}}, "doctor": {{nil, true}}, "trust": {{nil, false}, {[]string{"--list"}, false}},
-		"help": {{[]string{title}, true}}, "completion": {{[]string{"bash"}, false}}, "__complete": {{[]string{"check", ""}, true}},
+		"help": {{[]string{title}, true}, {[]string{"completion", "bash"}, false}}, "__complete": {{[]string{"check", ""}, true}},
 	}
 	h := newHook(t, files)
 	for _, args := range [][]string{{"eval", "--input", "event.json"}, {"eval", "--policy", "ralph-wiggum", "--input", "event.json"}} {
 		h.args = args
 		h.run(t)
 	}
-	names := []string{"completion", "__complete"}
+	names := []string{"__complete"}
 	for _, c := range new(app).tree(new(app).evalCommand()).Commands() {
 		if c.Name() != "eval" { // whose stdout is for the host
 			names = append(names, c.Name())
