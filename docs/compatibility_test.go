@@ -133,8 +133,7 @@ rules:
 	same(t, shown[2], records.All()[0])
 }
 
-// same compares JSON that a page shows with a value, but for what differs from run
-// to run and from release to release.
+// same compares JSON that a page shows with a value, except for what differs between runs and releases.
 func same[T any](t *testing.T, shown string, got *T) {
 	t.Helper()
 	d := json.NewDecoder(bytes.NewReader([]byte(shown)))

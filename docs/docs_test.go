@@ -282,7 +282,7 @@ func stripComments(s string) string {
 	return regexp.MustCompile(`(?m)^#.*\n`).ReplaceAllString(s, "")
 }
 
-// complete makes a policy of a fragment: keys of the top level, or rules alone.
+// complete makes a policy of a fragment: top-level keys, or only rules.
 func complete(t *testing.T, at, fragment, with string) []byte {
 	t.Helper()
 	if strings.HasPrefix(strings.TrimSpace(stripComments(fragment)), "- ") {
@@ -356,8 +356,8 @@ func reason(t *testing.T, p *rules.Program, dir string) string {
 	return strings.ReplaceAll(strings.TrimPrefix(d.Verdict.Reason, "="), "\n", "⏎")
 }
 
-// checkQuote looks for a block in the file that it is from. A line of … stands for
-// lines that are left out; indentation that all lines share does not count.
+// checkQuote looks for a block in the file that it quotes. A line of … replaces lines that are left out; indentation
+// that all lines share does not count.
 func checkQuote(t *testing.T, at string, b block) {
 	t.Helper()
 	src, err := os.ReadFile(filepath.Join(root(t), filepath.FromSlash(b.from)))
@@ -411,7 +411,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// headings gives the anchors of a document's headings, as code hosts make them.
+// headings returns the anchors of a document's headings, as code hosts make them.
 func headings(d document) map[string]bool {
 	out := map[string]bool{}
 	for _, m := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(d.text, -1) {

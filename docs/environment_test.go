@@ -214,7 +214,7 @@ func named(t *testing.T, shape *regexp.Regexp, except ...string) map[string]stri
 	return out
 }
 
-// byPolicies gives the shipped policies that read a variable, by its name.
+// byPolicies returns the shipped policies that read a variable, by its name.
 func byPolicies(t *testing.T) map[string][]string {
 	t.Helper()
 	out := map[string][]string{}

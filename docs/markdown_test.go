@@ -46,7 +46,7 @@ type block struct {
 
 var comment = regexp.MustCompile(`(?s)<!--\s*(file:|from:|with\b)(.*?)-->\s*$`)
 
-// readDocument splits a file into blocks and what stands between them.
+// readDocument splits a file into blocks and the text between them.
 func readDocument(t testing.TB, name string) document {
 	t.Helper()
 	src, err := os.ReadFile(filepath.Join(root(t), name))

@@ -19,8 +19,8 @@ import (
 	"github.com/ralph-sdk/ralph/schema"
 )
 
-// The params of each shipped policy and guard are a table on its page, between two comments. What a param means is the comment
-// above it or behind it in the policy.
+// The params of each shipped policy and guard are a table on its page, between two comments. The description of a param
+// is the comment above or after it in the policy.
 func TestParams(t *testing.T) {
 	block := regexp.MustCompile(`(?s)<!-- params: (\S+) -->\n.*?<!-- end -->`)
 	shown := map[string]bool{}
@@ -109,7 +109,7 @@ func paramRows(t *testing.T, file string) [][]string {
 	return rows
 }
 
-// comments are those above a key, behind it and behind its value.
+// comments returns those above a key, after it and after its value.
 func comments(nodes ...*yaml.Node) string {
 	var out []string
 	for _, n := range nodes {
@@ -140,7 +140,7 @@ func valueWords(typ *schema.Schema) string {
 	return words
 }
 
-// sentence gives a comment the form of one. A word before a colon is a value, and stays as it is.
+// sentence turns a comment into a sentence. A word before a colon is a value, and stays as it is.
 func sentence(text string) string {
 	first, _, _ := strings.Cut(text, " ")
 	switch {

@@ -163,7 +163,7 @@ func policyTests(t *testing.T, name string) map[string]bool {
 	return names
 }
 
-// goTestFiles gives, by the name of each Go test, the text of its file.
+// goTestFiles returns the text of the file of each Go test, by the test's name.
 func goTestFiles(t *testing.T) map[string]string {
 	t.Helper()
 	tests := map[string]string{}

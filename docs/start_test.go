@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// The picture of the README is what ralph graph makes of the policy there.
+// The picture in the README is the output of ralph graph for the policy there.
 func TestReadmePicture(t *testing.T) {
 	d := readDocument(t, "README.md")
 	s := &session{t: t, dir: workspace(t, d), home: t.TempDir()}

@@ -169,7 +169,8 @@ func number(s string) int {
 	return n
 }
 
-// obey does what a continuation says, and gives what the agent says at the end of its turn.
+// obey does what a continuation asks for, and returns the agent's final message of the
+// turn.
 func (a *obedient) obey(text string) string {
 	*a = obedient{Dir: a.Dir, Fails: a.Fails, Work: a.Work, Remove: a.Remove}
 	for line := range strings.Lines(text) {
@@ -533,7 +534,7 @@ func (o obedience) compare(t *testing.T, dir string) {
 	}
 }
 
-// A gate lets the agent stop once it did what the gate asked for.
+// A gate lets the agent stop after it did what the gate asked for.
 func TestObedienceAtTheGate(t *testing.T) {
 	p := newProject(t, "system3", nil, files{
 		".claude/completion-state/promises/p-1.json": `{"id": "p-1", "summary": "Ship", "status": "in_progress", "ownership": {"owned_by": "worker-1"}}`,

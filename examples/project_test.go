@@ -35,7 +35,7 @@ type project struct {
 	env  map[string]string
 }
 
-// newProject writes the files and loads the policy. set gives values of its params.
+// newProject writes the files and loads the policy. set has values of its params.
 func newProject(t testing.TB, policy string, set map[string]string, content files) *project {
 	t.Helper()
 	cfg := loop.Config()
@@ -145,8 +145,8 @@ type outcome struct {
 	Changed files // files whose content changed; "(removed)" for those that are gone
 }
 
-// told writes a decision as an outcome. Of reason and notice it keeps what is
-// asked for.
+// told writes a decision as an outcome, with only the part of reason and notice that the
+// test expects.
 func told(d *loop.Decision, want outcome, before, after files) outcome {
 	o := outcome{Verdict: verdict(d), Log: d.Log, Notice: strings.Join(d.Notices, "\n")}
 	if start, ok := strings.CutSuffix(want.Notice, "…"); ok && strings.HasPrefix(o.Notice, start) {

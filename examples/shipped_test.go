@@ -47,8 +47,8 @@ func TestShippedPoliciesAreClean(t *testing.T) {
 	}
 }
 
-// Every guard says on its first line what it is for, and a policy can use it
-// with nothing but the params that have no default.
+// The first line of every guard describes its purpose, and a policy can use it with only
+// the params that have no default.
 func TestGuards(t *testing.T) {
 	guards, err := fs.Glob(examples.FS, "guards/*.yaml")
 	if err != nil || len(guards) == 0 {
@@ -83,7 +83,7 @@ func TestGuards(t *testing.T) {
 	}
 }
 
-// needed gives an expression for each param of a guard that has no default.
+// needed returns an expression for each param of a guard that has no default.
 func needed(t *testing.T, guard []byte) map[string]string {
 	t.Helper()
 	var doc struct {

@@ -115,7 +115,8 @@ func TestSpeckitMarker(t *testing.T) {
 	}
 }
 
-// What the agent removed, or moved, ends a session's loop once; another session has none.
+// A state that the agent removed or moved ends the loop of its session once; other
+// sessions have none.
 func TestVanishedState(t *testing.T) {
 	done := event{"last_assistant_message": "ALL_TASKS_COMPLETE"}
 	p := newProject(t, "speckit", nil, speckitWork())
@@ -136,7 +137,7 @@ func TestVanishedState(t *testing.T) {
 	expect(t, p.stop(done), "idle")
 }
 
-// A line that people read as enabled: false switches both policies off, whatever is beside it
+// A line that people read as enabled: false switches both policies off, whatever else is
 // in the first block. What is not YAML there is reported once.
 func TestBrokenSettings(t *testing.T) {
 	policies := map[string]struct {

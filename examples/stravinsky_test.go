@@ -94,8 +94,7 @@ func TestStravinskyTimeLimits(t *testing.T) {
 	diff(t, files{".ralph/archive/" + loopFile: after("4", "true", began)}, p.read())
 }
 
-// The limit of the file decides, also where it is above what ralph allows a policy
-// that sets none.
+// The limit in the file decides, even if it is above what ralph allows a policy without limits.
 func TestStravinskyLongLoop(t *testing.T) {
 	p := newProject(t, "stravinsky", nil, files{loopFile: loopAt("iteration_count: 1\nmax_iterations: 600\n")})
 	for n := 2; n < 600; n++ {

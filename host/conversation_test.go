@@ -77,8 +77,8 @@ func TestConversation(t *testing.T) {
 	}
 }
 
-// Unless it is asked for, nothing that a tool returned is shown: neither in records of its
-// own nor in the agent's message, where services put what they searched themselves.
+// By default no tool result is shown: neither in its own records nor in the agent's message, where services put search
+// results.
 func TestConversationWithoutResults(t *testing.T) {
 	for name, lines := range map[string][]string{
 		"claude": {

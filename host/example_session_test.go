@@ -8,7 +8,7 @@ import (
 	"github.com/ralph-sdk/ralph/host"
 )
 
-// The marker counts where the agent says it in its current turn, not where the person asks for it.
+// The marker counts if the agent writes it in its current turn, not if the user asks for it.
 func ExampleReadSession() {
 	f, err := os.CreateTemp("", "*.jsonl")
 	if err != nil {

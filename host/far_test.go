@@ -77,7 +77,7 @@ func TestReadBehindToolOutput(t *testing.T) {
 	}
 }
 
-// Where the beginning of the turn is not seen, Cut says so; where the file begins before it, it does not.
+// If the beginning of the turn was not read, Cut reports it; if the file begins before that, it does not.
 func TestReadFarIsBounded(t *testing.T) {
 	claude := bigTurns()[0]
 	output := strings.Repeat(claude.result(strings.Repeat("x", 64<<10)), 160) // 10 MiB

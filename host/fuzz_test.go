@@ -82,8 +82,8 @@ func texts(v any) any {
 	return 0
 }
 
-// Whatever is said, stdout is one JSON object on one line or nothing, in keys that the host knows. By exit status, stdout
-// has nothing but a note to a prompt, and status 2 has a reason on stderr.
+// Whatever the reply is, stdout is empty or one JSON object on one line, with keys that the host knows. With an exit
+// status as the answer, stdout has only a note for a prompt, and status 2 comes with a reason on stderr.
 func FuzzEncode(f *testing.F) {
 	f.Add("Stop", true, "go on", "notice", "", "log")
 	f.Add("UserPromptSubmit", true, "", "", "note", "")

@@ -190,7 +190,7 @@ func TestPromise(t *testing.T) {
 	judged{mentions, passing, "", noWhere}.check(t)
 }
 
-// judged is what a form makes of a text.
+// judged is the result of a form for a text.
 type judged struct {
 	form              host.Form
 	marker, text, why string
@@ -223,7 +223,7 @@ func TestPromiseOverTexts(t *testing.T) {
 	judged{host.Promised, done, "", noWhere}.check(t, "<promise>DO", "NE</promise>")
 }
 
-// A marker is found, and not found, in texts of megabytes whatever they are made of.
+// A marker is found, and not found, in texts of megabytes, whatever they consist of.
 func TestMarkersInLargeTexts(t *testing.T) {
 	const size = 1 << 20
 	forms := []host.Form{host.Said, host.Promised, host.Mentions}
@@ -257,8 +257,8 @@ func TestMarkersInLargeTexts(t *testing.T) {
 	}
 }
 
-// What is added to a text as code, as a quote or behind a negation changes nothing; and a promise on a line of its own
-// counts, whatever is around it, unless a fence is open above it.
+// Adding code, a quote or a negation to a text changes nothing; and a promise on a separate line counts, whatever is
+// around it, unless a fence is open above it.
 func FuzzPromise(f *testing.F) {
 	for _, s := range []string{
 		"", "All tests passing", "I will not say 'Kept ✅ it' yet", "> quote", "```\ncode\n```\n", "- item\n\n    more", "`a` <promise>Kept ✅ it</promise>",

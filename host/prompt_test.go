@@ -7,7 +7,7 @@ import (
 	"github.com/ralph-sdk/ralph/host"
 )
 
-// The user's prompt is found behind any number of continuations.
+// The user's prompt is found before any number of continuations.
 func TestPrompt(t *testing.T) {
 	codex := func(text string) string {
 		return line(m{"type": "response_item", "payload": m{"type": "message", "role": "user", "content": []any{m{"type": "input_text", "text": text}}}})

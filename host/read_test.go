@@ -105,8 +105,8 @@ func TestReadLargeRecords(t *testing.T) {
 	}
 }
 
-// When the budget is spent before the turn's beginning is found, what was read is still of the turn, and a record that
-// was read in part is none.
+// If the budget is spent before the turn's beginning is found, what was read is still of the turn, and a record that
+// was only partly read does not count.
 func TestReadWithinTheBudget(t *testing.T) {
 	step := agent("step")
 	path := file(t, user("go"), agent("DONE"), strings.Repeat(step, 1000))
@@ -153,7 +153,7 @@ func TestReadAcrossBlocks(t *testing.T) {
 	}
 }
 
-// The host goes on writing while the file is read; what is asked later is answered from the file as it was.
+// The host writes while the file is read; later questions are answered from the file as it was.
 func TestTurnsOfAGrowingFile(t *testing.T) {
 	path := file(t, user("one"), agent("1"), user("two"), strings.Repeat(agent("2"), 3), user("three"), agent("3"))
 	s := read(t, path, host.SessionOptions{})
@@ -218,7 +218,7 @@ func (o opened) Close() error { *o.open--; return o.File.Close() }
 
 func (o opened) ReadAt(p []byte, off int64) (int, error) { *o.reads++; return o.File.ReadAt(p, off) }
 
-// Files come from whatever Open gives, and are closed.
+// Files come from Open, and are closed.
 func TestReadThroughOpen(t *testing.T) {
 	path := file(t, strings.Repeat(user("one")+agent("1"), 10), user("go"), agent("a"))
 	open, reads := 0, 0

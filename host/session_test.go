@@ -388,7 +388,7 @@ func TestTurns(t *testing.T) {
 	}
 }
 
-// What the file and the hook input say together, when the one may lag behind the other.
+// The words of the file and the hook input together, when one may lag behind the other.
 func TestWords(t *testing.T) {
 	for _, c := range []struct {
 		name  string

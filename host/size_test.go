@@ -42,7 +42,7 @@ func (f long) ReadAt(p []byte, off int64) (int, error) {
 	return len(p), nil
 }
 
-// What is read depends on the turn and not on the file: of 200 MB as much as of 9 MB, by whatever a policy asks for. Only
+// The amount read depends on the turn and not on the file: as much of 200 MB as of 9 MB, whatever a policy reads. Only
 // the tokens of the whole session need all of it.
 func TestReadingDependsOnTheTurn(t *testing.T) {
 	todo := `{"type":"assistant","message":{"content":[{"type":"tool_use","id":"w","name":"TodoWrite","input":{"todos":[{"content":"a","status":"pending"}]}}]}}` + "\n"
@@ -82,7 +82,7 @@ func TestReadingDependsOnTheTurn(t *testing.T) {
 	}
 }
 
-// Whatever a policy asks for, in any order, no byte is read twice, but for the head that shows what kind of file it is.
+// Whatever a policy reads, in any order, no byte is read twice, except for the head that shows what kind of file it is.
 func TestReadingIsOnePass(t *testing.T) {
 	data := strings.Repeat(user("go")+agent("step", tool("Bash"))+result(strings.Repeat("x", 1500)), 500) + user("go on") + agent("DONE")
 	read := int64(0)

@@ -243,8 +243,8 @@ func TestSetInADefault(t *testing.T) {
 	}
 }
 
-// Effects that cannot be made end the loop aloud: the agent stops, the texts of the
-// rules are not told, nothing was counted, and the file is as it was.
+// Effects that cannot be made end the loop with a notice: the agent stops, the texts of
+// the rules are not shown, nothing is counted, and the file is unchanged.
 func TestEffectsFail(t *testing.T) {
 	files := map[string]string{
 		"a value that cannot be written there": `{"n": {}}`,
@@ -379,7 +379,7 @@ finally:
 }
 
 // On a prompt nothing is decided and nothing is changed; notes go to the agent and
-// notices to the person.
+// notices to the user.
 func TestPrompt(t *testing.T) {
 	p := newProject(t, map[string]string{"state.json": `{"n": 1}`})
 	l := p.loop(`

@@ -29,8 +29,8 @@ func speckitLoop(b *testing.B, p *project) *loop.Loop {
 	return l
 }
 
-// A whole answer but for the process: input, facts, rules, memory, log, output. Each
-// is a turn of its own, so that the streak never comes to its limit.
+// A complete answer without the process: input, facts, rules, memory, log, output. Each
+// is a separate turn, so that the streak never reaches its limit.
 func BenchmarkHook(b *testing.B) {
 	p := newProject(b, nil)
 	l := speckitLoop(b, p)

@@ -19,7 +19,7 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// alone makes a loop of a program with no more than these options.
+// alone makes a loop of a program with only these options.
 func alone(t testing.TB, policy string, opts ...loop.Option) *loop.Loop {
 	t.Helper()
 	program, diags := rules.Load(t.Context(), fstest.MapFS{"p.yaml": {Data: []byte(policy)}}, "p.yaml", loop.Config())
@@ -52,9 +52,8 @@ rules:
     then: [{set: s.n = s.n + 1}]
 `
 
-// A loop without a root touches no disk, whatever the event says: files are missing,
-// which is not reported. Its memory lasts as long as it does, and is no
-// other loop's.
+// A loop without a root reads no disk, whatever the event names: files are missing, which
+// is not reported. Its memory lasts as long as the loop, and other loops do not share it.
 func TestNoDisk(t *testing.T) {
 	p := newProject(t, map[string]string{"state.json": `{"n": 1}`, "session.jsonl": agent("words") + "\n", ".ralph/off": ""})
 	t.Setenv("RALPH_STATE_DIR", p.store)
@@ -79,7 +78,7 @@ func TestNoDisk(t *testing.T) {
 	}
 }
 
-// WithRoot gives files, and still neither store nor log.
+// WithRoot adds files, but neither store nor log.
 func TestRootWithoutStore(t *testing.T) {
 	p := newProject(t, map[string]string{"state.json": `{"n": 1}`})
 	t.Setenv("RALPH_STATE_DIR", p.store)
@@ -166,7 +165,7 @@ func (s *slow) Write(ctx context.Context, effects []rules.Effect) error {
 	return s.table.Write(ctx, effects)
 }
 
-// The deadline bounds Decide and Apply alike, and what it cuts off lets the agent stop.
+// The deadline bounds Decide and Apply alike, and the agent may stop if it passes.
 func TestDeadlineOfHalves(t *testing.T) {
 	for _, c := range []struct {
 		name            string
@@ -189,8 +188,8 @@ func TestDeadlineOfHalves(t *testing.T) {
 	}
 }
 
-// A hook that was late leaves nothing behind once its sources have returned: the
-// bubble ends only when every goroutine has.
+// A late hook has no goroutines once its sources have returned: the bubble ends only when
+// every goroutine has.
 func TestLateHookEnds(t *testing.T) {
 	p := newProject(t, nil)
 	synctest.Test(t, func(t *testing.T) {

@@ -13,8 +13,7 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// A Stop hook in one call: the bytes that the host wrote go in, what it wants to
-// hear comes out.
+// A Stop hook in one call: from the bytes that the host wrote to the bytes that it expects.
 func ExampleLoop_Hook() {
 	project, _ := os.MkdirTemp("", "example")
 	own, _ := os.MkdirTemp("", "state")

@@ -12,7 +12,7 @@ import (
 // LocalLog is the decision log of a directory.
 func LocalLog(dir string) Recorder { return localLog{store.Open(dir)} }
 
-// OwnSource gives one of ralph's own sources and the Writer of its files, at an event
+// OwnSource returns one of ralph's own sources and the Writer of its files, at an event
 // in a project.
 func OwnSource(kind string, root *state.Root) (Source, Writer) {
 	kinds := rules.Sources()

@@ -13,7 +13,7 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// standIn answers for one name and leaves the rest to the world.
+// standIn answers for one name and leaves the rest to the embedded Facts.
 type standIn struct{ rules.Facts }
 
 func (s standIn) Name(ctx context.Context, name string) any {
@@ -23,7 +23,7 @@ func (s standIn) Name(ctx context.Context, name string) any {
 	return s.Facts.Name(ctx, name)
 }
 
-// What stands between the rules and the world is asked instead of it.
+// WithFacts can replace the facts that rules read.
 func TestWithFacts(t *testing.T) {
 	asked := 0
 	l := alone(t, "ralph: 1\nrules: [{name: on, continue: '${permission_mode} in ${session_id}'}]",

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// A promise counts however much a tool gave back behind it in the same turn. Where the beginning of the turn is out of
-// sight, the trace says that words may be missing.
+// A promise counts however much tool output follows it in the same turn. If the beginning of the turn is out of reach,
+// the trace warns that words may be missing.
 func TestPromiseBehindToolOutput(t *testing.T) {
 	words := func(role, text string) string {
 		return fmt.Sprintf(`{"type":%[1]q,"message":{"role":%[1]q,"content":[{"type":"text","text":%[2]q}]}}`+"\n", role, text)

@@ -109,7 +109,7 @@ func TestGuards(t *testing.T) {
 	}
 }
 
-// A loop whose progress does not move stands still after three continuations.
+// A loop whose progress does not change stops after three continuations.
 func TestGuardStalled(t *testing.T) {
 	p := newProject(t, map[string]string{"state.json": `{"n": 1}`})
 	l := p.loop(strings.Replace(guarded("stalled", ""), "rules:", "facts:\n  state: {json: state.json, schema: {properties: {n: {type: integer, default: 0}}}}\nprogress: state.n\nrules:", 1))
@@ -126,7 +126,7 @@ func TestGuardStalled(t *testing.T) {
 	}
 }
 
-// double-shot-latte goes on three times in five minutes, and asks no model beyond that.
+// double-shot-latte continues three times in five minutes, and asks no model beyond that.
 func TestDoubleShotLatte(t *testing.T) {
 	p := newProject(t, nil)
 	p.env["HOME"] = t.TempDir()

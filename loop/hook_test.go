@@ -69,7 +69,7 @@ func TestHookOfSeveral(t *testing.T) {
 	}
 }
 
-// Where one policy answers, its reason stands alone.
+// If one policy answers, its reason is the whole reason.
 func TestHookOfOne(t *testing.T) {
 	p := newProject(t, nil)
 	got := decoded(t, p.loop("ralph: 1\nrules: [{name: go, continue: on}]").Hook(t.Context(), nil, p.input(nil)))
@@ -78,8 +78,8 @@ func TestHookOfOne(t *testing.T) {
 	}
 }
 
-// A source that hangs, whatever its context says, does not hold the hook beyond the
-// deadline. The policy before it is heard, and what comes back late changes nothing.
+// A source that hangs, even after its context is done, does not hold the hook beyond the
+// deadline. The policy before it has its effect, and a late result changes nothing.
 func TestDeadline(t *testing.T) {
 	p := newProject(t, map[string]string{"state.json": `{"n": 1}`})
 	var lines looptest.Records
@@ -178,7 +178,8 @@ func TestHookOfNoEvent(t *testing.T) {
 	}
 }
 
-// Loops are switched off before anything else is read, be it the policy's facts.
+// Whether loops are switched off is decided before anything else is read, even the
+// policy's facts.
 func TestOff(t *testing.T) {
 	for _, c := range []struct {
 		name, env string
@@ -296,7 +297,7 @@ func TestConcurrentUse(t *testing.T) {
 	}
 }
 
-// A broken policy says so at every event, also in the log.
+// A broken policy is reported at every event, and in the log.
 func TestBroken(t *testing.T) {
 	p := newProject(t, nil)
 	l, err := loop.Broken("mine", errors.New("it is broken\nat line 3"), loop.Local(), loop.WithState(p.store),

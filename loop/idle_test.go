@@ -36,8 +36,8 @@ func (p *project) lazy(policy string, asked *int) *loop.Loop {
 // loaded reports whether the rest of a policy was read.
 func loaded(l *loop.Loop) bool { return len(l.Program().Rules()) > 0 }
 
-// An event that a policy is not for gathers, writes and logs nothing, whether the
-// policy was read whole or only its own when, and then leaves the rest alone.
+// An event that a policy does not apply to gathers, writes and logs nothing, whether the
+// whole policy was read or only its own when.
 func TestIdle(t *testing.T) {
 	p := newProject(t, nil)
 	asked := 0
@@ -91,8 +91,8 @@ func TestRest(t *testing.T) {
 	wg.Wait()
 }
 
-// A rest that cannot be used lets the agent stop and says why, at every event that
-// the policy is for, and at no other.
+// A rest that cannot be used lets the agent stop and reports why, at every event that the
+// policy applies to, and at no other.
 func TestRestThatFails(t *testing.T) {
 	p := newProject(t, nil)
 	l := p.lazy(strings.Replace(ownWhen, "it !=", "its !=", 1), new(int))

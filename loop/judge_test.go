@@ -60,7 +60,7 @@ func (m *model) calls() int {
 	return len(m.asked)
 }
 
-// talk gives an event whose session file holds these lines.
+// talk returns an event whose session file holds these lines.
 func (p *project) talk(lines ...string) host.Event {
 	p.t.Helper()
 	p.write("session.jsonl", strings.Join(lines, "\n")+"\n")
@@ -178,7 +178,7 @@ func TestJudgeAnswersThatAreNone(t *testing.T) {
 	}
 }
 
-// What is missing without anybody's fault is said in the trace alone, and no model is asked.
+// A value that is missing as expected shows only in the trace, and no model is asked.
 func TestJudgeThatCannotBeAsked(t *testing.T) {
 	for name, change := range map[string]func(p *project, ev *host.Event) string{
 		"no key": func(p *project, _ *host.Event) string {
@@ -211,7 +211,7 @@ func TestJudgeThatCannotBeAsked(t *testing.T) {
 	}
 }
 
-// What tools returned goes to the model only where the policy says so, also by a param.
+// The model sees tool results only if the policy enables that, also by a param.
 func TestJudgeSeesToolResults(t *testing.T) {
 	for _, c := range []struct {
 		option, params string
@@ -242,7 +242,7 @@ func TestJudgeSeesToolResults(t *testing.T) {
 	}
 }
 
-// A model of one's own speaks OpenAI's format and needs no key.
+// The user's own model server has OpenAI's format and needs no key.
 func TestJudgeOfOnesOwn(t *testing.T) {
 	p := newProject(t, nil)
 	m := p.model("")
@@ -259,7 +259,7 @@ func TestJudgeOfOnesOwn(t *testing.T) {
 	}
 }
 
-// The session file may lag behind the agent: its last words count from the event.
+// The session file may lag behind the agent: its last words come from the event.
 func TestJudgeSeesTheLastWords(t *testing.T) {
 	p := newProject(t, nil)
 	m := p.model(`{"go": false}`)

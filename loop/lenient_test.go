@@ -24,8 +24,8 @@ rules:
     then: [{set: plan.n = plan.n + 1}]
 `
 
-// Front matter that is not YAML is used by a fact that says so, is reported, and only
-// what is set changes in it.
+// Front matter that is not YAML is used by a lenient fact and reported, and only what is
+// set changes in it.
 func TestLenient(t *testing.T) {
 	for _, c := range []struct {
 		name, option, ask, file, said, reported, after string

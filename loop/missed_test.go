@@ -7,8 +7,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A marker that a rule waited for, and that the agent wrote where it does not count, is named at the end of the
-// continuation, whatever rule continues.
+// A marker that a rule waited for, and that the agent wrote where it does not count, is listed at the end of the
+// continuation, whichever rule continues.
 func TestMarkersThatDidNotCount(t *testing.T) {
 	line := func(marker, why string) string {
 		return "You have not yet written “" + marker + "” where it counts: " + why + ". When it is true, and not before, write it as plain text alone on a line."

@@ -40,7 +40,7 @@ type entrance struct {
 	error string // with which the turn failed, in the session file
 }
 
-// vault is a source with a secret: of a private kind, or one that marks what it gives.
+// vault is a source with a secret: of a private kind, or one that marks its values as private.
 type vault struct {
 	kind  rules.SourceKind
 	value rules.Value
@@ -235,7 +235,8 @@ func canaries(t *testing.T) *project {
 	return p
 }
 
-// run decides, twice where the memory counts, and gives all that is stored: records, lines of a logger, ralph's own files, and what a replay says.
+// run decides, twice if the memory counts, and returns all that is stored: records, lines of a logger, ralph's own
+// files, and the output of a replay.
 func (w way) run(t *testing.T, p *project, opts ...loop.Option) (stored map[string]string, heard string) {
 	t.Helper()
 	p.store, p.lines = filepath.Join(t.TempDir(), "state"), nil
@@ -303,7 +304,7 @@ func (w way) run(t *testing.T, p *project, opts ...loop.Option) (stored map[stri
 	return stored, strings.Join(all, "\n")
 }
 
-// Whatever is private stays out of what is stored, by whatever way it goes: each entrance × each exit.
+// Private values stay out of what is stored, whichever way they take: each entrance × each exit.
 func TestPrivateStaysPrivate(t *testing.T) {
 	needsShell(t)
 	for _, in := range entrances() {

@@ -265,8 +265,8 @@ func TestRecordOfManyRules(t *testing.T) {
 	}
 }
 
-// A record names its decision: the same whenever it is asked for, another for each,
-// and later ones sort behind earlier ones.
+// A record names its decision: always by the same ID, a different one for each decision,
+// and later ones sort after earlier ones.
 func TestRecordID(t *testing.T) {
 	p := newProject(t, nil)
 	l := p.loop("ralph: 1\nrules: [{name: go, continue: on}]")

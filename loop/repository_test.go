@@ -31,7 +31,7 @@ func filtered(p *project, attributes string) {
 	p.touched("f")
 }
 
-// touched gives a file another time, so that git compares what it holds.
+// touched sets another time on a file, so that git compares its content.
 func (p *project) touched(name string) {
 	p.t.Helper()
 	at := time.Now().Add(-time.Hour)
@@ -197,15 +197,14 @@ func TestGitRunsNoProgramOfTheRepository(t *testing.T) {
 	}
 }
 
-// touchedAgain is touched once more, where there is such a file: git may have
-// remembered its time.
+// touchedAgain touches a file once more, if it exists: git may have remembered its time.
 func (p *project) touchedAgain(name string) {
 	if at := time.Now().Add(-2 * time.Hour); os.Chtimes(p.path(name), at, at) != nil {
 		_ = os.Chtimes(p.path("sub/"+name), at, at)
 	}
 }
 
-// No filter runs, also none of the user: that of Git LFS starts programs that the repository names.
+// No filter runs, not even the user's own: Git LFS starts programs that the repository names.
 func TestGitRunsNoFilterOfTheUser(t *testing.T) {
 	if _, err := exec.LookPath("git"); err != nil || runtime.GOOS == "windows" {
 		t.Skip("there is no git, or no shell")

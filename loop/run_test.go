@@ -18,8 +18,8 @@ func runPolicy(run string) string {
 	return "ralph: 1\nlimits: {repeats: 3}\nrules:\n  - name: on\n    when: not stop_hook_active\n    continue: go on\n    then:\n      - " + run + "\n"
 }
 
-// A program is run once the verdict was applied. It changes nothing about the verdict:
-// what goes wrong is reported.
+// A program runs after the verdict was applied. It cannot change the verdict: its errors
+// are reported.
 func TestRun(t *testing.T) {
 	needsShell(t)
 	for _, c := range []struct {

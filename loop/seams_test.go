@@ -195,7 +195,7 @@ func TestRecorderThatHangs(t *testing.T) {
 	}
 }
 
-// A fact that the program gives has its value by name. Without one it is missing, and
+// A fact that the program passes has its value by name. Without one it is missing, and
 // the user sees that.
 func TestInput(t *testing.T) {
 	const policy = "ralph: 1\nfacts: {failing: {input: {type: integer}}}\nrules: [{name: go, when: failing > 0, continue: '${failing} fail'}]\n"

@@ -11,7 +11,7 @@ import (
 	"github.com/ralph-sdk/ralph/loop"
 )
 
-// shows is a policy that says what an expression gives.
+// shows is a policy that reports the value of an expression.
 func shows(expression string) string {
 	return "ralph: 1\nlimits: {failures: 9}\nrules:\n  - name: show\n    continue: |-\n      ${" + expression + "}\n"
 }

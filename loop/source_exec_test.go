@@ -145,7 +145,7 @@ func gone(pid int) bool {
 	return err != nil || strings.HasPrefix(strings.TrimSpace(string(state)), "Z")
 }
 
-// A program that leaves a child behind does not keep the decision waiting for it.
+// A program that leaves a child running does not delay the decision.
 func TestExecDoesNotWaitForWhatStaysBehind(t *testing.T) {
 	needsShell(t)
 	p := newProject(t, nil)

@@ -74,8 +74,8 @@ rules:
     then: [{set: a.n = a.n + 1}, {set: b.n = a.n}]
 `
 
-// The effects of a rule go to the source of its facts, in one call. A conflict makes
-// the loop decide again, on what is there now and on the memory as it was; any other
+// The effects of a rule go to the source of its facts, in one call. After a conflict the
+// loop decides again, with the facts as they are now and the memory as it was; any other
 // error ends the loop, and nothing is counted.
 func TestWriter(t *testing.T) {
 	rows := func() map[string]int { return map[string]int{"a": 1, "b": 0} }
@@ -294,8 +294,8 @@ rules:
 	}
 }
 
-// Whatever is left out of options is as if the option were not there, the zero event is
-// a Stop, and what gives nothing panics nowhere.
+// An option with a zero value has no effect, the zero event is a Stop, and no nil value
+// panics.
 func TestOptionsOfNothing(t *testing.T) {
 	all := []loop.Option{nil, loop.WithClock(nil), loop.WithEnv(nil), loop.WithTrust(nil), loop.WithFacts(nil), loop.WithRecorder(nil), loop.WithValues(nil)}
 	const goOn = "ralph: 1\nrules: [{name: go, when: hook_event_name == \"Stop\", continue: on}]"

@@ -141,7 +141,7 @@ func TestProjectOfTheSession(t *testing.T) {
 	}
 }
 
-// AC-2: a System 3 session without a transcript skips the judge, and says so.
+// AC-2: a System 3 session without a transcript skips the judge, and reports that.
 func TestAC2NoTranscript(t *testing.T) {
 	p, l := gate(t, metaSession, nil)
 	m := p.model(`{"should_continue": true}`)
@@ -169,8 +169,8 @@ func TestAC3JudgeAnswersInTime(t *testing.T) {
 	}
 }
 
-// AC-4 and AC-6: a session that stops before its protocol is done goes on, with the
-// model's reason and its suggestion. What the model is shown lets it see that.
+// AC-4 and AC-6: a session that stops before its protocol is done continues, with the
+// model's reason and its suggestion. The prompt shows the model what it needs for that.
 func TestAC4And6PrematureStopGoesOnWithASuggestion(t *testing.T) {
 	p, l := gate(t, metaSession, nil)
 	m := p.model(`{"should_continue": true, "reason": "No reflection was stored", "suggestion": "Store what was learnt, then stop"}`)
@@ -198,8 +198,8 @@ func TestAC5ValidStopIsApproved(t *testing.T) {
 	}
 }
 
-// AC-7: the mechanical checks hold as before, in their order, and the model is
-// asked only when none of them has something to say.
+// AC-7: the mechanical checks decide as before, in their order, and the model is asked
+// only if none of them does.
 func TestAC7MechanicalChecks(t *testing.T) {
 	fresh := float64(time.Now().Add(-10 * time.Second).Unix())
 	failures := fmt.Sprintf(`{"failures":[{"timestamp":%f}]}`, fresh)
@@ -464,8 +464,8 @@ func TestFailingBd(t *testing.T) {
 	}
 }
 
-// Text in the conversation that speaks for the judge, orders it, or pretends to be
-// the end of the conversation is shown to it as what it is.
+// Text in the conversation that poses as the judge, orders it, or pretends to be the end
+// of the conversation is shown to it as what it is.
 func TestConversationCannotDecide(t *testing.T) {
 	p, l := gate(t, metaSession, nil)
 	m := p.model(`{"should_continue": true, "reason": "the model's own"}`)

@@ -193,7 +193,7 @@ func TestEventsWithoutSession(t *testing.T) {
 	}
 }
 
-// A Store that fails lets the agent stop, and says why.
+// A Store that fails lets the agent stop, and the reason is reported.
 func TestStoreFails(t *testing.T) {
 	full := errors.New("the database is away")
 	for _, c := range []struct {
@@ -349,7 +349,7 @@ func TestLateWriterIsNotCounted(t *testing.T) {
 	}
 }
 
-// Once the context is done, nothing continues, whatever its part is that notices.
+// Once the context is done, nothing continues, whichever part notices it.
 func TestDoneContexts(t *testing.T) {
 	for name, policy := range map[string]string{
 		"no fact": "ralph: 1\nrules: [{name: go, continue: on}]", "a fact": asking("ask"), "its own when": "ralph: 1\nwhen: host == \"\"\nrules: [{name: go, continue: on}]",

@@ -70,7 +70,7 @@ rules:
 	}
 }
 
-// A rule that steps aside leaves its when alone: nothing is read for it.
+// A rule that steps aside does not evaluate its when: nothing is read for it.
 func TestUnlessRepeatedComesFirst(t *testing.T) {
 	p := newProject(t, map[string]string{"a.txt": "x"})
 	l := p.loop(`

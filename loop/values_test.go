@@ -8,7 +8,7 @@ import (
 	"github.com/ralph-sdk/ralph/loop"
 )
 
-// Values of an event hold for that event alone, and replace those of the loop.
+// Values of an event hold only for that event, and replace those of the loop.
 func TestEventValues(t *testing.T) {
 	l := load(t, `ralph: 1
 facts: {left: {input: {type: integer}}, phase: {input: {type: string}}}

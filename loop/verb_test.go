@@ -27,7 +27,7 @@ func verb(name string, do func(context.Context, rules.Effect) error) loop.Option
 	return loop.WithVerb(rules.EffectDecl{Name: name, Doc: "Does " + name + "."}, do)
 }
 
-// verbs is a program with verbs of its own.
+// verbs is a program with its own verbs.
 func verbs(t *testing.T, policy string, sources ...loop.Source) *rules.Program {
 	t.Helper()
 	cfg := loop.Config(sourced(sources)...)

@@ -20,8 +20,7 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// build is a source that makes a span of its own, as a driver of a database does. With fails, what it
-// gathers cannot be used.
+// build is a source that makes its own span, as a database driver does. With fails, its value cannot be used.
 type build struct {
 	tracer trace.Tracer
 	fails  bool

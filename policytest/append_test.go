@@ -86,7 +86,7 @@ func FuzzAppend(f *testing.F) {
 	})
 }
 
-// No input makes Parse panic, and it gives a file or findings, never both or neither.
+// No input makes Parse panic, and it returns a file or findings, never both or neither.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte("tests:\n  - name: a\n    given: {facts: {s: {a: [1]}}, missing: [x], loop: {repeats: 1}}\n    expect: {continue: /x/, files: {a: null}}\n"))
 	f.Add([]byte("tests: [{name: a, expect: {effects: [{set: 'a.b = 1'}]}}]"))

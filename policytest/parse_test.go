@@ -72,8 +72,8 @@ rules:
 	return p
 }
 
-// What the file gives to all tests is there in each, under what the test gives
-// itself: objects are joined, all else is replaced, null takes away.
+// What the file sets for all tests is in each, below what the test sets itself: objects
+// are merged, everything else is replaced, and null removes.
 func TestGivenIsMerged(t *testing.T) {
 	f, diags := Parse("x_test.yaml", []byte(`
 given:

@@ -64,7 +64,7 @@ rules:
     stop: ${other}
 `
 
-// Each expectation that is not met is a failure of its own, at its place.
+// Each expectation that is not met is a separate failure, at its place.
 func TestFailures(t *testing.T) {
 	s := suite(t, counter, `
 given: {facts: {state: {n: 1}}}
@@ -284,8 +284,8 @@ tests:
 	}
 }
 
-// A policy with a when of its own is for a test that gives the value of the file it
-// asks for, and not for one in which that file is missing.
+// A policy with its own when applies to a test that sets the value of the file that it
+// reads, and not to one in which that file is missing.
 func TestFilesOfValuesExist(t *testing.T) {
 	for when, want := range map[string]map[string]bool{ // by test
 		`exists("a/state.json")`:             {"given": true, "invalid": true},

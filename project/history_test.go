@@ -60,7 +60,7 @@ func TestStatusAgain(t *testing.T) {
 	finished("three third", "one again", "two second")
 }
 
-// Decisions of an ID are found without the others, and those of a newer version are there, too.
+// Decisions with an ID are found without the others, including those of a newer version.
 func TestHistoryOfID(t *testing.T) {
 	p, add := opened(t)
 	add(`"v":1,"id":"a","policy":"p"`)

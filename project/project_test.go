@@ -87,7 +87,7 @@ rules:
 `,
 }
 
-// A world is a project with a clock that stands still until it is moved.
+// A world is a project with a clock that only the test moves.
 type world struct {
 	*project.Project
 	t        *testing.T
@@ -134,7 +134,7 @@ func (w *world) write(name, text string) {
 	}
 }
 
-// files are those of the project, but for ralph's own.
+// files returns those of the project, except ralph's own.
 func (w *world) files() map[string]string {
 	w.t.Helper()
 	found := map[string]string{}

@@ -24,7 +24,7 @@ func words(d rules.Decision) string {
 	return d.Rule + map[rules.Action]string{rules.Stop: " stops", rules.Continue: " continues"}[d.Action]
 }
 
-// told is a comparison in a few lines.
+// told returns a comparison in a few lines.
 func told(t testing.TB, c *rules.Comparison) string {
 	t.Helper()
 	var b strings.Builder

@@ -65,8 +65,7 @@ func TestCheckIsSilent(t *testing.T) {
 	}
 }
 
-// A shipped policy is right whatever its params are set to: what is said of it
-// does not hang on them.
+// A shipped policy has no findings, whatever its params are set to.
 func TestCheckWithParams(t *testing.T) {
 	for _, reentry := range []string{"once", "progress", "always"} {
 		_, diags := rules.Check(t.Context(), examples.FS, "speckit/speckit.yaml", rules.Config{Shipped: examples.FS, Set: map[string]string{"reentry": reentry}})
@@ -163,8 +162,8 @@ rules:
 	}
 }
 
-// FuzzCheck: whatever the policy, the analyses end, say the same each time, and
-// show states that are JSON.
+// FuzzCheck: for any policy, the analyses end, report the same each time, and show states
+// that are JSON.
 func FuzzCheck(f *testing.F) {
 	for _, pattern := range []string{"testdata/analysis/*.yaml", "testdata/ok/*.yaml", "testdata/diagnostics/*.yaml"} {
 		names, err := filepath.Glob(pattern)

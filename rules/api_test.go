@@ -27,7 +27,7 @@ func given(t *testing.T, text string, cfg rules.Config, values map[string]any, o
 	return loadWith(t, policy(text), cfg).Eval(t.Context(), rules.Values(values), o)
 }
 
-// refused gives the findings of a policy that does not load.
+// refused returns the findings of a policy that does not load.
 func refused(t *testing.T, text string, cfg rules.Config) string {
 	t.Helper()
 	p, diags := rules.LoadBytes(t.Context(), "policy.yaml", []byte("ralph: 1\n"+text), cfg)
@@ -647,8 +647,8 @@ func TestReset(t *testing.T) {
 	}
 }
 
-// A streak begins with a turn and ends with a stop that a rule asks for, or that
-// comes because none decided: not with a limit, a failure or an idle policy.
+// A streak begins with a turn and ends with a stop by a rule, or one because no rule decided, but not with a limit, a
+// failure or an idle policy.
 func TestStreaks(t *testing.T) {
 	p := load(t, policy(`
 events: [Stop, SubagentStop]
@@ -856,8 +856,7 @@ finally:
 	}
 }
 
-// A name that a policy may read is no leave to call a function, but for those that are
-// called by a name with a dot.
+// A name that a policy may read does not allow it to call a function, except for those called by a name with a dot.
 func TestCapabilitiesOfNames(t *testing.T) {
 	for expression, allowed := range map[string]bool{
 		`transcript.passed("go test")`: true, `exists("a")`: false, `said("DONE")`: false, "own()": false, `cwd == ""`: true,

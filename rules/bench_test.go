@@ -88,7 +88,7 @@ func (w *constantWorld) Name(_ context.Context, name string) any {
 	return false
 }
 
-// handWritten is benchPolicy as a person would write it in Go.
+// handWritten is benchPolicy as you would write it in Go.
 func handWritten(settings, state map[string]any, stopHookActive bool) (rules.Action, string) {
 	phase, _ := state["phase"].(string)
 	taskIndex, _ := state["taskIndex"].(int)

@@ -118,7 +118,7 @@ func drawPolicy(t *rapid.T, all []string) smallPolicy {
 	return p
 }
 
-// load gives the program of a policy for one value of its param.
+// load returns the program of a policy for one value of its param.
 func (p smallPolicy) load(t rapid.TB, mode string) *rules.Program {
 	prog, diags := rules.Load(context.Background(), files{"policy.yaml": p.String()}.fs(), "policy.yaml", rules.Config{Set: map[string]string{"mode": mode}})
 	if prog == nil {
@@ -223,7 +223,7 @@ func (p smallPolicy) held(t rapid.TB) map[string]bool {
 	return out
 }
 
-// alone is the policy with only one rule, which always has its turn.
+// alone returns the policy with only one rule, which is always evaluated.
 func (p smallPolicy) alone(r smallRule) smallPolicy {
 	return smallPolicy{gate: "first", isFor: p.isFor, rules: []smallRule{r}}
 }
@@ -352,7 +352,8 @@ func (p smallPolicy) mustEnd(t rapid.TB, d rules.Diagnostic, like func(*rules.Ve
 	}
 }
 
-// mustBe fails if some world gives the operands that a finding quotes this outcome.
+// mustBe fails if in some world the operands that a finding quotes do not have this
+// outcome.
 func (p smallPolicy) mustBe(t rapid.TB, d rules.Diagnostic, not rules.Outcome) {
 	parts := strings.Split(d.Message, "`")
 	var operands []string

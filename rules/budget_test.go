@@ -66,7 +66,7 @@ func blownUp(t testing.TB, src []byte, most int) []byte {
 	return []byte(out.String())
 }
 
-// bombConfig has a verb of its own, and shipped files that include one another twice.
+// bombConfig has its own verb, and shipped files that include one another twice.
 func bombConfig() rules.Config {
 	shipped := fstest.MapFS{}
 	for i := range 10 {
@@ -84,7 +84,7 @@ func bombConfig() rules.Config {
 	return rules.Config{Shipped: shipped, Effects: []rules.EffectDecl{{Name: "page"}}}
 }
 
-// hoard gives every fact and name in abundance.
+// hoard returns a large value for every fact and name.
 type hoard struct{}
 
 // hoarded is made once: it is larger than what an evaluation may make.
@@ -136,9 +136,9 @@ func (hoard) Name(_ context.Context, name string) any {
 
 var placed = regexp.MustCompile(`^\S+\.yaml:\d+:\d+: .+`)
 
-// TestBombs: whatever a policy asks for, loading refuses it or the evaluation ends
-// within its budget, and then says where. A tenth of the default budget is enough to
-// see that; BenchmarkBombs takes all of it.
+// TestBombs: whatever a policy contains, loading refuses it or the evaluation ends within
+// its budget, and reports where. A tenth of the default budget is enough to see that;
+// BenchmarkBombs takes all of it.
 func TestBombs(t *testing.T) {
 	cfg, budget := bombConfig(), rules.Budget{Steps: 1_000_000}
 	for name, src := range bombs(t) {
@@ -195,8 +195,8 @@ func BenchmarkBombs(b *testing.B) {
 }
 
 // FuzzBudget: any policy that loads ends within its budget and never panics. With a
-// larger budget it decides the same, unless the small one was spent. What it gives
-// reads back from JSON.
+// larger budget it decides the same, unless the small one was spent. Its results survive
+// a round trip through JSON.
 func FuzzBudget(f *testing.F) {
 	err := fs.WalkDir(examples.FS, ".", func(name string, _ fs.DirEntry, err error) error {
 		if err == nil && path.Ext(name) == ".yaml" {

@@ -118,7 +118,7 @@ func TestIncludesAreBounded(t *testing.T) {
 	}
 }
 
-// Eight includes may stand inside one another.
+// Includes can be nested eight deep.
 func TestIncludesInsideOneAnother(t *testing.T) {
 	for deep, loads := range map[int]bool{7: true, 8: true, 9: false} {
 		chain := files{"policy.yaml": "ralph: 1\nrules:\n  - include: g1\n", fmt.Sprintf("g%d.yaml", deep): "ralph: 1\nrules:\n  - {name: a, log: here}\n"}
@@ -174,7 +174,8 @@ rules:
 	}
 }
 
-// A finding about a given value is where it is given, and names what gives it.
+// A finding about a param's value is at the place of the value, and names where it comes
+// from.
 func TestGivenParamsSayWhereTheyAreGiven(t *testing.T) {
 	f := files{"policy.yaml": "ralph: 1\nparams: {most: {type: integer, default: 5}}\nrules:\n  - {name: a, stop: \"${most}\"}\n"}
 	set := map[string]string{"most": "many", "mots": "1"}

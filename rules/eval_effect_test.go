@@ -188,7 +188,7 @@ func TestDeleteAndArchive(t *testing.T) {
 	}
 }
 
-// Whens, texts and values see the facts as gathered, whatever is set before.
+// Whens, texts and values see the facts as gathered, whatever was set before.
 func TestEffectsSeeFactsAsGathered(t *testing.T) {
 	v := decide(t, effectFacts+`{set: state.n = n + 1}, {set: state.n = n + 1}, {set: state.half = n}]
     notice: ${n}

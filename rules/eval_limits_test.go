@@ -77,7 +77,7 @@ func TestLimitsOfUse(t *testing.T) {
 	}
 }
 
-// The limits count also where a policy has a fact of its own called run.
+// The limits also apply if a policy declares a fact named run.
 func TestLimitsBesideDeclaredNames(t *testing.T) {
 	w := &world{
 		names: map[string]any{"run.iteration": 3},

@@ -9,7 +9,7 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// Only a stop rule that says so is a success.
+// Only a stop rule with success is a success.
 func TestSuccess(t *testing.T) {
 	const text = `
 facts:
@@ -123,7 +123,7 @@ func TestMeasureThatDoesNotLoad(t *testing.T) {
 	}
 }
 
-// A number that is made of something private is private, but for its length.
+// A number computed from a private value is private, except for its length.
 func TestMeasureOfPrivateValues(t *testing.T) {
 	const text = "measure: {done: int(last_assistant_message), total: len(last_assistant_message)}\nrules:\n  - {name: on, when: last_assistant_message != \"\", continue: go on}\n"
 	w := &world{names: map[string]any{"last_assistant_message": "1234"}}

@@ -25,9 +25,9 @@ rules:
   - {name: last, when: go1, continue: Last}
 `
 
-// The first rule with a deciding verb that holds decides; with gate: all, rules are
-// read on after a continue until a stop holds, which only ends the reading. Rules
-// that decide nothing join whatever verdict follows.
+// The first rule with a deciding verb that holds decides; with gate: all, evaluation goes
+// past a continue until a stop holds, which only ends it. Rules that decide nothing join
+// whatever verdict follows.
 func TestGates(t *testing.T) {
 	tests := []struct {
 		gate, holds string
@@ -67,8 +67,8 @@ func TestGates(t *testing.T) {
 	}
 }
 
-// A prompt is not decided: only note rules and rules without a verb run, and
-// without effects, since a block there would erase what the person wrote.
+// A prompt is not decided: only note rules and rules without a verb run, and without
+// effects, since a block there would erase what the user wrote.
 func TestPromptsOnlyNote(t *testing.T) {
 	p := load(t, policy(`
 events: [Stop, UserPromptSubmit]

@@ -153,8 +153,8 @@ rules:
 	}
 }
 
-// What something private flows into is private in the memory too, and wherever it goes
-// from there, until something else is remembered in its place.
+// A value computed from a private one is private in the memory too, and wherever it flows
+// from there, until it is replaced.
 func TestRememberPrivate(t *testing.T) {
 	p := load(t, policy(`
 memory: {words: {type: string, default: ""}, copy: {type: string, default: ""}, size: {type: integer, default: 0}}

@@ -148,7 +148,7 @@ rules:
 	}
 }
 
-// A text cannot grow without bounds, whatever the values in it.
+// A text cannot grow without bounds, whatever values it shows.
 func TestTextsAreBounded(t *testing.T) {
 	v := decide(t, `
 facts:
@@ -199,7 +199,7 @@ func TestTextsForTheAgentAreCut(t *testing.T) {
 	}
 }
 
-// The budget covers what a text shows, whatever it is in: a value that is written down is as large as its text.
+// The budget covers what a text shows, whatever contains it: a value that is written down is as large as its text.
 func TestTextsAreCharged(t *testing.T) {
 	const value = "${reduce(1..27, [#acc, #acc], 1)}"
 	for _, rule := range []string{
@@ -308,7 +308,7 @@ rules:
 	}
 }
 
-// Values in the pattern of a prune stand for themselves.
+// Values in the pattern of a prune are literal.
 func TestGlobs(t *testing.T) {
 	tests := []struct{ glob, value, want string }{
 		{"specs/${v}/*.md", "001-auth", "specs/001-auth/*.md"},

@@ -146,9 +146,8 @@ rules:
 	}
 }
 
-// An operand is unknown as soon as a fact, let or field that it names is; lets and
-// bound params carry their unknown along, and == on an unusable field is unknown,
-// never false.
+// An operand is unknown as soon as a fact, let or field that it names is; lets and bound
+// params pass their unknown on, and == on an unusable field is unknown, never false.
 func TestWhatIsUnknown(t *testing.T) {
 	f := files{
 		"policy.yaml": `ralph: 1

@@ -99,7 +99,7 @@ rules:
 	}
 }
 
-// A program that had an event of its own by the name of a later hook event keeps it.
+// A program whose own event has the name of a later hook event keeps it.
 func TestOwnEventsByLaterNames(t *testing.T) {
 	p := loadWith(t, policy("events: [SessionEnd]\nrules: [{name: go, continue: on}]\n"), rules.Config{Shipped: examples.FS, Events: []string{"SessionEnd"}})
 	if v := p.Eval(t.Context(), &world{}, rules.Options{Event: "SessionEnd"}); v.Rule != "go" || v.Memory.Streak != 1 {

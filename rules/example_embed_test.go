@@ -127,8 +127,7 @@ rules:
 	// tenant.yaml:8:17 env.AWS_SECRET_ACCESS_KEY
 }
 
-// Uses lists what a policy can touch, for a person to agree to or for a program to
-// compare with a list.
+// Uses lists what a policy can touch, for a user to approve or for a program to compare with a list.
 func ExampleProgram_Uses() {
 	program, diags := rules.LoadBytes(context.Background(), "tests.yaml", []byte(`ralph: 1
 facts:

@@ -21,7 +21,7 @@ func (s stateFile) Fact(_ context.Context, f *rules.Fact, args []string) rules.V
 
 func (stateFile) Name(context.Context, string) any { return nil } // as if the host said nothing
 
-// A policy is loaded once and evaluated for each event, over whatever world.
+// A policy is loaded once and evaluated for each event, with any Facts.
 func Example() {
 	policies := fstest.MapFS{"tasks.yaml": {Data: []byte(`
 ralph: 1

@@ -13,8 +13,8 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// A policy whose own when is not true tries no rule, reads no fact and leaves its
-// memory as it is; one whose own when cannot be evaluated lets the agent stop, which is reported.
+// A policy whose own when is not true evaluates no rule, reads no fact and leaves its memory unchanged; one whose own
+// when cannot be evaluated lets the agent stop, which is reported.
 func TestOwnWhen(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
@@ -137,7 +137,7 @@ func TestLazy(t *testing.T) {
 	}
 }
 
-// What the embedding program adds and allows goes for the head too.
+// What the embedding program adds and allows holds for the head too.
 func TestLazyConfig(t *testing.T) {
 	f := policy("when: deployed(\"x\")\nrules: [{name: go, continue: \"on\"}]\n").fs()
 	asked := 0

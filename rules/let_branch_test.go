@@ -7,8 +7,8 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// A field that its schema declares and that is null or missing leaves an operand undecided,
-// whatever reads it, and that is ordinary. One that no schema declares may be misspelt.
+// A declared field that is null or missing leaves an operand undecided, whatever reads
+// it, which is not reported. One that no schema declares may be misspelled.
 func TestAbsentFields(t *testing.T) {
 	const facts = "facts: {state: {json: state.json, schema: {properties: {note: {type: [string, 'null']}, n: {type: integer}, of: {type: object, properties: {tag: {type: string}}}}}}, open: {json: open.json}}\nlet: {note: state.note}\n"
 	for when, want := range map[string]string{
@@ -24,8 +24,8 @@ func TestAbsentFields(t *testing.T) {
 	}
 }
 
-// A field that cannot be used counts where something reads it: a let that decides without
-// it, or takes another branch, does not.
+// An unusable field matters only if something reads it: a let that decides without it, or
+// takes another branch, does not.
 func TestFieldsOfBranches(t *testing.T) {
 	const facts = "facts: {state: {json: state.json, schema: {properties: {n: {type: integer, default: 1}, on: {type: boolean, default: true}, note: {type: [string, 'null']}, tag: {type: string}}}}}\n"
 	const bad = `fault "fact" state.n`

@@ -55,7 +55,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// Names have the values that the world gives, and each is asked for once.
+// Names have the values that Facts returns, and each is gathered once.
 func TestNamesOfTheWorld(t *testing.T) {
 	w := &world{names: map[string]any{
 		"session_id": "s1", "stop_hook_active": true, "env.HOME": "/home/me", "transcript.tokens": 7,

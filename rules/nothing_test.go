@@ -162,7 +162,7 @@ type foreign struct{ value rules.Value }
 func (f foreign) Fact(context.Context, *rules.Fact, []string) rules.Value { return f.value }
 func (f foreign) Name(context.Context, string) any                        { return f.value.V }
 
-// Values that are none are a fault and a problem, wherever they come from.
+// Invalid Go values are an error and a problem, wherever they come from.
 func TestForeignValues(t *testing.T) {
 	type loop struct{ Next *loop }
 	circle := &loop{}
@@ -184,7 +184,7 @@ func TestForeignValues(t *testing.T) {
 	}
 }
 
-// What no text has, and counts that none has, are refused or reported.
+// Invalid words and counts are refused or reported.
 func TestForeignWords(t *testing.T) {
 	if b, err := rules.Action(9).MarshalText(); err == nil {
 		t.Errorf("an action that is none is %s", b)

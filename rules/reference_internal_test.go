@@ -322,7 +322,7 @@ func fieldDocs() map[string]map[string]string {
 	}
 }
 
-// words is the type of a name, as a program gives it.
+// words returns the type of a name, as a program declares it.
 func (n *nameInfo) words() string {
 	if n.goType != nil {
 		return n.goType.String()

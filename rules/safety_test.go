@@ -132,7 +132,7 @@ func (asking) Fact(context.Context, *rules.Fact, []string) rules.Value {
 }
 func (a asking) Name(context.Context, string) any { a.do(); return nil }
 
-// What is joined within bounds is what expr itself would make of it.
+// Within bounds, the bounded functions return what expr itself would.
 func TestBoundedFunctionsDoWhatExprDoes(t *testing.T) {
 	for _, expr := range []string{
 		`"a" + "b" == "ab"`, `s.t + "b" == "tb"`, `s.n + 1 == 4`, `s.x + 1 == 8`, `s.f + s.n == 3.5`, `now() + duration("1h") > now()`,

@@ -17,8 +17,8 @@ func vault() rules.SourceKind {
 	return rules.SourceKind{Name: "vault", Doc: "Secrets.", Private: true, Schema: true}
 }
 
-// Of the values of a private source the trace shows how large they are, also where
-// one does not fit its schema or a let hands it on.
+// The trace shows only how large the values of a private source are, even if one does not
+// fit its schema or passes through a let.
 func TestPrivateSource(t *testing.T) {
 	p := loadWith(t, policy(`
 facts:

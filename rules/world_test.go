@@ -72,7 +72,7 @@ func (w *world) Name(_ context.Context, name string) any {
 	return w.names[name]
 }
 
-// is gives a fact with this value.
+// is returns a fact with this value.
 func is(v any) rules.Value { return rules.Value{V: v} }
 
 // object is the value of a JSON or front-matter fact.
@@ -83,7 +83,7 @@ var (
 	invalid = rules.Value{Status: rules.Invalid, Problem: "it is not JSON"}
 )
 
-// with gives a fact some of whose fields are unusable, by their JSON pointers.
+// with returns a fact some of whose fields are unusable, by their JSON pointers.
 func with(v rules.Value, unusable ...string) rules.Value {
 	for _, p := range unusable {
 		v.Unusable = append(v.Unusable, schema.Violation{Pointer: p, Message: "expected integer, got string"})

@@ -15,7 +15,7 @@ import (
 	"github.com/ralph-sdk/ralph/run"
 )
 
-// What a client reports is brought within bounds, whatever it is.
+// Whatever a client reports is brought within bounds.
 func TestWithin(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	cost := func(c float64) *float64 { return &c }
@@ -43,8 +43,8 @@ func TestWithin(t *testing.T) {
 	}
 }
 
-// An agent that forges records of its own client neither escapes a limit, nor ends the run otherwise than by one, nor gives the
-// client a flag.
+// An agent that forges records of its own client cannot escape a limit, end the run other than by one, or pass a flag
+// to the client.
 func TestForgedRecords(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the agent is a shell script")

@@ -61,7 +61,8 @@ func TestClientOf(t *testing.T) {
 	}
 }
 
-// The prompt goes by stdin, so that no flag takes it. What ralph needs is added once, after flags that take several values.
+// The prompt is on stdin, so that no flag takes it. What ralph needs is added once, after flags that take several
+// values.
 func TestCommand(t *testing.T) {
 	const id = "0199c0de-0000-7000-8000-00000000c0de"
 	for _, c := range []struct{ client, args, fresh, resumed string }{

@@ -45,7 +45,7 @@ func TestRunner(t *testing.T) {
 	}
 }
 
-// A run that is killed at any moment, again and again, counts each start once, loses nothing but the iteration in progress,
+// A run that is repeatedly killed at any moment counts each start once, loses nothing but the iteration in progress,
 // leaves no process over, and is not under way. RALPH_STORM=full kills 200 times in 1,000 iterations.
 func TestKilledRuns(t *testing.T) {
 	iterations, kills := 20, 5

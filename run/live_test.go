@@ -135,8 +135,8 @@ func TestNothingIsLeft(t *testing.T) {
 	}
 }
 
-// While a run is under way, the sessions of its project step aside and see once why; its own agent sees nothing. That of a
-// work tree holds nothing elsewhere.
+// While a run is under way, the sessions of its project step aside and see once why; its own agent sees nothing. A run
+// in a work tree affects no sessions elsewhere.
 func TestSessionsStepAside(t *testing.T) {
 	dir, state := loopProject(t)
 	tree, _ := loopProject(t)

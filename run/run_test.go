@@ -29,7 +29,7 @@ rules:
     continue: "do step ${run.iteration + 1} after ${run.outcome}"
 `
 
-// endless continues for ever, as far as the run lets it.
+// endless always continues, as far as the run allows.
 const endless = "ralph: 1\nlimits: {continuations: 10000, total: 100000}\nrules: [{name: again, continue: 'step ${loop.continuations + 1}'}]\n"
 
 func load(t *testing.T, text string) *rules.Program {
@@ -455,7 +455,7 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// A start is a start: whatever the agent reports of itself, it is not started more often than the run may.
+// Whatever the agent reports of itself, it is not started more often than the run allows.
 func TestStartsAreBounded(t *testing.T) {
 	dir, _ := project(t)
 	for _, o := range []run.Outcome{run.OK, run.RateLimited, run.TurnLimit, run.ContextOverflow, run.OverBudget, run.Crashed, run.Lost, run.Timeout, "", "odd"} {
@@ -473,7 +473,7 @@ func TestStartsAreBounded(t *testing.T) {
 	}
 }
 
-// The wait before the next start is ralph's own, or longer where the client says so.
+// The wait before the next start is ralph's own, or longer if the client asks for that.
 func TestLeastWait(t *testing.T) {
 	dir, _ := project(t)
 	now := time.Now()

@@ -41,7 +41,7 @@ func lines(all []schema.Violation) []string {
 	return out
 }
 
-// One field of each kind, read from whatever a state file may hold. The field has no default and is not required.
+// One field of each kind, with any value that a state file may hold. The field has no default and is not required.
 func TestCheckReadsFields(t *testing.T) {
 	const huge = 1<<53 - 1
 	tests := []struct {
@@ -247,8 +247,7 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-// A number that counts as another is found wherever it stands, also where the schema says
-// nothing of it, but not in what is unusable.
+// A number that counts as another is found anywhere, even where no schema applies, but not in what is unusable.
 func TestClamped(t *testing.T) {
 	const huge = 1<<53 - 1
 	open, closed := mustCompile(t, `true`), mustCompile(t, `{"properties": {"s": {"type": "string"}, "l": {"type": "array", "items": {"type": "number"}}}}`)
@@ -550,7 +549,7 @@ func TestCheckDepthAndAmount(t *testing.T) {
 	})
 }
 
-// A value is read by its type alone, and a schema's default is the value of no document.
+// A value is read only by its type, and no document has the value of a schema's default.
 func TestRead(t *testing.T) {
 	s := mustCompile(t, `{"properties": {"a": {"type": "integer", "default": 1}, "list": {"type": "array", "items": {"properties": {"b": {"type": "boolean", "default": true}}}}}}`)
 	tests := []struct{ v, want any }{

@@ -2,12 +2,12 @@ package schema
 
 import "github.com/google/go-cmp/cmp/cmpopts"
 
-// Bare returns the type of a schema alone.
+// Bare returns only the type of a schema.
 func Bare(s *Schema) *Schema {
 	bare := *s
 	bare.compiled = nil
 	return &bare
 }
 
-// Types compares schemas by their types alone.
+// Types compares only the types of schemas.
 var Types = cmpopts.IgnoreFields(Schema{}, "compiled")

@@ -40,7 +40,7 @@ func TestShippedSchemas(t *testing.T) {
 	}
 }
 
-// What rules read is there, whatever the file lacks.
+// Fields that rules read exist, whatever the file lacks.
 func TestShippedDefaults(t *testing.T) {
 	loops := map[string]any{
 		"phase": "", "taskIndex": 0, "totalTasks": 0, "taskIteration": 1, "maxTaskIterations": 5, "globalIteration": 1,

@@ -113,7 +113,7 @@ func TestType(t *testing.T) {
 	}
 }
 
-// What cannot be typed is said, and its values are still checked as far as their kind goes.
+// What cannot be typed is reported, and its values are still checked as far as possible.
 func TestWidened(t *testing.T) {
 	tests := []struct {
 		name, schema string

@@ -43,7 +43,7 @@ func TestApplySets(t *testing.T) {
 	}
 }
 
-// A value that is there already is no reason to write.
+// Setting a value that is already there writes nothing.
 func TestApplyNothingToDo(t *testing.T) {
 	p := newProject(t, map[string]string{"a.json": `{"n": 1}`})
 	p.age("a.json", time.Hour)
@@ -56,7 +56,7 @@ func TestApplyNothingToDo(t *testing.T) {
 	}
 }
 
-// Whatever is wrong with one change, none is made, and no trace of it is left.
+// If one change is invalid, none is made, and no trace of it is left.
 func TestApplyAllOrNone(t *testing.T) {
 	outside := t.TempDir()
 	const good = `{"n": 1}`
@@ -207,7 +207,7 @@ func TestApplyDeleteAndArchive(t *testing.T) {
 	}
 }
 
-// An edit goes to what a link leads to, and the link stays.
+// An edit changes the target of a link, and the link stays.
 func TestApplyThroughLink(t *testing.T) {
 	p := newProject(t, map[string]string{"real/s.json": `{"n": 1}`})
 	p.link("s.json", p.path("real/s.json"))
@@ -431,7 +431,7 @@ func TestApplyCreate(t *testing.T) {
 	}
 }
 
-// What is there is never taken for a file that is not.
+// An existing file is never mistaken for a missing one.
 func TestApplyCreateRefused(t *testing.T) {
 	p := newProject(t, map[string]string{"there.json": "{}", "folder/x.json": "{}", "other.json": "{}"})
 	if runtime.GOOS != "windows" {

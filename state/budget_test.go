@@ -11,7 +11,7 @@ import (
 )
 
 // All files together have the bytes of the budget. One that does not fit is missing, a
-// smaller one behind it is not; a list of which one does not fit is missing as a whole.
+// smaller one after it is not; a list with one that does not fit is missing as a whole.
 func TestBudgetOfBytes(t *testing.T) {
 	const mib = 1 << 20
 	home := newProject(t, map[string]string{"h/1": strings.Repeat("h", mib), "h/2": strings.Repeat("h", mib)})

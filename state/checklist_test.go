@@ -203,8 +203,8 @@ func TestChecklistDeeplyNested(t *testing.T) {
 	}
 }
 
-// A large file takes a moment, whatever is in it: time that
-// grew with the square of its size would never end.
+// A large file takes a moment, whatever it contains: time that grew with the square of
+// its size would never end.
 func TestChecklistHuge(t *testing.T) {
 	for _, unit := range []string{"[", "- ", "- [ ] ", "- [ ] x\n", "\n", "#", "`", "```\n", "~~~~\n- [ ] x\n", "A]", "- [ ] [A", "x\n", "x\n===\n", " ", "\t", "\r", "1", "*"} {
 		for _, first := range []string{"", "- [ ] ", "  - [ ] x\n```\n"} {

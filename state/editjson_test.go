@@ -101,9 +101,9 @@ func TestEditOtherFormats(t *testing.T) {
 	}
 }
 
-// An edit replaces exactly the bytes of one value: what is before and behind
-// stays, and all other values are equal. Where the value stands is found by
-// the standard library here, and not by the code under test.
+// An edit replaces exactly the bytes of one value: what precedes and follows it stays,
+// and all other values are equal. The standard library finds the place of the value here,
+// not the code under test.
 func FuzzEditJSON(f *testing.F) {
 	for _, seed := range []struct{ src, path, value string }{
 		{`{"a": 1}`, `["a"]`, `2`},
@@ -198,8 +198,8 @@ func isInsertion(src, got []byte) bool {
 	return len(got) > prefix+len(left) && bytes.HasSuffix(got, left)
 }
 
-// On the way to a value, what is absent or null is written as its default, and what has
-// none stays absent.
+// On the way to a value, what is missing or null is written as its default, and what has
+// none stays missing.
 func TestEditWithDefaults(t *testing.T) {
 	s, err := schema.Compile("s.json", []byte(`{"properties": {
 		"o": {"default": {"y": 1}, "properties": {"x": {"type": "integer"}, "y": {"type": "integer"}, "in": {"default": {}, "properties": {"z": {"type": "integer"}}}}},

@@ -146,7 +146,7 @@ func TestPatternsAreCleaned(t *testing.T) {
 	}
 }
 
-// Of many files the first are read, whatever their number and however they are shared out.
+// Of many files the first are read, whatever their number and however they are distributed.
 func TestReadAllHasALimit(t *testing.T) {
 	var names []string
 	for i := range 300 {

@@ -99,7 +99,7 @@ func TestReadLenient(t *testing.T) {
 	}
 }
 
-// A text by the schema is the text of its line, whatever YAML reads there.
+// A string by the schema is the text of its line, whatever YAML reads there.
 func TestReadLenientTexts(t *testing.T) {
 	for value, want := range map[string]string{
 		`DONE`:                       `DONE`,

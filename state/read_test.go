@@ -201,7 +201,7 @@ func TestReadOutOfTime(t *testing.T) {
 	}
 }
 
-// A disk that may hang is watched while it is read; what it gives in time is the same.
+// A disk that may hang is watched while it is read; results in time are the same.
 func TestReadFromOtherDisk(t *testing.T) {
 	p := newProject(t, map[string]string{"a.json": `{"n": 1}`})
 	for _, local := range []bool{true, false} {

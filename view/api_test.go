@@ -93,7 +93,7 @@ type shownPolicy struct {
 	Graph            json.RawMessage
 }
 
-// A policy is shown as it was when it decided, from what is kept beside the log, whatever its file is now.
+// A policy is shown as it was when it decided, from the copy beside the log, whatever its file is now.
 func TestPolicy(t *testing.T) {
 	w := newWorld(t)
 	w.decide("s1")
@@ -197,7 +197,7 @@ func TestRunOutput(t *testing.T) {
 	}
 }
 
-// Of all projects the log alone is shown.
+// For all projects, only the log is shown.
 func TestAll(t *testing.T) {
 	w := newWorld(t)
 	id := w.decide("s1")

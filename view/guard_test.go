@@ -11,7 +11,7 @@ import (
 	"github.com/ralph-sdk/ralph/view"
 )
 
-// Who did not open the page is refused, whatever it asks for and however it came by the cookie.
+// A client that did not open the page is refused, whatever it requests and however it got the cookie.
 func TestGuard(t *testing.T) {
 	w := newWorld(t)
 	w.decide("s1")
@@ -155,7 +155,7 @@ func TestToken(t *testing.T) {
 	}
 }
 
-// The server listens on the loopback address alone.
+// The server listens only on the loopback address.
 func TestLoopback(t *testing.T) {
 	w := newWorld(t)
 	b := w.serve(view.Config{})

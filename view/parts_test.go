@@ -94,7 +94,7 @@ func TestColoured(t *testing.T) {
 	}
 }
 
-// The modules of the page become one script: each is there once, after those that it imports, and no name is twice.
+// The modules of the page become one script: each is there once, after those that it imports, and no name occurs twice.
 func TestJoined(t *testing.T) {
 	script, style, err := joined()
 	if err != nil {

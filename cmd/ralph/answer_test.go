@@ -12,8 +12,8 @@ import (
 	"github.com/ralph-sdk/ralph/host"
 )
 
-// However many want to answer at once, such as the loop and the watchdog, one of
-// them does, and all learn the status that goes with it.
+// If several answer at once, such as the loop and the watchdog, only one of them does,
+// and all return its status.
 func TestAnswerOnce(t *testing.T) {
 	for _, form := range []string{answerJSON, answerExitCode} {
 		for range 50 {

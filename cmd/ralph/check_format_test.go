@@ -28,7 +28,7 @@ func findings() rules.Diagnostics {
 	}
 }
 
-// Colours change nothing but colours.
+// Colors change nothing but colors.
 func TestColored(t *testing.T) {
 	codes := regexp.MustCompile(`\x1b\[[0-9;]*m`)
 	got := colored(findings())

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Keys that stand twice in the settings are reported with their line, and however many there are, they cost what reading
-// them costs: the decoder would report every pair.
+// Duplicate keys in the settings are reported with their line. However many there are, they cost no more than reading
+// them: the decoder would report every pair.
 func TestConfigKeysTwice(t *testing.T) {
 	const policy = "ralph: 1\nparams: {n: {type: integer, default: 0}}\nrules: [{name: go, continue: on}]\n"
 	for name, c := range map[string]struct{ config, reported string }{

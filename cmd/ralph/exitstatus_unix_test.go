@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// bareHook gives a hook whose program is called ralph, on the PATH, and within reach
-// of every user.
+// bareHook returns a hook whose program is named ralph, on the PATH, and readable by
+// every user.
 func bareHook(t *testing.T, files map[string]string, args ...string) (h hook, program string) {
 	t.Helper()
 	h = newHook(t, files, args...)
@@ -63,7 +63,7 @@ func (h hook) by(argv ...string) hook {
 	return h
 }
 
-// installedLine is the command line that install gives Claude Code.
+// installedLine returns the command line that install writes for Claude Code.
 func installedLine(t *testing.T, h hook, program string, settings string) string {
 	t.Helper()
 	file := filepath.Join(h.dir, ".claude", "settings.json")

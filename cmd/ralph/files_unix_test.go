@@ -44,8 +44,8 @@ func ends(t *testing.T, cmd *exec.Cmd) (stdout, stderr string) {
 	return out.String(), errs.String()
 }
 
-// everything is a policy that reads whatever a policy can name. The text of a state
-// file says where.
+// everything is a policy that reads all that a policy can name. The text of a state file
+// lists the paths.
 const everything = `ralph: 1
 facts:
   where: {text: where.txt}

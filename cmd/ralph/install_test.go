@@ -99,7 +99,7 @@ func TestUninstallLeavesNothing(t *testing.T) {
 	}
 }
 
-// tree lists what lies beneath folders, but for ralph's own files.
+// tree lists the files in directories, except ralph's own.
 func tree(t *testing.T, dirs ...string) (names []string) {
 	t.Helper()
 	for _, dir := range dirs {

@@ -58,7 +58,7 @@ func badMain() {
 	os.Exit(a.run(context.Background(), os.Args[1:]))
 }
 
-// bad is a fact source that never gives a value.
+// bad is a fact source that never returns a value.
 type bad struct {
 	name string
 	do   func()
@@ -81,7 +81,7 @@ func overflow(n int) int {
 	return overflow(n+1) + frame[(n+1)%256]
 }
 
-// hook is one call of a hook in a project of its own.
+// hook is one call of a hook, with its own project.
 type hook struct {
 	command string // "ralph" if empty
 	dir     string
@@ -193,7 +193,7 @@ func (r result) answer(t testing.TB) (a struct{ Decision, Reason, SystemMessage 
 	return a
 }
 
-// letsGo checks that a hook let the agent stop and said why.
+// letsGo checks that a hook let the agent stop and reported why.
 func (r result) letsGo(t testing.TB, notice, stderr string) {
 	t.Helper()
 	a := r.answer(t)

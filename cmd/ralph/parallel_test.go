@@ -50,9 +50,9 @@ rules:
       - set: plan.iteration_count = plan.iteration_count + 1
 `
 
-// 64 hooks at once on one counter: each goes on and is counted once, whether they
-// are of one session or of 64. Who reads the file while others change it sees all of
-// it, and no older count than was answered.
+// 64 hooks at once on one counter: each continues and is counted once, whether they are
+// of one session or of 64. A process that reads the file meanwhile sees all of it, and no
+// older count than was answered.
 func TestParallelHooks(t *testing.T) {
 	const hooks = 64
 	body := strings.Repeat("Some work to do.\n", 2000)

@@ -177,7 +177,7 @@ func (p process) run(b *testing.B) time.Duration {
 	return time.Since(start)
 }
 
-// weigh gives the most memory that five runs took, in MiB.
+// weigh returns the most memory that five runs took, in MiB.
 func (p process) weigh(b *testing.B, weigh string) float64 {
 	b.Helper()
 	most := 0.0
@@ -197,8 +197,8 @@ func (p process) weigh(b *testing.B, weigh string) float64 {
 	return most
 }
 
-// compare runs two programs in turn, so that a change in the machine's mood meets
-// both, and gives the median of the ratios and the median time of the first.
+// compare runs two programs in turn, so that changes in the machine's speed affect both,
+// and returns the median of the ratios and the median time of the first.
 func compare(b *testing.B, p, base process) (ratio float64, median time.Duration) {
 	b.Helper()
 	p.run(b) // both are in the system's caches then
@@ -260,7 +260,7 @@ func manyRules(n int) map[string]string {
 	}
 }
 
-// transcriptFile writes a session file of this size, whose last part alone is real.
+// transcriptFile writes a session file of this size, of which only the last part is real.
 func transcriptFile(b *testing.B, size int64) string {
 	b.Helper()
 	var tail strings.Builder

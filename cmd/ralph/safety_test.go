@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// goOn is a policy that always goes on: what lets the agent stop is not the policy.
+// goOn is a policy that always continues, so only something else can let the agent stop.
 func goOn(facts string) map[string]string {
 	return map[string]string{".ralph/policy.yaml": "ralph: 1\n" + facts + "rules:\n  - name: go\n    continue: on\n"}
 }
@@ -130,7 +130,7 @@ func TestNoEvent(t *testing.T) {
 	}
 }
 
-// Loops are switched off before anything is read, be it stdin.
+// Whether loops are switched off is decided before anything is read, even stdin.
 func TestSwitchedOff(t *testing.T) {
 	never, w, err := os.Pipe()
 	if err != nil {

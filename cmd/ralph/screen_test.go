@@ -41,7 +41,7 @@ func TestScreen(t *testing.T) {
 	}
 }
 
-// JSON means the same behind the screen.
+// The screen does not change what JSON means.
 func TestScreenKeepsJSON(t *testing.T) {
 	var all strings.Builder
 	for r := rune(0); r < 0x2100; r++ {
@@ -69,7 +69,8 @@ func TestScreenPassesErrorsOn(t *testing.T) {
 	}
 }
 
-// No command hands a terminal, or a pipe to one, what it would obey: whatever policies, states, logs and agents say.
+// No command prints control sequences to a terminal, or to a pipe that can lead to one, whatever policies, states, logs
+// and agents contain.
 func TestNothingSpeaksToTheTerminal(t *testing.T) {
 	const evil = `\e]0;title\a\e[2J\x7f\x9b\u202e`
 	files := map[string]string{

@@ -101,7 +101,8 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// Why a policy is not approved stays whole, whatever a value of the project says; what to do stands apart.
+// The reason that a policy is not approved stays whole, whatever values of the project it quotes; what to do is
+// separate.
 func TestMissing(t *testing.T) {
 	own := store.Open(t.TempDir())
 	p := approval.Policy{Root: project(t, nil), Name: ".ralph/policy.yaml", Files: sources("a", "b")}
@@ -126,7 +127,7 @@ func TestMissing(t *testing.T) {
 	}
 }
 
-// Of what a fact runs, the files of the project are covered, by whatever words.
+// The approval of a fact's program covers the files of the project that it runs, however they are spelled.
 func TestPrograms(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the programs are scripts of a shell")

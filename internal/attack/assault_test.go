@@ -21,7 +21,7 @@ import (
 	"unicode"
 )
 
-// assault is one attack in a world of its own.
+// assault is one attack in its own world.
 type assault struct {
 	scene  *scene
 	places map[string]string // PROJECT, HOME, STATE, OUT
@@ -95,7 +95,7 @@ func newAssault(t *testing.T, s *scene, value string) *assault {
 	return a
 }
 
-// listen serves connections on this machine until the test ends, and gives the address for HTTP.
+// listen serves connections on this machine until the test ends, and returns the address for HTTP.
 func (a *assault) listen(t *testing.T, serve func(net.Conn)) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -70,8 +70,8 @@ rules: [{name: r, continue: on}]
 	}
 }
 
-// A hook that is killed at any time leaves the old file or the new one, and a count that never goes back.
-// (TestKilledHooks of cmd/ralph kills in front of each system call instead.)
+// A hook that is killed at any time leaves the old file or the new one, and a count that never decreases.
+// (TestKilledHooks of cmd/ralph kills before each system call instead.)
 func TestStormOfKills(t *testing.T) {
 	const body = "Some work to do.\n"
 	a := storm(t, "want continue\nrun ralph eval --policy stravinsky\nallow PROJECT/.stravinsky/continuation-loop.md\n"+

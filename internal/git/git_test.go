@@ -56,7 +56,7 @@ func (w *world) sh(dir, script string) string {
 	return string(out)
 }
 
-// A repository is what its user's git sees, for all that a person legitimately sets.
+// A repository is what its user's git sees, with all settings that a user may have.
 func TestStatusIsTheUsers(t *testing.T) {
 	for name, c := range map[string]struct{ initialize, script, at string }{
 		"nothing":                        {"", "", ""},

@@ -126,7 +126,7 @@ func TestSubfolder(t *testing.T) {
 	}
 }
 
-// Where there is nothing to do, the agent ends and the user sees nothing of ralph.
+// With nothing to do, the agent stops and the user sees nothing of ralph.
 func TestIdle(t *testing.T) {
 	for _, c := range all {
 		t.Run(c.host, func(t *testing.T) {
@@ -181,7 +181,7 @@ func TestTwoHooks(t *testing.T) {
 }
 
 // A crash before any code of ralph runs ends a process with status 2, which hosts read as "continue". The entry of
-// install lets the agent end.
+// install lets the agent stop.
 func TestCrash(t *testing.T) {
 	for _, c := range all {
 		t.Run(c.host, func(t *testing.T) {

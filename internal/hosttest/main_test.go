@@ -53,8 +53,8 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// unshare gives the namespaces: this user as root, loopback only, and a tree of processes
-// that ends with its first one.
+// unshare sets up the namespaces: this user as root, loopback only, and a tree of processes that ends with its first
+// one.
 var unshare = []string{"unshare", "-rnpf", "--mount-proc", "--kill-child", "--", "sh", "-c", `ip link set lo up && exec "$@"`, "sh"}
 
 // missing says why the tests cannot run here.

@@ -52,7 +52,7 @@ rules:
     continue: "-do step ${run.iteration + 1}."
 `
 
-// results keeps what an adapter makes of the iterations.
+// results records the adapter's results of the iterations.
 type results struct {
 	run.Adapter
 	all []run.Result

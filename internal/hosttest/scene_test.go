@@ -80,7 +80,7 @@ wire_api = "responses"
 	}
 )
 
-// A scene is a client in an empty project, with a home of its own and a scripted model.
+// A scene is a client in an empty project, with its own home directory and a scripted model.
 type scene struct {
 	*server
 	t      *testing.T
@@ -191,8 +191,7 @@ func (s *scene) ralph(args ...string) string {
 	return s.command(ralphProgram, args...)
 }
 
-// try runs a program in the project, in the scene's environment and in a group of its own, which
-// ends with it.
+// try runs a program in the project, in the scene's environment and in a separate process group, which ends with it.
 func (s *scene) try(name string, args ...string) result {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(s.t.Context(), patience)

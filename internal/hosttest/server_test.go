@@ -34,8 +34,7 @@ type reply struct {
 // A script answers requests, one at a time.
 type script func(request) reply
 
-// A server is a model that follows a script. It speaks the four wire formats, each on the
-// path that its clients use.
+// A server is a model that follows a script. It has the four wire formats, each on the path that its clients use.
 type server struct {
 	url string
 

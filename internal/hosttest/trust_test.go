@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// trust gives a client the trust that it asks its user for: in the directory and, for Codex, in each hook as it is now.
+// trust makes a client trust the directory and, for Codex, each hook as it is now, as its user would.
 func (s *scene) trust() {
 	s.t.Helper()
 	trusted := fmt.Sprintf(`{%q: "TRUST_FOLDER"}`, s.dir)
@@ -34,7 +34,7 @@ func (s *scene) trustFolder() {
 	s.appendTo(".codex/config.toml", fmt.Sprintf("[projects.%q]\ntrust_level = \"trusted\"\n", s.dir))
 }
 
-// trustHooks gives Codex the trust in each hook as it is now.
+// trustHooks makes Codex trust each hook as it is now.
 func (s *scene) trustHooks() {
 	s.t.Helper()
 	for _, h := range s.codexHooks() {

@@ -44,7 +44,8 @@ func TestCommentedCut(t *testing.T) {
 	}
 }
 
-// Whatever the file, no comment is lost, and all else is what the change alone makes of it.
+// Whatever the file contains, no comment is lost, and the rest is the same as if the file
+// had no comments.
 func FuzzCommented(f *testing.F) {
 	f.Add("// mine\n{\n  \"x\": 1 /* one */\n}\n")
 	f.Add("{\"x\": \"//\", // two\n \"hooks\": [1,\n // three\n 2]}")

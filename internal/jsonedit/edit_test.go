@@ -121,7 +121,7 @@ func checkEdit(t *testing.T, got []byte, err error, want, wantErr string) {
 	}
 }
 
-// What was put can be cut again, and the file is byte for byte what it was, but for
+// What was put can be cut again, and the file is byte for byte as before, except for
 // white space inside brackets that were empty. Nothing else in it ever changes.
 func FuzzPutCut(f *testing.F) {
 	for _, seed := range []struct{ src, path, value string }{

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// found is what the scan makes of a document, looked into as deep as it goes.
+// found is the scan of a document, at all depths.
 func found(v Value) any {
 	switch {
 	case bytes.HasPrefix(v, []byte("{")):

@@ -77,7 +77,7 @@ func TestNoProgram(t *testing.T) {
 	}
 }
 
-// What a program leaves behind is ended with it, however it hides.
+// A program's descendants end with it, however they hide.
 func TestLeftBehind(t *testing.T) {
 	for _, c := range []struct {
 		name, script string
@@ -243,7 +243,7 @@ func TestSideBySide(t *testing.T) {
 	}
 }
 
-// A program that writes without end does not stand still because its output is refused.
+// A program that writes without end does not block when its output is refused.
 func TestOutputIsRefused(t *testing.T) {
 	r, w := io.Pipe()
 	r.Close()
@@ -254,7 +254,7 @@ func TestOutputIsRefused(t *testing.T) {
 	}
 }
 
-// What a killed process of ours left behind is found by its mark.
+// The descendants of a killed process of ours are found by their mark.
 func TestLeftovers(t *testing.T) {
 	mark := "RALPH_TEST_MARK=leftover"
 	cmd := exec.Command("sh", "-c", `sleep 300 >/dev/null & echo $!; exec >&-; wait`)

@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// npmPlatforms gives Go's names of what Node.js calls platform and arch.
+// npmPlatforms maps what Node.js calls platform and arch to Go's names.
 var npmPlatforms = map[string]string{
 	"linux-x64": "linux/amd64", "linux-arm64": "linux/arm64", "darwin-x64": "darwin/amd64", "darwin-arm64": "darwin/arm64",
 	"win32-x64": "windows/amd64", "win32-arm64": "windows/arm64",

@@ -134,7 +134,7 @@ func TestSkillCopies(t *testing.T) {
 	}
 }
 
-// pluginHooks gives the command lines of a plugin by event.
+// pluginHooks returns the command lines of a plugin by event.
 func pluginHooks(t *testing.T, plugin string) map[string]string {
 	t.Helper()
 	var file struct {
@@ -156,8 +156,8 @@ func pluginHooks(t *testing.T, plugin string) map[string]string {
 	return lines
 }
 
-// The line of a plugin never ends with status 2. Without ralph it lets the agent stop, and says so in
-// a project that has a policy.
+// The line of a plugin never ends with status 2. Without ralph it lets the agent stop, and reports that in a project
+// that has a policy.
 func TestPluginHooks(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("it runs sh")

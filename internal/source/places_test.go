@@ -63,8 +63,8 @@ func TestAt(t *testing.T) {
 	}
 }
 
-// draw writes each rune of the value at its place on an empty page. Blanks that
-// stand for themselves at the start of a line are shown as in the file.
+// draw writes each rune of the value at its place on an empty page. Literal blanks at the
+// start of a line are shown as in the file.
 func draw(n *Node) string {
 	var page [][]rune
 	put := func(p Pos, r rune) {
@@ -108,7 +108,7 @@ func draw(n *Node) string {
 	return strings.Join(out, "\n")
 }
 
-// The offset behind the last rune, the end of the node, and offsets out of range.
+// The offset after the last rune, the end of the node, and offsets out of range.
 func TestEnds(t *testing.T) {
 	tests := []struct {
 		name, file     string
@@ -186,7 +186,7 @@ func find(n *Node, key string) *Node {
 	return nil
 }
 
-// holds checks everything that is promised of a tree, whatever the text was.
+// holds checks everything that is promised of a tree, for any text.
 func holds(src []byte, root *Node) error {
 	lines := strings.Split(strings.TrimPrefix(string(src), bom), "\n")
 	inside := func(p Pos) error {

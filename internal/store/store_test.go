@@ -180,8 +180,7 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// Whatever a memory file holds is given as it is, but for what is too long, and can be
-// replaced.
+// Load returns a memory file as it is, unless it is too long, and Save can replace it.
 func TestMemoryDamaged(t *testing.T) {
 	for _, c := range []struct{ content, want string }{
 		{"", ""}, {"{", "{"}, {"\x00", "\x00"}, {"\n\n", ""}, {strings.Repeat(" ", maxMemorySize+1), ""},
@@ -231,8 +230,7 @@ func TestMemoryLatest(t *testing.T) {
 	}
 }
 
-// Goroutines of one process exclude each other too, whatever the order of the
-// names, and names given twice.
+// Goroutines of one process exclude each other too, whatever the order of the names, and with duplicate names.
 func TestLock(t *testing.T) {
 	s := Open(t.TempDir())
 	var wg sync.WaitGroup
@@ -594,7 +592,7 @@ func TestLogRotation(t *testing.T) {
 	checkLog(t, s, []string{"", ".1"}, 5*each+1, n)
 }
 
-// checkLog compares the files of the log, and the lines that it gives.
+// checkLog compares the files of the log, and the lines that it returns.
 func checkLog(t *testing.T, s *Store, files []string, first, last int) {
 	t.Helper()
 	found, err := filepath.Glob(s.path(logName + "*"))

@@ -64,7 +64,7 @@ func TestKeepText(t *testing.T) {
 	}
 }
 
-// Of too many texts the one that was not used for longest goes.
+// Beyond the limit, the least recently used text is removed.
 func TestKeepTextLimit(t *testing.T) {
 	s := Open(t.TempDir())
 	for i := range maxTexts + 1 {

@@ -103,8 +103,8 @@ func TestNamed(t *testing.T) {
 	}
 }
 
-// Without a project only the variable can switch loops off, not a file of whatever
-// directory the process is in.
+// Without a project only the variable can switch loops off, not a file of the current
+// directory.
 func TestOffWithoutProject(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.MkdirAll(filepath.Join(dir, ".ralph"), 0o755); err != nil {

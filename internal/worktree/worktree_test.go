@@ -124,7 +124,7 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// What a person legitimately sets holds in the worktree and after the merge, as the user's git sees it.
+// The user's own settings apply in the work tree and after the merge, as the user's git sees them.
 func TestMergeOfTheUsersRepository(t *testing.T) {
 	for name, c := range map[string]struct {
 		initialize, setup [][]string

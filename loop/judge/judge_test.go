@@ -138,7 +138,7 @@ func TestChatCompletions(t *testing.T) {
 	}
 }
 
-// A server of one's own that speaks OpenAI's format needs no key; a service does.
+// The user's own server with OpenAI's format needs no key; a service does.
 func TestKeys(t *testing.T) {
 	s := serve(t, saysAsChat(verdict))
 	own := question(s.URL)

@@ -35,8 +35,9 @@ func (m mutant) Save(ctx context.Context, entries ...loop.Entry) error {
 	return m.Store.Save(ctx, entries...)
 }
 
-// shared gives one memory to all who load it. It locks what it keeps: the runtime ends a
-// process that reads and writes a map at once, and then no other test reports anything.
+// shared returns the same memory to all who load it. It locks what it keeps: the runtime
+// ends a process that reads and writes a map at once, and then no other test reports
+// anything.
 func shared() mutant {
 	var mu sync.Mutex
 	kept := map[loop.Key]map[string][]rules.Said{}
@@ -169,8 +170,8 @@ func testLoose(t *testing.T, src loop.Source) {
 	looptest.Source(t, src, loop.Query{Fact: p.Facts()[0], Args: []string{"x"}})
 }
 
-// The tests find what is wrong with an implementation. A process of its own runs them
-// on each, since they fail.
+// The tests find what is wrong with an implementation. Each runs in a separate process,
+// since they fail.
 func TestMutants(t *testing.T) {
 	if name := os.Getenv("LOOPTEST_MUTANT"); name == "recorder" {
 		looptest.Recorder(t, func(*testing.T) (loop.Recorder, func() []*loop.Record) { d := new(deaf); return d, d.All })

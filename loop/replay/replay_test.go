@@ -38,8 +38,8 @@ func program(t *testing.T, src string) *rules.Program {
 	return p
 }
 
-// recorded decides once, in a project with a state, and gives the record as it
-// comes out of the log.
+// recorded decides once, in a project with a state, and returns the record as it is in
+// the log.
 func recorded(t *testing.T, policy string) loop.Record {
 	t.Helper()
 	dir := t.TempDir()

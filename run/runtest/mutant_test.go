@@ -159,7 +159,7 @@ var mutants = map[string]struct {
 	}}, "memory"},
 }
 
-// TestMutants tests the mutant that a variable names; a process of its own for each, since it must fail.
+// TestMutants tests the mutant that a variable names, in a separate process for each, since it must fail.
 func TestMutants(t *testing.T) {
 	if name := os.Getenv("RUNTEST_MUTANT"); name != "" {
 		m := mutants[name].mutant

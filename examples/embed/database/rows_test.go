@@ -10,7 +10,8 @@ import (
 	"github.com/ralph-sdk/ralph/loop"
 )
 
-// A value is an argument of the query, whatever it holds, and a query that fails says so.
+// A value is an argument of the query, whatever it holds, and a query that fails is an
+// error.
 func TestRows(t *testing.T) {
 	for _, test := range []struct{ name, schema, session, reason string }{
 		{"found", `CREATE TABLE ticket (id INTEGER, session TEXT, title TEXT, done BOOLEAN);

@@ -16,8 +16,8 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// store opens the memories of a tenant, on a connection pool of its own as another
-// process has.
+// store opens the memories of a tenant with a separate connection pool, like another
+// process.
 func store(t testing.TB, file, tenant string) *database.Store {
 	t.Helper()
 	db, err := open(file)
@@ -95,7 +95,7 @@ func TestStoreLimit(t *testing.T) {
 	}
 }
 
-// A thousand stops of one session at once, of which none may give up within five seconds.
+// A thousand stops of one session at once. None may give up within five seconds.
 func BenchmarkStore(b *testing.B) {
 	for _, c := range []struct{ pools, loops int }{{1, 1}, {1, 1000}, {10, 1}} {
 		b.Run(fmt.Sprintf("%d processes %d loops", c.pools, c.loops), func(b *testing.B) {
