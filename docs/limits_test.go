@@ -57,8 +57,8 @@ func inner() map[string][]string {
 	}
 }
 
-// The page of limits takes its numbers from the constants. Every constant that bounds something is on it, or is said to
-// be of no interest to users.
+// The page of limits takes its numbers from the constants. Every constant that bounds something is on it, or is listed
+// here as internal.
 func TestLimitsPage(t *testing.T) {
 	p := reference.New(t, "limits", "Limits")
 	p.Text("What bounds a loop, and how much ralph reads, keeps and waits for. For example, a streak has at most 500 continuations unless the policy sets another limit. Beyond a limit ralph fails safe: the agent may stop, or the fact is missing or invalid.")

@@ -94,7 +94,6 @@ func readDocument(t testing.TB, name string) document {
 	return d
 }
 
-// root is the root of the repository.
 func root(t testing.TB) string {
 	t.Helper()
 	dir, err := filepath.Abs("..")

@@ -30,7 +30,7 @@ func buildPrograms(t *testing.T) string {
 	return dir
 }
 
-// ask runs a program as the hook of an agent in the project dir.
+// ask runs a program as the hook of an agent in a project.
 func ask(t *testing.T, program, dir, stdin string) answer {
 	t.Helper()
 	if runtime.GOOS == "windows" {

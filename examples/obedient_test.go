@@ -19,9 +19,9 @@ import (
 	"github.com/ralph-sdk/ralph/run"
 )
 
-// An obedient agent takes a continuation at its word: it does what a line of it says, and
-// nothing else. A line that it does not understand ends the test, and so does work for
-// which the text has no line.
+// An obedient agent takes a continuation literally: it does what a line asks for, and
+// nothing else. A line that it does not understand fails the test, and so does work that
+// the text does not mention.
 type obedient struct {
 	Dir    string         // the project
 	Fails  map[string]int // how often a task fails yet, by its number
@@ -217,7 +217,7 @@ func must(said bool, what string) {
 	}
 }
 
-// execute does the tasks that the text hands out.
+// execute does the tasks in the text.
 func (a *obedient) execute() {
 	must(a.delegates, "delegate")
 	must(a.ticks, "tick")

@@ -194,7 +194,7 @@ func person(text string) event {
 	return event{"type": "user", "isSidechain": false, "message": event{"role": "user", "content": text}}
 }
 
-// feedback is the reason of a hook, as the host hands it to the agent.
+// feedback returns the reason of a hook, as the host passes it to the agent.
 func feedback(reason string) event {
 	r := person("Stop hook feedback:\n" + reason)
 	r["isMeta"] = true

@@ -94,7 +94,7 @@ func shipped(t testing.TB) map[string]*rules.Program {
 	return all
 }
 
-// A text is a label in all formats: what an SVG is made of is fixed, and so is the structure of the others.
+// A text is a label in all formats: the elements of an SVG are fixed, and so is the structure of the others.
 func TestHostile(t *testing.T) {
 	elements := []string{"circle", "g", "path", "rect", "style", "svg", "text", "title"}
 	attributes := []string{"class", "cx", "cy", "d", "height", "lengthAdjust", "r", "role", "rx", "textLength", "viewBox", "width", "x", "xmlns", "y"}

@@ -108,7 +108,7 @@ func TestConversationWithoutResults(t *testing.T) {
 	}
 }
 
-// A tool's input is shown from its beginning and its result from its end: what was asked for, and how it came out.
+// A tool's input is shown from its beginning and its result from its end: the question, and how it ended.
 func TestConversationCutsTools(t *testing.T) {
 	long := strings.Repeat("é", 3000)
 	s := session(t, userSays("go"),

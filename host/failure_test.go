@@ -83,7 +83,6 @@ func TestFailed(t *testing.T) {
 	}
 }
 
-// An interruption is no turn of the user.
 func TestInterruptionIsNoTurn(t *testing.T) {
 	s := session(t, userSays("go"), agentSays("I begin."), userSays("[Request interrupted by user]"))
 	want := []host.Turn{{Role: "user", Text: "go"}, {Role: "assistant", Text: "I begin."}}

@@ -171,7 +171,7 @@ func TestTurnsOfAGrowingFile(t *testing.T) {
 	}
 }
 
-// A file that has gone, or is another now, leaves what was read before.
+// A file that was removed or replaced does not affect what was read before.
 func TestTurnsOfALostFile(t *testing.T) {
 	for name, lose := range map[string]func(string) error{
 		"removed":  os.Remove,

@@ -149,7 +149,6 @@ func TestOwn(t *testing.T) {
 	}
 }
 
-// The other hosts' files.
 func TestOwnOfOtherHosts(t *testing.T) {
 	item := func(payload m) string { return line(m{"timestamp": "t", "type": "response_item", "payload": payload}) }
 	said := func(role, typ, text string) string {
@@ -432,7 +431,7 @@ func TestWords(t *testing.T) {
 	})
 }
 
-// Where both name the turn, they need not be compared.
+// If both name the turn, they need not be compared.
 func TestWordsByTurn(t *testing.T) {
 	id := func(id string) m { return m{"promptId": id} }
 	path := file(t, with(user("go"), id("p1")), agent("DONE"), agent(tool("Bash")), with(result("ok"), id("p1")), agent("b"))

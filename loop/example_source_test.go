@@ -80,7 +80,7 @@ func (t *tracker) Write(ctx context.Context, effects []rules.Effect) error {
 	return nil
 }
 
-// Facts of your own come from a Source; a Writer changes them.
+// A Source provides your own facts; a Writer changes them.
 func ExampleWithSource() {
 	tickets := &tracker{tickets: map[string]ticket{"T-7": {Title: "Fix the login", State: "open"}}}
 	ctx := context.Background()

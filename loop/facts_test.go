@@ -34,7 +34,8 @@ func TestWithFacts(t *testing.T) {
 	}
 }
 
-// The home directory is that of the loop's environment, for facts and for what rules ask.
+// The home directory is that of the loop's environment, for facts and for what rules
+// test.
 func TestHomeOfTheEnvironment(t *testing.T) {
 	p := newProject(t, nil)
 	home := t.TempDir()

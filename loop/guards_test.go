@@ -152,7 +152,7 @@ func TestDoubleShotLatte(t *testing.T) {
 	}
 }
 
-// Without a key double-shot-latte says once a session why it asks no model.
+// Without a key, double-shot-latte reports once per session why it asks no model.
 func TestDoubleShotLatteWithoutKey(t *testing.T) {
 	p := newProject(t, nil)
 	m := p.model(`{"should_continue": true}`)

@@ -11,7 +11,7 @@ import (
 	"github.com/ralph-sdk/ralph/loop"
 )
 
-// Of many hooks at once, of sessions of their own, one shows the hint.
+// Of many concurrent hooks of different sessions, one shows the hint.
 func TestHintOnce(t *testing.T) {
 	p := newProject(t, nil)
 	dir := t.TempDir()

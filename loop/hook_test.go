@@ -18,7 +18,7 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// source is a fact source made of a function.
+// source is a fact source from a function.
 type source struct {
 	name   string
 	gather func(context.Context, loop.Query) rules.Value

@@ -14,7 +14,7 @@ import (
 	"github.com/ralph-sdk/ralph/loop"
 )
 
-// gathered lists the facts of a decision in the order in which they were asked for.
+// gathered lists the facts of a decision in the order in which they were gathered.
 func gathered(d *loop.Decision) (names []string) {
 	for _, f := range d.Verdict.Trace.Facts {
 		names = append(names, f.Name)
@@ -85,8 +85,8 @@ rules:
 	}
 }
 
-// The session file is opened only if the agent's words are asked for, and what the
-// hook input says is enough where it decides.
+// The session file is opened only if a rule reads the agent's words, and not if the hook
+// input is enough to decide.
 func TestTranscriptIsLeftAlone(t *testing.T) {
 	for _, c := range []struct {
 		name, when, last string

@@ -326,7 +326,7 @@ func TestPrivateStaysPrivate(t *testing.T) {
 	}
 }
 
-// Of a file with front matter only the text below it is private: fields, what is set and errors are in the record.
+// In a file with front matter, only the text below it is private: fields, changes and errors are in the record.
 func TestFieldsOfFrontMatterAreNotPrivate(t *testing.T) {
 	p := newProject(t, map[string]string{"loop.md": "---\nround: 3\nspan: 45 min\n---\n" + canary})
 	l := p.loop(`
@@ -356,7 +356,7 @@ rules:
 	}
 }
 
-// What is made of it is as private as it is.
+// What is computed from a private value is just as private.
 func TestPrivateStaysPrivateWhenItIsChanged(t *testing.T) {
 	needsShell(t)
 	in := entrances()[slices.IndexFunc(entrances(), func(e entrance) bool { return e.name == "env.SECRET" })]
@@ -403,8 +403,8 @@ func TestPrivateMatrixLooksWhereItWouldBe(t *testing.T) {
 	}
 }
 
-// Of private progress the memory keeps a digest, which is enough to compare, and the record nothing. Other progress stays
-// readable.
+// Of private progress, the memory keeps a digest, which is enough to compare, and the record nothing. Other progress
+// stays readable.
 func TestPrivateProgress(t *testing.T) {
 	p := newProject(t, nil)
 	l := p.loop("ralph: 1\nprogress: [env.SECRET, loop.total > 99]\nlimits: {repeats: 2}\nrules: [{name: go, continue: on}]")

@@ -95,7 +95,7 @@ func (p *project) named(name, policy string, sources []loop.Source, opts ...loop
 	return l
 }
 
-// stop is an event of a host that names no turns and says nothing of hooks.
+// stop is an event of a host that sends neither turns nor hook states.
 func (p *project) stop() host.Event {
 	return host.Event{Name: host.Stop, SessionID: "s", Cwd: p.dir, LoopCount: -1}
 }
@@ -166,7 +166,7 @@ func (p *project) input(fields map[string]any) []byte {
 	return b
 }
 
-// recorder is a Recorder made of a function.
+// recorder is a Recorder from a function.
 type recorder func(*loop.Record) error
 
 func (f recorder) Record(_ context.Context, r *loop.Record) error { return f(r) }

@@ -243,8 +243,8 @@ func TestRecordWithoutProject(t *testing.T) {
 	}
 }
 
-// Of a policy with very many rules the log keeps each outcome, but the operands
-// only of the latest rules and of those that held.
+// For a policy with very many rules, the log keeps each outcome, but the operands only of
+// the latest rules and of those that held.
 func TestRecordOfManyRules(t *testing.T) {
 	var policy strings.Builder
 	policy.WriteString("ralph: 1\nrules:\n  - name: early\n    when: session_id != \"\"\n    notice: early\n")

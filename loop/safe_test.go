@@ -300,8 +300,8 @@ func TestSessionAtOnce(t *testing.T) {
 	}
 }
 
-// Where others change the memory again and again, the decision is made again at growing
-// intervals, and the record has how often. A conflict until the deadline is both errors.
+// If others keep changing the memory, the decision is made again at growing intervals,
+// and the record has the number of retries. A conflict until the deadline is both errors.
 func TestConflicts(t *testing.T) {
 	for _, c := range []struct {
 		name  string

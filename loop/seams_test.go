@@ -69,7 +69,7 @@ func TestOwnSources(t *testing.T) {
 	}
 }
 
-// A source and a writer of one's own are tested in the same way.
+// Your own source and writer are tested in the same way.
 func TestTable(t *testing.T) {
 	src := &table{name: "table", rows: map[string]int{"a": 1, "b": 2}}
 	program, diags := rules.LoadBytes(t.Context(), "p.yaml", []byte("ralph: 1\nfacts: {a: {table: a}, b: {table: b}}\nrules: []"), loop.Config(loop.WithSource(src)))

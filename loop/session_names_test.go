@@ -61,7 +61,7 @@ func TestKindsOfFailures(t *testing.T) {
 	}
 }
 
-// Where a turn failed, the event itself says how.
+// If a turn failed, the event itself has the reason.
 func TestFailedOnStopFailure(t *testing.T) {
 	p := newProject(t, nil)
 	l := p.loop("ralph: 1\nevents: [StopFailure]\nrules:\n  - {name: reported, notice: '${transcript.failed.kind} ${error} ${error_details}'}\n")

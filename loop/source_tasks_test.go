@@ -90,7 +90,7 @@ func TestTasksBadFiles(t *testing.T) {
 	}
 }
 
-// Where the host keeps no files of its tasks, the session tells of them.
+// If the host keeps no task files, the tasks come from the session.
 func TestTasksFromTheSession(t *testing.T) {
 	p := newProject(t, map[string]string{"session.jsonl": strings.Join([]string{
 		`{"type":"user","message":{"role":"user","content":"go"}}`,

@@ -151,7 +151,7 @@ rules:
 	}
 }
 
-// What a loop cannot do is said when it is made, by the name that the policy has for it.
+// New reports what a loop cannot do, by the name that the policy uses for it.
 func TestNewNamesWhatIsMissing(t *testing.T) {
 	kinds := []rules.SourceKind{{Name: "ask", Doc: "Asks."}, {Name: "table", Doc: "Rows.", Editable: true}}
 	for _, c := range []struct {
@@ -191,8 +191,8 @@ type kindOnly struct{ kind rules.SourceKind }
 func (s kindOnly) Kind() rules.SourceKind                         { return s.kind }
 func (s kindOnly) Gather(context.Context, loop.Query) rules.Value { return rules.Value{V: "secret"} }
 
-// What a kind says of itself holds for a source of one's own as for ralph's: it is
-// asked only for policies that are trusted, and its values are not shown.
+// The properties of a kind hold for an embedder's source as for ralph's: it is gathered
+// only for trusted policies, and its values are not shown.
 func TestKinds(t *testing.T) {
 	const policy = "ralph: 1\nfacts: {it: {own: x}}\nrules:\n  - {name: go, when: it == 'secret', continue: '${it}', notice: 'it is ${it}'}\n  - {name: no, stop: '${it}'}\n"
 	t.Run("trust", func(t *testing.T) {
@@ -245,7 +245,7 @@ func TestOwnKindReplaced(t *testing.T) {
 	}
 }
 
-// sourceOf is a source of a kind made of a function.
+// sourceOf returns a source of a kind, from a function.
 type sourceOf struct {
 	kind   rules.SourceKind
 	gather func(context.Context, loop.Query) rules.Value

@@ -19,8 +19,8 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// rows is a Store of one's own: JSON by key, with a count as the version. What its
-// fields say happens before each call.
+// rows is an embedder's Store: JSON by key, with a count as the version. onLoad and
+// onSave are called before Load and Save.
 type rows struct {
 	mu     sync.Mutex
 	kept   map[loop.Key]row
@@ -403,7 +403,7 @@ func TestDoneContexts(t *testing.T) {
 	}
 }
 
-// asked is a world that reports when it is asked for a name.
+// asked is a world that reports when a name is read.
 type asked struct {
 	rules.Facts
 	tell func()

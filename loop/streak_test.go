@@ -298,8 +298,8 @@ func TestIdleWritesNothing(t *testing.T) {
 	}
 }
 
-// A turn that ended without a stop by a rule, because the host would not go on, does
-// not come back with the next event that says nothing of turns.
+// A turn that ended without a stop by a rule, because the host would not continue, does
+// not come back with the next event that has no turn.
 func TestAbandonedStreak(t *testing.T) {
 	p := newProject(t, map[string]string{"mode.txt": "go", "step.txt": "1"})
 	l := p.loop(streakPolicy)

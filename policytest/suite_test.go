@@ -401,8 +401,8 @@ func TestLoadFindings(t *testing.T) {
 	}
 }
 
-// A policy that tries no rule would meet most expectations, so a test has to say that
-// it is meant.
+// A policy that evaluates no rule would meet most expectations, so a test has to expect
+// that explicitly.
 func TestNoRuleIsTried(t *testing.T) {
 	s := suite(t, "ralph: 1\nevents: [SubagentStop]\nwhen: permission_mode != \"plan\"\nrules:\n  - {name: enough, when: stop_hook_active, stop: enough}\n", `
 tests:

@@ -69,7 +69,7 @@ func TestFromWitnessWhole(t *testing.T) {
 	}
 }
 
-// A misspelt key must not make another test than the one that was meant.
+// A misspelled key must not result in a different test.
 func TestFromWitnessUnknownKey(t *testing.T) {
 	for witness, want := range map[string]string{
 		`{"facst": {}}`: `did you mean "facts"?`,

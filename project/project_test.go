@@ -304,7 +304,7 @@ func TestStart(t *testing.T) {
 	}
 }
 
-// Of many starts at once one writes, and the others say that there is a loop.
+// Of many concurrent starts, one writes, and the others report that there is a loop.
 func TestStartAtOnce(t *testing.T) {
 	for _, policy := range []string{"again", "tasks"} {
 		w := newWorld(t, map[string]string{login: "- [ ] a\n"})

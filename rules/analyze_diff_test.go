@@ -241,7 +241,7 @@ note: then of finished: [{"remember":"turns = step"},{"run":["notify","done"]},{
 	}
 }
 
-// ExampleDiff asks what becomes of a loop when a bound is moved.
+// ExampleDiff shows how moving a bound changes a loop.
 func ExampleDiff() {
 	policy := func(bound string) *rules.Program {
 		p, _ := rules.Load(context.Background(), fstest.MapFS{"loop.yaml": {Data: []byte(`

@@ -425,7 +425,7 @@ rules:
 	}
 }
 
-// What is known only when it is evaluated is held against the paths then.
+// A path that is known only when it is evaluated is then checked against the allowed paths.
 func TestCapabilitiesOfPathsWithHoles(t *testing.T) {
 	cfg := rules.Config{Allow: &rules.Capabilities{
 		Sources: []string{"json"}, Functions: []string{"exists"}, Names: []string{"session_id", "cwd"}, Paths: []string{"runs/*/state.json", "runs/*"},
@@ -533,7 +533,7 @@ func TestContextEndsLoad(t *testing.T) {
 	}
 }
 
-// angry panics when it is asked for a fact, or for a name.
+// angry panics when a fact or a name is read.
 type angry struct{ at string }
 
 func (a angry) Fact(context.Context, *rules.Fact, []string) rules.Value { panic("no such fact") }
@@ -707,8 +707,7 @@ rules:
 	}
 }
 
-// The limits hold for a program that hands the memory back, and nothing of it is changed in
-// place.
+// The limits hold for a program that passes the memory back, and nothing in it is changed in place.
 func TestLimitsHold(t *testing.T) {
 	p := load(t, policy(`
 limits: {repeats: 3}
@@ -889,7 +888,8 @@ func TestFunctionsAreAskedOnce(t *testing.T) {
 	}
 }
 
-// No more verdicts of a rule are remembered than a thousand, so more of them are not asked for.
+// The memory keeps at most a thousand verdicts of a rule, so a rule with a larger
+// count steps aside after that many.
 func TestRepeatedRulesStepAside(t *testing.T) {
 	p := load(t, policy("rules:\n  - {name: a, continue: Go on, unless_repeated: {times: 5000}}\n"))
 	reached := make([]rules.Said, 1000)

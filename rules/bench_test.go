@@ -60,7 +60,7 @@ rules:
       Phase ${phase}, attempt ${taskIteration} of ${maxGlobalIterations}.
 `
 
-// constantWorld is a world that costs nothing to ask.
+// constantWorld is a world that costs nothing to read.
 type constantWorld struct {
 	settings, state rules.Value
 }

@@ -46,7 +46,7 @@ var smallOperands = []string{
 	`final`, `missing(state)`, `invalid(state)`, `ok(state)`, `stop_hook_active`, `i < 0`, `n >= 0`, `mode == "once"`, `true`,
 }
 
-// opaqueOperands are those that the analyses know nothing of.
+// opaqueOperands are those that the analyses do not understand.
 var opaqueOperands = []string{`i + n == 3`, `said("DONE")`, `i * n == 2`, `phase startsWith "w"`, `string(i) == "1"`}
 
 func drawCondition(t *rapid.T, operands []string, depth int) string {
@@ -208,7 +208,7 @@ func smallWorlds(p smallPolicy, yield func(mode string, w *world) bool) {
 	}
 }
 
-// held finds the rules of a policy that hold in some world when it is their turn.
+// held finds the rules of a policy that hold in some world when they are evaluated.
 func (p smallPolicy) held(t rapid.TB) map[string]bool {
 	programs := map[string]*rules.Program{"once": p.load(t, "once"), "always": p.load(t, "always")}
 	out := map[string]bool{}
@@ -380,8 +380,8 @@ func (p smallPolicy) mustBe(t rapid.TB, d rules.Diagnostic, not rules.Outcome) {
 	}
 }
 
-// TestAnalyzeNeverGuesses: over operands that it knows nothing of, the analyses
-// still tell only what is so.
+// TestAnalyzeNeverGuesses: with operands that they do not understand, the analyses still
+// report only what is true.
 func TestAnalyzeNeverGuesses(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawPolicy(t, append(append([]string{}, smallOperands...), opaqueOperands...))

@@ -236,8 +236,8 @@ func (m memoryFacts) Fact(_ context.Context, f *Fact, _ []string) Value {
 }
 func (m memoryFacts) Name(context.Context, string) any { return nil }
 
-// Where nothing is unknown, ralph's skeleton with its own comparisons says exactly
-// what expr says of the whole expression.
+// If nothing is unknown, ralph's skeleton with its own comparisons returns exactly what
+// expr returns for the whole expression.
 func TestSkeletonAgreesWithExpr(t *testing.T) {
 	type env = map[string]any
 	src := `ralph: 1

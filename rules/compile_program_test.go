@@ -37,8 +37,8 @@ rules:
 	}
 }
 
-// Files are all that the program was made of: a schema that changes changes the policy.
-// A fact shows what it asks as the policy writes it.
+// Files lists everything that the program was compiled from: changing a schema changes
+// the policy. A fact shows its arguments as the policy spells them.
 func TestProgramFiles(t *testing.T) {
 	fsys := fstest.MapFS{
 		"p.yaml": {Data: []byte(`ralph: 1

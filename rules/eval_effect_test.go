@@ -159,7 +159,7 @@ func TestSet(t *testing.T) {
 	}
 }
 
-// What is gone already need not be removed; a file that cannot be read can.
+// What does not exist need not be removed; a file that cannot be read can be.
 func TestDeleteAndArchive(t *testing.T) {
 	tests := []struct {
 		effect string

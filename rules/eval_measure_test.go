@@ -63,7 +63,7 @@ facts:
   other: {json: other.json, schema: {properties: {n: {type: integer, default: 0}}}}
 `
 
-// The measure is made of what the decision read, and changes nothing of the verdict.
+// The measure uses what the decision read, and does not change the verdict.
 func TestMeasure(t *testing.T) {
 	todo := is([]any{object{"text": "a", "done": true}, object{"text": "b", "done": false}})
 	rest := "rules:\n  - {name: off, when: stop_hook_active, stop: off}\n  - {name: open, when: 'any(todo, not .done)', continue: go on}\n"

@@ -9,8 +9,8 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// Where the session file names no time, session.elapsed is the time since the first event
-// that the policy saw of the session, also after the user ended a loop.
+// If the session file has no time, session.elapsed is the time since the first event of
+// the session that the policy saw, even after the user ended a loop.
 func TestSessionElapsed(t *testing.T) {
 	p := load(t, policy(`
 events: [Stop, UserPromptSubmit]

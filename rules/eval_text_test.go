@@ -166,8 +166,8 @@ rules:
 	}
 }
 
-// A text for the agent has at most 128 KiB, also where several rules have a part in it. Its end says what is left out,
-// and so does a problem. What the user or the log gets keeps its length.
+// A text for the agent has at most 128 KiB, even if several rules contribute to it. Its end reports what is left out,
+// and so does a problem. Texts for the user or the log keep their length.
 func TestTextsForTheAgentAreCut(t *testing.T) {
 	const most = 128 << 10
 	for _, c := range []struct {

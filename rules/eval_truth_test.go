@@ -99,8 +99,8 @@ func spell(expr string) string {
 // quoted writes a text as YAML in double quotes.
 func quoted(s string) string { return fmt.Sprintf("%q", s) }
 
-// Operands are evaluated from left to right and only as far as needed, and only
-// then are the facts gathered that they name.
+// Operands are evaluated from left to right and only as far as needed, and only then are
+// their facts gathered.
 func TestFactsAreGatheredWhenTheyAreNeeded(t *testing.T) {
 	const facts = `
 facts:

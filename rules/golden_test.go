@@ -54,9 +54,9 @@ func corpus(t *testing.T, dir string) []string {
 	return names
 }
 
-// Every policy in testdata/diagnostics is broken or doubtful, and the golden file
-// beside it holds what is said about it, as `ralph check` prints it. To add a
-// case, add the policy and run the test with -update.
+// Every policy in testdata/diagnostics is broken or doubtful, and the golden file beside
+// it has the findings, as `ralph check` prints them. To add a case, add the policy and
+// run the test with -update.
 func TestDiagnostics(t *testing.T) {
 	const dir = "testdata/diagnostics"
 	names := corpus(t, dir)
@@ -81,7 +81,7 @@ func TestDiagnostics(t *testing.T) {
 	}
 }
 
-// Nothing is said about the policies in testdata/ok, nor about those that ship.
+// The policies in testdata/ok have no findings, and neither have those that ship.
 func TestNothingToSay(t *testing.T) {
 	for _, name := range corpus(t, "testdata/ok") {
 		t.Run(name, func(t *testing.T) {

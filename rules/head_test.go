@@ -161,7 +161,7 @@ func TestLazyConfig(t *testing.T) {
 
 func sameError(a, b error) bool { return fmt.Sprint(a) == fmt.Sprint(b) }
 
-// A lazy program decides as one that was loaded at once, and asks for the same.
+// A lazy program decides like one that was loaded at once, and gathers the same.
 func FuzzLazy(f *testing.F) {
 	src, err := fs.ReadFile(examples.FS, "system3/system3.yaml")
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// Every name that ralph documents can be used, has its zero value in a world that
-// has nothing to say, and is asked for under its whole path.
+// Every name that ralph documents can be used, has its zero value in an empty world, and
+// is read by its whole path.
 func TestNames(t *testing.T) {
 	uses := map[string]string{
 		"said": `said("x")`, "promised": `promised("x")`, "mentions": `mentions("x")`, "exists": `exists("x")`, "isdir": `isdir("x")`, "anyfile": `anyfile("*")`,

@@ -124,7 +124,7 @@ func TestContextEndsEvaluation(t *testing.T) {
 	}
 }
 
-// asking is a world that has nothing, and does something when it is asked for a name.
+// asking is an empty world that calls a function when a name is read.
 type asking struct{ do func() }
 
 func (asking) Fact(context.Context, *rules.Fact, []string) rules.Value {

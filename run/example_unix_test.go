@@ -145,7 +145,7 @@ func (o *toolOutput) Line(line []byte) (shown string, end run.Outcome) {
 	return record.Says, ""
 }
 
-// Result leaves the outcome open where the client said nothing of it: the run then takes the exit status.
+// Result leaves the outcome open if the client did not report one: the run then uses the exit status.
 func (o *toolOutput) Result(run.Process) run.Result { return o.result }
 
 // An adapter of your own implements five methods; runtest.Adapter tests it.

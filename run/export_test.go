@@ -7,7 +7,7 @@ func Hasty() Option {
 	return func(r *Runner) error { r.backoff = func(int) time.Duration { return time.Millisecond }; return nil }
 }
 
-// At is a run for which it is always the same time.
+// At returns a run whose clock does not move.
 func At(now time.Time) Option {
 	return func(r *Runner) error { r.now = func() time.Time { return now }; return nil }
 }

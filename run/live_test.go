@@ -84,7 +84,7 @@ func hook(t *testing.T, dir, state, session, inRun string) string {
 	return strings.Join(append([]string{d.Verdict.Action.String(), d.Verdict.Reason}, d.Notices...), "|")
 }
 
-// However a run ends, it leaves nothing that holds a session or another run.
+// However a run ends, nothing of it holds a session or another run.
 func TestNothingIsLeft(t *testing.T) {
 	for _, c := range []struct {
 		name, script string

@@ -454,7 +454,7 @@ func TestCheckSourceText(t *testing.T) {
 	}
 }
 
-// Values that no JSON document holds come from YAML and from Go programs.
+// Values that no JSON document can have come from YAML and from Go programs.
 func TestCheckForeignValues(t *testing.T) {
 	s := mustCompile(t, `{"properties": {"n": {"type": "number"}, "s": {"type": "string"}, "i": {"type": "integer"}}}`)
 	tests := []struct {

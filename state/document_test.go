@@ -80,7 +80,7 @@ Do it.
 	}
 }
 
-// FuzzNewDocument: what a new document holds, every reader reads, and in the order that was asked for.
+// FuzzNewDocument: every reader reads the content of a new document, in the requested order.
 func FuzzNewDocument(f *testing.F) {
 	for _, seed := range []string{"a", "yes", "08", "- x", "#", "a # b", "a: b", "é\u0085\u2028\u00a0", "\r\n", "---", "'", `"`, "\ufeff", "😀", "<<", "2026-11-20", "1e3", "&a", "*a", "!x", "|", "%", "@", "`", "\x00", "\xff", " a ", "a\tb", "null", "~", "?", "{", "[", "="} {
 		f.Add(seed, seed, "7", seed)

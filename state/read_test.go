@@ -13,8 +13,8 @@ import (
 	"github.com/ralph-sdk/ralph/internal/syserr"
 )
 
-// The table of what becomes of a file: the status, whether the reason is worth
-// telling, and the reason as the rest of a sentence.
+// The results of reading a file: the status, whether the reason is worth reporting, and
+// the reason as the rest of a sentence.
 func TestRead(t *testing.T) {
 	deep := strings.Repeat("[", 100_000)
 	tests := []struct {

@@ -125,7 +125,7 @@ func TestWriteLinks(t *testing.T) {
 	}
 }
 
-// Of many who make the same file at once, one does.
+// Of many writers that create the same file at once, one succeeds.
 func TestWriteOnce(t *testing.T) {
 	root, err := OpenRoot(t.TempDir())
 	if err != nil {

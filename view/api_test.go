@@ -151,7 +151,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// The end of what an agent printed is shown with its run. A file has it only if it is asked for.
+// The end of an agent's output is shown with its run. A file has it only on request.
 func TestRunOutput(t *testing.T) {
 	shell, err := exec.LookPath("sh")
 	if err != nil {

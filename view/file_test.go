@@ -89,7 +89,7 @@ func TestFileContents(t *testing.T) {
 	}
 }
 
-// A file holds what it is about, and nothing that the log does not have.
+// A file has the decisions that it was made for, and nothing that the log does not have.
 func TestFileData(t *testing.T) {
 	w := newWorld(t)
 	w.write("TODO.md", "- [ ] prompt-canary\n")

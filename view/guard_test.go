@@ -109,7 +109,7 @@ func TestGuard(t *testing.T) {
 	}
 }
 
-// The token is good once, for a browser that asks for the page by it, and leaves its address.
+// The token is valid once, for a browser that opens the page with it, and disappears from its address.
 func TestToken(t *testing.T) {
 	w := newWorld(t)
 	s, err := view.New(view.Config{Project: w.project})

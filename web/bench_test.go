@@ -102,7 +102,7 @@ func BenchmarkView(b *testing.B) {
 	})
 }
 
-// report reports the median.
+// report reports the median of the values.
 func report(b *testing.B, values []float64, unit string) {
 	slices.Sort(values)
 	b.ReportMetric(values[len(values)/2], unit)

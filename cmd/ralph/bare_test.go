@@ -56,7 +56,7 @@ func TestBare_silent(t *testing.T) {
 	}
 }
 
-// A terminal is not read: what the user should type instead is said at once.
+// A terminal is not read: ralph immediately shows what to type instead.
 func TestTerminalInput(t *testing.T) {
 	terminal, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	if err != nil {

@@ -158,7 +158,8 @@ func TestInstalledLine(t *testing.T) {
 	}
 }
 
-// It never ends with status 2, even where Go itself ends the program with it.
+// The installed line never ends with status 2, even if Go itself ends the program with
+// it.
 func TestInstalledLineNeverEndsWith2(t *testing.T) {
 	h, program := bareHook(t, goOn(""))
 	line := installedLine(t, h, program, "{}")
@@ -189,7 +190,7 @@ func TestInstalledLineNeverEndsWith2(t *testing.T) {
 	}
 }
 
-// Who wants the answer by exit status gets it: install writes no guard there.
+// With --answer exit-code, install writes no guard: status 2 is an answer there.
 func TestInstalledLineAnswersByStatus(t *testing.T) {
 	h, program := bareHook(t, goOn(""))
 	const settings = `{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "ralph", "args": ["eval", "--answer", "exit-code"]}]}]}}`

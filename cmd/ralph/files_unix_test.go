@@ -190,9 +190,9 @@ func TestPipesForCommands(t *testing.T) {
 	}
 }
 
-// Policies, and what they are made of, are not read through links that lead out of the
-// project: what is wrong with a policy is quoted. A policy that the user names elsewhere
-// may be a link.
+// Policies and the files that they include are not read through links that lead out of
+// the project, since findings quote them. A policy that the user names elsewhere may be a
+// link.
 func TestPolicyLinks(t *testing.T) {
 	const (
 		good   = "ralph: 1\nrules:\n  - name: go\n    continue: on\n"

@@ -68,7 +68,8 @@ func TestInstallUninstall(t *testing.T) {
 	}
 }
 
-// In a project and a home without settings, uninstall leaves nothing of what install made for any host and scope.
+// In a project and a home directory without settings, uninstall removes everything that install made, for each host and
+// scope.
 func TestUninstallLeavesNothing(t *testing.T) {
 	for _, g := range (setup.Env{Home: "~"}).Hosts() {
 		for _, scope := range g.Scopes() {

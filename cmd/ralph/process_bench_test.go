@@ -159,7 +159,7 @@ func (p process) command() *exec.Cmd {
 	return cmd
 }
 
-// check makes sure that what is measured is what is meant.
+// check makes sure that the benchmark measures what it should.
 func (p process) check(b *testing.B, want string) {
 	b.Helper()
 	out, err := p.command().Output()

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// The first decision of a policy keeps its text. A later one looks once whether it is there, and does nothing else with it.
+// The first decision of a policy keeps its text. A later one only checks once that it exists.
 func TestKeptTextCostsOneStat(t *testing.T) {
 	strace, err := exec.LookPath("strace")
 	if err != nil {

@@ -2,7 +2,7 @@ package batch
 
 import "testing"
 
-// Where cmd.exe reads the arguments again, those that it would obey are refused.
+// If cmd.exe reads the arguments again, those that it would interpret are refused.
 func TestCheck(t *testing.T) {
 	for _, c := range []struct {
 		goos, program, arg string

@@ -39,8 +39,8 @@ tests:
 `
 )
 
-// The day of a newcomer: a policy of one's own, checked, tested and explained; a loop by the hook, paused and resumed; a run,
-// stopped and resumed; what status and log say of them, and the way back.
+// The day of a newcomer: writing, checking, testing and explaining a policy; a loop by the hook, paused and resumed; a
+// run, stopped and resumed; what status and log report; and the way back.
 func TestDay(t *testing.T) {
 	for _, a := range agents[:3] {
 		t.Run(a.host, func(t *testing.T) {

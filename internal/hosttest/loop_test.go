@@ -259,7 +259,7 @@ rules:
 	}
 }
 
-// Copilot reads Claude Code's settings too: the entry of install works there, and so does one whose arguments Copilot
+// Copilot also reads Claude Code's settings: the entry of install works there, and so does one whose arguments Copilot
 // ignores.
 func TestSharedSettings(t *testing.T) {
 	for name, settings := range map[string]string{

@@ -100,7 +100,7 @@ func TestPlugin(t *testing.T) {
 	}
 }
 
-// Where there is no ralph, the agent stops, and its user learns how to get one.
+// Without ralph, the agent stops, and its user learns how to install it.
 func TestPluginWithoutRalph(t *testing.T) {
 	root, err := filepath.Abs(filepath.Join("..", ".."))
 	if err != nil {

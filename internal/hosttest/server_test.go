@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// A request is what a client asks the model in its turn. Requests without tools, such as
-// those for a title, are no part of a turn: the server answers them itself.
+// A request is what a client sends to the model in its turn. Requests without tools, such as those for a title, are not
+// part of a turn: the server answers them itself.
 type request struct {
 	n    int    // from 1, among those of this server
 	text string // of all messages

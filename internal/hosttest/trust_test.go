@@ -95,8 +95,8 @@ func carefulQwen() client {
 	return c
 }
 
-// Without the trust that a client asks for, its hook does not fire, and install and doctor say so. With it, the hook
-// fires and doctor is content.
+// Without the trust that a client requires, its hook does not fire, and install and doctor report that. With it, the
+// hook fires and doctor reports nothing.
 func TestTrust(t *testing.T) {
 	for _, c := range []struct {
 		client client

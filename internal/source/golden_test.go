@@ -39,8 +39,8 @@ func TestBroken(t *testing.T) {
 	}
 }
 
-// The files in testdata/clean are right, however odd some look. Nothing is said
-// about them, not even by the part that runs only when the parser gave up.
+// The files in testdata/clean are valid, however odd some look. They have no findings,
+// not even from the code that runs only if the parser failed.
 func TestClean(t *testing.T) {
 	for _, path := range glob(t, "testdata/clean/*.yaml") {
 		t.Run(strings.TrimSuffix(filepath.Base(path), ".yaml"), func(t *testing.T) {

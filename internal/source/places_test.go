@@ -152,7 +152,7 @@ func TestAtWithoutSource(t *testing.T) {
 	}
 }
 
-// Many goroutines may ask at once.
+// A tree is safe for concurrent use.
 func TestAtConcurrently(t *testing.T) {
 	root, _ := Parse([]byte("v: >\n  a\n  b\n  ä c\n"))
 	n := find(root, "v")

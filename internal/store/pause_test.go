@@ -35,8 +35,8 @@ func TestPauseCovers(t *testing.T) {
 	}
 }
 
-// Pauses are those of one project; none that is added at the same time is lost, and the
-// last one takes the file with it.
+// Pauses are those of one project; none that is added concurrently is lost, and removing
+// the last one removes the file.
 func TestPauses(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "store")
 	s := store.Open(dir)
@@ -67,7 +67,7 @@ func TestPauses(t *testing.T) {
 	}
 }
 
-// A file that holds something else is reported, so that the agent may stop, and replaced.
+// A file with other content is reported, so that the agent may stop, and replaced.
 func TestPausesDamaged(t *testing.T) {
 	dir := t.TempDir()
 	s := store.Open(dir)

@@ -95,7 +95,7 @@ func increment(dir, storeDir string) error {
 	return store.SaveMemory("loop", append(line, '+'), version)
 }
 
-// Of 64 processes at once each adds exactly one.
+// Of 64 concurrent processes, each adds exactly one.
 func TestProcessesIncrement(t *testing.T) {
 	const processes = 64
 	dir, storeDir := t.TempDir(), t.TempDir()

@@ -10,7 +10,8 @@ import (
 	"github.com/ralph-sdk/ralph/internal/store"
 )
 
-// The lock of the runs of a policy says which run is under way, as long as that holds it.
+// The lock of the runs of a policy identifies the run under way, as long as that run
+// holds it.
 func TestHoldRun(t *testing.T) {
 	dir := t.TempDir()
 	a, b := store.Open(dir), store.Open(dir)
@@ -80,7 +81,7 @@ func TestKilledRunIsNotLive(t *testing.T) {
 	}
 }
 
-// Where it cannot be known which run holds the lock, that is an error.
+// It is an error if the run that holds the lock cannot be identified.
 func TestLiveRunUnknown(t *testing.T) {
 	dir := t.TempDir()
 	s := store.Open(dir)

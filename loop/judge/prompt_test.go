@@ -59,7 +59,7 @@ func lastMark(excerpt string) string {
 	return strings.TrimSuffix(excerpt[strings.LastIndex(excerpt, end)+len(end):], ">>>")
 }
 
-// Also a policy that says nothing tells the model what the conversation is.
+// Even without a prompt in the policy, the model learns what the conversation is.
 func TestSystemAlwaysSaysWhatTheConversationIs(t *testing.T) {
 	for _, system := range []string{"", "You judge.\n"} {
 		r := Request{System: system}

@@ -135,7 +135,7 @@ func lowered(k loop.Key) loop.Key {
 	return k
 }
 
-// deaf is a recorder that changes what it is given, and keeps only the first.
+// deaf is a recorder that changes what it receives, and keeps only the first record.
 type deaf struct{ looptest.Records }
 
 func (d *deaf) Record(ctx context.Context, r *loop.Record) error {

@@ -137,7 +137,7 @@ rules:
 	}
 }
 
-// A fact that was not gathered, or comes from another place now, is not guessed.
+// A fact that was not gathered, or now comes from another place, is not guessed.
 func TestFactsOfThen(t *testing.T) {
 	record := recorded(t, head+"  - name: go\n    when: n < 3\n    continue: x\n")
 	for name, c := range map[string]struct{ facts, why string }{
@@ -157,7 +157,7 @@ func TestFactsOfThen(t *testing.T) {
 	}
 }
 
-// Where nothing was decided, nothing can be decided again.
+// If nothing was decided, nothing can be decided again.
 func TestFailedRecords(t *testing.T) {
 	p := program(t, "ralph: 1\nrules:\n  - name: a\n    stop: x\n")
 	for _, r := range []loop.Record{
