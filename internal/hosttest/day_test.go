@@ -100,7 +100,7 @@ func TestDay(t *testing.T) {
 			agent = works(0)
 			prints("uninstall "+a.host, "", 0)
 			s.wants(s.run(task, agent), task)
-			prints("doctor", "no agent asks ralph", 1)
+			prints("doctor", "no agent runs ralph", 1)
 		})
 	}
 }

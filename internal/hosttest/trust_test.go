@@ -103,10 +103,10 @@ func TestTrust(t *testing.T) {
 		args   []string // with which the client runs in a directory that it does not trust
 		says   string
 	}{
-		{codex, nil, "Codex does not trust this folder"},
-		{gemini, []string{"--skip-trust"}, "Gemini CLI does not trust this folder"},
-		{carefulQwen(), nil, "Qwen Code does not trust this folder"},
-		{copilot, nil, "Copilot CLI does not trust this folder"},
+		{codex, nil, "Codex does not trust this directory"},
+		{gemini, []string{"--skip-trust"}, "Gemini CLI does not trust this directory"},
+		{carefulQwen(), nil, "Qwen Code does not trust this directory"},
+		{copilot, nil, "Copilot CLI does not trust this directory"},
 	} {
 		t.Run(c.client.host, func(t *testing.T) {
 			s := newScene(t, c.client)
