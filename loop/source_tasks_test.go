@@ -11,7 +11,7 @@ import (
 
 const tasksShown = `${missing(x) ? "missing: " + problem(x) : join(map(x, .id + " " + .subject + " " + .status), ", ") + ";"}`
 
-// home gives the project a home directory with these files.
+// home creates a home directory with these files for the project.
 func (p *project) home(files map[string]string) string {
 	p.t.Helper()
 	dir := p.t.TempDir()
