@@ -146,7 +146,7 @@ func (a *app) doctor(ctx context.Context, format string, stale time.Duration, fi
 		}
 	}
 	if log > 0 {
-		fmt.Fprintf(a.stdout, "%s: the decision log has %.1f MiB, the policies kept with it %.1f MiB\n", x.store.Dir(), float64(log)/(1<<20), float64(texts)/(1<<20))
+		fmt.Fprintf(a.stdout, "%s: the decision log has %d KiB, the policies kept with it %d KiB\n", x.store.Dir(), (log+1023)>>10, (texts+1023)>>10)
 	}
 	if problems == 0 {
 		fmt.Fprintln(a.stdout, "no problem found")
