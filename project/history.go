@@ -378,12 +378,11 @@ func (p *Project) history() (history, error) {
 	}, 1); err != nil {
 		return history{}, err
 	}
-	for _, d := range slices.Concat(p.logged.history.latest, p.logged.ends) {
+	known := slices.Concat(p.logged.history.latest, p.logged.ends)
+	slices.SortStableFunc(known, func(a, b Decision) int { return b.Time.Compare(a.Time) }) // as in the log
+	for _, d := range known {
 		add(d)
 	}
-	newestFirst := func(a, b Decision) int { return b.Time.Compare(a.Time) }
-	slices.SortStableFunc(h.latest, newestFirst)
-	slices.SortStableFunc(h.ends, newestFirst)
 	p.logged.history, p.logged.latest = h, first
 	return history{slices.Clone(h.latest), slices.Clone(h.ends)}, nil
 }

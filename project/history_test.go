@@ -60,6 +60,24 @@ func TestStatusAgain(t *testing.T) {
 	finished("three third", "one again", "two second")
 }
 
+// A session whose latest decision ended a loop does not hide that another one ended it later.
+func TestStatusOfSessionsAgain(t *testing.T) {
+	p, add := opened(t)
+	const ended = `"action":"stop","rule":"r","success":true,"loop":{"name":"one","state":"one.md"}`
+	add(`"v":1,"id":"1","time":"2026-11-23T10:00:01Z","policy":"p","session":"a","reason":"first",` + ended)
+	add(`"v":1,"id":"2","time":"2026-11-23T10:00:02Z","policy":"p","session":"b","reason":"second",` + ended)
+	add(`"v":1,"id":"3","time":"2026-11-23T10:00:03Z","policy":"p","session":"b","action":"continue","rule":"r"`)
+	for range 2 {
+		s, err := p.Status(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(s.Finished) != 1 || s.Finished[0].Reason != "second" {
+			t.Errorf("finished are %+v, want the second", s.Finished)
+		}
+	}
+}
+
 // Decisions with an ID are found without the others, including those of a newer version.
 func TestHistoryOfID(t *testing.T) {
 	p, add := opened(t)
