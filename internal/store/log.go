@@ -154,7 +154,7 @@ func (s *Store) rotateLog() bool {
 	return true
 }
 
-// logPath returns that of a file of the log: 0 is the newest.
+// logPath returns the path of a file of the log; number 0 is the newest.
 func (s *Store) logPath(n int) string {
 	if n == 0 {
 		return s.path(logName)
