@@ -14,6 +14,10 @@ const (
 	OK      Status = ""        // V has the value
 	Missing Status = "missing" // there is no document
 	Invalid Status = "invalid" // there is a document, but it does not fit its declaration
+
+	// Withheld says that a person has not approved what gathering takes. No default replaces it, and no function asks
+	// around it: a rule that needs it ends the trying.
+	Withheld Status = "withheld"
 )
 
 // Value is the result of gathering a fact. V has only JSON types, with integers as int where the schema declares them:

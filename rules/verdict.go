@@ -163,11 +163,13 @@ type Fault string
 
 // The faults.
 const (
-	FaultBudget  Fault = "budget"  // the evaluation takes more steps than its Budget
-	FaultContext Fault = "context" // the context is done
-	FaultPanic   Fault = "panic"   // a bug, or a Facts that panicked
-	FaultRule    Fault = "rule"    // a rule, the policy's own when, or what Config.Lazy deferred cannot be evaluated, and no other rule decides
-	FaultFact    Fault = "fact"    // a rule, the policy's own when or its loop is unknown because a fact cannot be used, and no rule decides
+	FaultBudget   Fault = "budget"   // the evaluation takes more steps than its Budget
+	FaultContext  Fault = "context"  // the context is done
+	FaultPanic    Fault = "panic"    // a bug, or a Facts that panicked
+	FaultRule     Fault = "rule"     // a rule, the policy's own when, or what Config.Lazy deferred cannot be evaluated, and no other rule decides
+	FaultApproval Fault = "approval" // a rule needs a fact that a person has not approved
+	FaultMemory   Fault = "memory"   // the counts of the loop are unknown, or cannot be stored
+	FaultFact     Fault = "fact"     // a rule, the policy's own when or its loop is unknown because a fact cannot be used, and no rule decides
 )
 
 // Outcome is the result of one rule that was reached, as explain shows it.
