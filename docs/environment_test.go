@@ -112,7 +112,7 @@ func TestEnvironmentPage(t *testing.T) {
 			rows = append(rows, []string{reference.Code(names...), v[1], policies})
 		}
 		if section.title == "What programs get" {
-			p.Text("Programs that a policy runs get ralph's environment with `RALPH_OFF=1` and without the variables that lead git to another repository: %s. "+
+			p.Text("Programs that a policy runs get ralph's environment with `RALPH_OFF=1` and without the variables that make an interpreter, the loader or git load a file or start a program: %s. Of the last ones, and of `GIT_CONFIG_KEY_…` and `GIT_CONFIG_VALUE_…`, `NODE_OPTIONS` and those of Java are only left out with an option that loads a file. `ralph explain` names what was left out. "+
 				"git itself gets, of the variables that begin with `GIT_`, only those of this table, `GIT_AUTHOR_…` and `GIT_COMMITTER_…`, and `GIT_CONFIG_…` where it lists your configuration for ralph.",
 				reference.Code(taken(t)...))
 		}
@@ -263,15 +263,15 @@ func variablesOf(t *testing.T) map[string]string {
 func taken(t *testing.T) (out []string) {
 	t.Helper()
 	eachFile(t, func(name string, src []byte) {
-		if name == "loop/process.go" {
-			list := regexp.MustCompile(`(?s)\nfunc gitVariables\(.*?\n}\n`).Find(src)
-			for _, m := range regexp.MustCompile(`"(\w+)"`).FindAllSubmatch(list, -1) {
+		if name == "internal/process/environment.go" {
+			list := regexp.MustCompile(`(?s)\nfunc loads\(.*`).Find(src)
+			for _, m := range regexp.MustCompile(`"([A-Z_\d]+)"`).FindAllSubmatch(list, -1) {
 				out = append(out, string(m[1]))
 			}
 		}
 	})
 	if len(out) == 0 {
-		t.Fatal("loop/process.go has no gitVariables")
+		t.Fatal("internal/process/environment.go has no list of variables")
 	}
 	return out
 }

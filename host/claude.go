@@ -17,6 +17,7 @@ const ClaudeCode = "claude-code"
 // keys.
 var claudeCode = Host{
 	Name: ClaudeCode, Title: "Claude Code",
+	Session: []string{"CLAUDECODE"},
 	marks: func(in object) bool {
 		return in.has("prompt_id") || in.has(vocab.SessionCrons) || in.has(vocab.BackgroundTasks)
 	},

@@ -15,6 +15,7 @@ const Codex = "codex"
 // portable form at every event, those of a note only at a prompt.
 var codex = Host{
 	Name: Codex, Title: "Codex",
+	Session: []string{"CODEX_THREAD_ID", "CODEX_CI", "CODEX_SANDBOX"},
 	marks:   func(in object) bool { return in.has(vocab.TurnID) },
 	dialect: withContext,
 	record:  codexRecord,

@@ -15,6 +15,7 @@ const Copilot = "copilot"
 // name its event, which is recognized by its keys. No input has the main agent's last message.
 var copilot = Host{
 	Name: Copilot, Title: "Copilot CLI",
+	Session: []string{"COPILOT_CLI"},
 	marks: func(in object) bool {
 		_, stamp := in["timestamp"].(int)
 		camel := stamp && in.has("sessionId") && !in.has("hookEventName") && !in.has(vocab.HookEventName)

@@ -12,6 +12,7 @@ const Cursor = "cursor"
 // and continues with a message instead of a decision. It shows no notices, so they go to stderr, its hook log.
 var cursor = Host{
 	Name: Cursor, Title: "Cursor",
+	Session: []string{"CURSOR_AGENT"},
 	marks: func(in object) bool {
 		return in.has("cursor_version") || in.has("conversation_id") && (in.has("loop_count") || in.has("generation_id"))
 	},

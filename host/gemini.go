@@ -16,6 +16,7 @@ const Gemini = "gemini"
 // text of all of them, so a phrase once said would stay in it.
 var gemini = Host{
 	Name: Gemini, Title: "Gemini CLI",
+	Session: []string{"GEMINI_CLI"},
 	marks: func(in object) bool {
 		switch in.text(vocab.HookEventName) {
 		case "AfterAgent", "BeforeAgent", "BeforeModel", "AfterModel", "BeforeToolSelection", "BeforeTool", "AfterTool", "PreCompress":

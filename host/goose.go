@@ -13,6 +13,7 @@ const Goose = "goose"
 // stderr, its log.
 var goose = Host{
 	Name: Goose, Title: "Goose",
+	Session: []string{"GOOSE_TERMINAL"},
 	marks: func(in object) bool {
 		return in.text("event") != "" && in.text(vocab.SessionID) != "" && in.text(vocab.HookEventName) == ""
 	},

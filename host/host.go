@@ -45,6 +45,10 @@ type Host struct {
 	Title    string            // the name as its vendor writes it
 	Settings hookfile.Settings // for package host/setup
 
+	// Session names the variables that the host sets for the programs of its agent, and only for them. It may be empty,
+	// so that their absence proves nothing.
+	Session []string
+
 	marks    func(in object) bool                         // reports whether only this host writes such an input; nil: none is typical
 	eventKey string                                       // the key that names the event, "" for hook_event_name
 	events   []eventName                                  // events that the host names differently or lacks
@@ -92,6 +96,14 @@ func Lookup(name string) (*Host, bool) {
 		}
 	}
 	return nil, false
+}
+
+// SessionVariables returns the variables that hosts set for the programs of their agents.
+func SessionVariables() (names []string) {
+	for _, h := range hosts {
+		names = append(names, h.Session...)
+	}
+	return names
 }
 
 // Names returns the names of the known hosts, in the order in which a user would look for them.

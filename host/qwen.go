@@ -14,6 +14,7 @@ const Qwen = "qwen"
 // trust only if its user enables that.
 var qwen = Host{
 	Name: Qwen, Title: "Qwen Code",
+	Session: []string{"QWEN_CODE"},
 	marks: func(in object) bool {
 		return in.has("crons") || in.has("context_limit") || in.has("context_usage") || strings.Contains(in.text("prompt_id"), "########")
 	},

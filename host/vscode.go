@@ -7,7 +7,8 @@ const VSCode = "vscode"
 // not its answer.
 var vscode = Host{
 	Name: VSCode, Title: "VS Code",
-	marks: func(in object) bool { return in.has("hookEventName") },
+	Session: []string{"COPILOT_AGENT"},
+	marks:   func(in object) bool { return in.has("hookEventName") },
 	dialect: func(h *Host, r Reply, b *body) Reply {
 		if r.Continue {
 			event := r.Event

@@ -316,7 +316,11 @@ func (d *Decision) evaluate(ctx context.Context) {
 	g := d.gatherer
 	g.begin()
 	world := g.facts()
-	d.Verdict = d.program.Eval(ctx, world, d.options())
+	o := d.options()
+	if d.Verdict = d.program.Eval(ctx, world, o); g.started(ctx, d.Verdict) {
+		o.Untrusted = ""
+		d.Verdict = d.program.Eval(ctx, world, o)
+	}
 	if d.Event.Run != "" {
 		d.usd, _ = world.Name(ctx, vocab.RunCost).(float64)
 	}

@@ -106,10 +106,15 @@ func (g *gatherer) gather(ctx context.Context, decl *rules.Fact, args []string) 
 	if kind.Given { // and it has no value
 		return absent("is not provided")
 	}
+	words, options := decl.Split(args)
+	allowed := func() error { return nil }
 	if kind.Trust != "" {
-		words, _ := decl.Split(args)
-		if err := g.untrusted(decl, words); err != nil {
-			return missing(err.Error())
+		allowed = func() error { return g.untrusted(decl, words) }
+	}
+	theirs := g.loop.sources[kind.Name] != nil
+	if theirs || !kind.Argv { // otherwise the program's start asks
+		if err := allowed(); err != nil {
+			return withheld(err)
 		}
 	}
 	if ctx.Err() != nil {
@@ -124,9 +129,8 @@ func (g *gatherer) gather(ctx context.Context, decl *rules.Fact, args []string) 
 			v = missing(fmt.Sprintf("the source %s panicked: %v", kind.Name, r))
 		}
 	}()
-	q := Query{Fact: decl, Event: g.Event, Root: g.root, Env: g.loop.getenv, Now: g.Time, session: g.transcript, budget: g.budget}
-	q.Args, q.Options = decl.Split(args)
-	if g.loop.sources[kind.Name] == nil {
+	q := Query{Fact: decl, Event: g.Event, Root: g.root, Env: g.loop.getenv, Now: g.Time, Args: words, Options: options, allowed: allowed, session: g.transcript, budget: g.budget}
+	if !theirs {
 		return s.Gather(ctx, q) // ralph's own limit and check their values themselves
 	}
 	if decl.Timeout > 0 {

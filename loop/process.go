@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"github.com/ralph-sdk/ralph/internal/approval"
 	"github.com/ralph-sdk/ralph/internal/batch"
 	"github.com/ralph-sdk/ralph/internal/child"
+	procs "github.com/ralph-sdk/ralph/internal/process"
 )
 
 // maxOutput bounds what is kept of each output stream of a program.
@@ -29,12 +31,17 @@ type process struct {
 	dir     string
 	stdin   string
 	timeout time.Duration
+	allowed func() error // why it may not start, asked last
 }
+
+// A withheldError is why a person keeps a program from starting.
+type withheldError struct{ error }
 
 // finished is the result of a program.
 type finished struct {
 	code           int
 	stdout, stderr child.Output
+	dropped        []string // variables of the environment that it did not get
 }
 
 // run runs a program to its end, or kills it and all its children if ctx ends or its time is over. The error is why it
@@ -46,19 +53,22 @@ func (p process) run(ctx context.Context) (f finished, err error) {
 	defer cancel()
 	program, err := approval.Program(p.dir, p.argv[0])
 	if err != nil {
-		return f, none
+		return f, cmp.Or(p.withheld(), none)
 	}
 	if err := batch.Check(program, p.argv[1:]); err != nil {
-		return f, fmt.Errorf(cannot, err)
+		return f, cmp.Or(p.withheld(), fmt.Errorf(cannot, err))
 	}
 	cmd := exec.CommandContext(ctx, program, p.argv[1:]...)
 	cmd.Args[0] = p.argv[0]
 	cmd.Dir = p.dir
-	cmd.Env = childEnv()
+	cmd.Env, f.dropped = childEnv()
 	cmd.Stdin = strings.NewReader(p.stdin)
 	cmd.Stdout, cmd.Stderr = &f.stdout, &f.stderr
 	cmd.WaitDelay = afterExit
 	child.Group(cmd, syscall.SIGKILL)
+	if err := p.withheld(); err != nil { // the last thing before the start
+		return f, err
+	}
 	err = cmd.Run()
 	switch {
 	case ctx.Err() != nil:
@@ -72,22 +82,20 @@ func (p process) run(ctx context.Context) (f finished, err error) {
 	return f, fmt.Errorf(cannot, err)
 }
 
-// childEnv returns the environment of programs that a policy runs. A hook inside of them must not evaluate the policy
-// again, and they must use the project's repository: an agent that runs in a git hook inherits variables that lead git
-// to another one.
-func childEnv() []string {
-	env := slices.DeleteFunc(os.Environ(), func(v string) bool {
-		name, _, _ := strings.Cut(v, "=")
-		return strings.EqualFold(name, "RALPH_OFF") || slices.Contains(gitVariables(), strings.ToUpper(name))
-	})
-	return append(env, "RALPH_OFF=1")
+// withheld returns why a person keeps the program from starting, or nil.
+func (p process) withheld() error {
+	if err := p.allowed(); err != nil {
+		return withheldError{err}
+	}
+	return nil
 }
 
-// gitVariables returns the variables specific to one repository, as git rev-parse --local-env-vars lists them.
-func gitVariables() []string {
-	return []string{
-		"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_COMMON_DIR", "GIT_CONFIG", "GIT_CONFIG_COUNT", "GIT_CONFIG_PARAMETERS", "GIT_DIR",
-		"GIT_GRAFT_FILE", "GIT_IMPLICIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_INTERNAL_SUPER_PREFIX", "GIT_NO_REPLACE_OBJECTS",
-		"GIT_OBJECT_DIRECTORY", "GIT_PREFIX", "GIT_REPLACE_REF_BASE", "GIT_SHALLOW_FILE", "GIT_WORK_TREE",
-	}
+// childEnv returns the environment of programs that a policy runs, and what it leaves out, see [procs.Clean]. A
+// hook inside of them must not evaluate the policy again.
+func childEnv() (env, dropped []string) {
+	env, dropped = procs.Clean(slices.DeleteFunc(os.Environ(), func(v string) bool {
+		name, _, _ := strings.Cut(v, "=")
+		return strings.EqualFold(name, "RALPH_OFF")
+	}))
+	return append(env, "RALPH_OFF=1"), dropped
 }

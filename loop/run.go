@@ -24,10 +24,10 @@ func (d *Decision) start(ctx context.Context, rule string, e rules.Effect) error
 	if f == nil {
 		return fmt.Errorf("%s is not run: the policy does not name it", program)
 	}
-	if err := g.untrusted(f, e.Args); err != nil {
+	done, err := process{argv: e.Args, dir: g.root.Dir(), timeout: timeoutOf(f), allowed: func() error { return g.untrusted(f, e.Args) }}.run(ctx)
+	if errors.As(err, new(withheldError)) {
 		return fmt.Errorf("%s is not run: %w", program, err)
 	}
-	done, err := process{argv: e.Args, dir: g.root.Dir(), timeout: timeoutOf(f)}.run(ctx)
 	if err != nil || done.code == 0 {
 		return err
 	}

@@ -49,6 +49,7 @@ type Query struct {
 	Env     func(string) string
 	Now     time.Time // of the event
 
+	allowed func() error // why the program of the fact may not start, asked right before its start
 	session func(context.Context) *host.Session
 	budget  *state.Budget // of all files
 }
@@ -182,6 +183,9 @@ func (l *Loop) fits(p *rules.Program) error {
 
 // missing returns a missing fact that is reported to the user.
 func missing(why string) rules.Value { return rules.Value{Status: rules.Missing, Problem: why} }
+
+// withheld returns a fact that a person has not approved.
+func withheld(why error) rules.Value { return missing(why.Error()) }
 
 // absent returns a missing fact that is not reported.
 func absent(why string) rules.Value {

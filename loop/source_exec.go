@@ -2,6 +2,7 @@ package loop
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -10,9 +11,15 @@ import (
 	"github.com/ralph-sdk/ralph/schema"
 )
 
+// droppedMeta is the key of the variables that a program did not get, in the trace.
+const droppedMeta = "without"
+
 // gatherExec runs a program and returns its output. An exit status is part of the value, not an error.
 func gatherExec(ctx context.Context, q Query) rules.Value {
-	f, err := process{argv: q.Args, dir: q.Root.Dir(), stdin: q.Options["stdin"], timeout: timeoutOf(q.Fact)}.run(ctx)
+	f, err := process{argv: q.Args, dir: q.Root.Dir(), stdin: q.Options["stdin"], timeout: timeoutOf(q.Fact), allowed: q.allowed}.run(ctx)
+	if errors.As(err, new(withheldError)) {
+		return withheld(err)
+	}
 	if err != nil {
 		return missing(err.Error())
 	}
@@ -24,6 +31,9 @@ func gatherExec(ctx context.Context, q Query) rules.Value {
 		}
 	}
 	v := rules.Value{Problem: strings.Join(cut, ", ")}
+	if len(f.dropped) > 0 {
+		v.Meta = map[string]any{droppedMeta: listOf(f.dropped, asAny)}
+	}
 	document, problem := printed(schemaOf(q.Fact), f, &v)
 	if problem != "" && q.Fact.Schema != nil {
 		// Code and text of a failed program may still be of use.

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"context"
 	"fmt"
 	"io/fs"
 	"path"
@@ -9,6 +10,7 @@ import (
 	"github.com/ralph-sdk/ralph/examples"
 	"github.com/ralph-sdk/ralph/internal/approval"
 	"github.com/ralph-sdk/ralph/rules"
+	"github.com/ralph-sdk/ralph/state"
 )
 
 // WithTrust sets a function that decides whether a policy may gather a fact that needs approval, see
@@ -26,7 +28,11 @@ func (g *gatherer) untrusted(f *rules.Fact, args []string) error {
 	own.Args, f = args, &own
 	l, files := g.loop, g.program.Files()
 	var err error
+	if l.trusted != nil { // also for a loop that ralph start wrote
+		err = l.trusted(g.Root)
+	}
 	switch {
+	case err != nil:
 	case l.trusts != nil:
 		err = l.trusts(f, files)
 	case !shipped(files):
@@ -36,6 +42,16 @@ func (g *gatherer) untrusted(f *rules.Fact, args []string) error {
 		return fmt.Errorf("it %s, %w", f.Source.Trust, err)
 	}
 	return nil
+}
+
+// started reports whether ralph start wrote the loop of a verdict.
+func (g *gatherer) started(ctx context.Context, v *rules.Verdict) bool {
+	p := g.program.Loop()
+	if v.Aside != rules.Distrusted || v.Loop == nil || p == nil || g.loop.disk == nil || g.root == nil {
+		return false
+	}
+	doc := g.root.Read(ctx, state.File{Path: v.Loop.State, Format: formatOf(p.State)})
+	return g.loop.disk.StartedLoop(g.Root, g.loop.name, approval.Loop(v.Loop.State, doc.Body))
 }
 
 // shipped reports whether files are byte for byte those that ship with ralph.

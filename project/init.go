@@ -30,11 +30,17 @@ type templateFile struct {
 	version string // of the existing file; "" if there is none
 }
 
-// Init writes a policy with its tests from one of [PolicyTemplates]. It approves the policy as written, which covers no
-// values from the project's configuration and no program of the project. It keeps existing files unless force is set.
-// It returns the files that it wrote; unapproved says why the policy is not approved.
-func (p *Project) Init(ctx context.Context, template string, force bool) (written []string, unapproved, err error) {
-	files, err := fromTemplate(template)
+// InitRequest describes the policy that [Project.Init] writes.
+type InitRequest struct {
+	Template string // one of [PolicyTemplates]
+	Force    bool   // replace existing files
+	Approve  bool   // the person who asks approves it as written: no values of the project's configuration, no program of the project
+}
+
+// Init writes a policy with its tests. It returns the files that it wrote; unapproved says why the policy is not approved
+// although that was asked for.
+func (p *Project) Init(ctx context.Context, q InitRequest) (written []string, unapproved, err error) {
+	files, err := fromTemplate(q.Template)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -54,7 +60,7 @@ func (p *Project) Init(ctx context.Context, template string, force bool) (writte
 			inTheWay = append(inTheWay, f.path)
 		}
 	}
-	if len(inTheWay) > 0 && !force {
+	if len(inTheWay) > 0 && !q.Force {
 		return nil, nil, fmt.Errorf("%s already exists, so nothing was written; --force replaces it", strings.Join(inTheWay, " and "))
 	}
 	for _, f := range files {
@@ -66,7 +72,10 @@ func (p *Project) Init(ctx context.Context, template string, force bool) (writte
 		}
 		written = append(written, f.path)
 	}
-	return written, p.approveWritten(ctx, files[0].path, src), nil
+	if q.Approve {
+		unapproved = p.approveWritten(ctx, files[0].path, src)
+	}
+	return written, unapproved, nil
 }
 
 func (p *Project) approveWritten(ctx context.Context, name string, src []byte) error {

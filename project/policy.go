@@ -364,7 +364,7 @@ func (p *Project) Check(ctx context.Context, found Policy, l Load) (rules.Diagno
 	if err != nil {
 		return nil, err
 	}
-	if loaded, err := p.Load(ctx, found, l); err == nil && !found.given {
+	if loaded, err := p.Load(ctx, found, l); err == nil && !found.given && len(InSession(p.env)) == 0 { // an agent approves nothing
 		if why := p.Untrusted(loaded); why != nil {
 			cfg.Unapproved = "the policy " + strings.TrimPrefix(WhyNot(why), "which ")
 		}

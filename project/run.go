@@ -17,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ralph-sdk/ralph/host/setup"
 	"github.com/ralph-sdk/ralph/internal/shellwords"
 	"github.com/ralph-sdk/ralph/internal/store"
 	"github.com/ralph-sdk/ralph/internal/workspace"
@@ -341,8 +342,8 @@ func (g approvedAgent) Command(i run.Invocation) (run.Command, error) {
 
 // approved returns why a policy's agent may not start. A run keeps the agent with which it started.
 func (r *Run) approved() error {
-	started := agent(rules.Fact{Source: rules.SourceKind{Argv: true, Trust: "runs a program"}, Args: r.agent}, r.Dir)
-	if err := r.home.unapproved(r.policy, r.Dir, r.policy.Program.Files(), started); err != nil {
+	started := &rules.Fact{Source: rules.SourceKind{Argv: true, Trust: "runs a program"}, Args: r.agent}
+	if err := r.home.unapproved(r.policy, r.Dir, r.policy.Program.Files(), started, setup.Starting(r.Dir)...); err != nil {
 		return fmt.Errorf("the policy %s names the agent, %w", r.policy.Name, err)
 	}
 	return nil

@@ -10,6 +10,8 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/ralph-sdk/ralph/internal/approval"
+	"github.com/ralph-sdk/ralph/internal/store"
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/rules"
 	"github.com/ralph-sdk/ralph/run"
@@ -81,7 +83,6 @@ type Started struct {
 	Loop     Loop
 	Written  []string // files, in order; without the state if the loop existed
 	Archived string   // the new path of the previous loop, or ""
-	Trusted  bool     // the project was not trusted before
 	Idle     string   // why no session is continued anyway, or ""
 }
 
@@ -102,8 +103,8 @@ func (p *Project) Looped(ctx context.Context, name string) (Policy, error) {
 
 // Start starts the loop of a policy: it writes the files that the policy declares under loop.start, or none if one of
 // them is invalid. Of two simultaneous starts, one writes. An existing loop stays: a start without values continues a
-// stopped one, a start with only a session changes its owner, and any other needs Force. Start also trusts the project,
-// see [loop.WithUserScope].
+// stopped one, a start with only a session changes its owner, and any other needs Force. The loop that Start wrote counts
+// for hooks of all projects, see [loop.WithUserScope]; Start trusts no project and approves nothing else.
 //
 // The error may be a [*GivenError], [*ExistsError], [*BusyError] or [*ChangedError].
 func (p *Project) Start(ctx context.Context, name string, r StartRequest) (s *Started, err error) {
@@ -150,11 +151,7 @@ func (p *Project) start(ctx context.Context, s *Started, r StartRequest, given m
 	case now.verdict.Aside != rules.Stopped:
 		return &ExistsError{File: now.file, Problem: "is already a loop of " + s.Policy.Short()}
 	}
-	if err := p.mark(ctx, s.Policy.Name, false); err != nil {
-		return err
-	}
-	s.Trusted, err = p.own.Trust(p.dir, p.now())
-	return err
+	return p.mark(ctx, s.Policy.Name, false)
 }
 
 // moveTo makes a session the owner of an existing loop.
@@ -250,7 +247,11 @@ func (p *Project) write(ctx context.Context, s *Started, now *rules.LoopInfo, r 
 		}
 		s.Written = append(s.Written, file.Path)
 	}
-	return nil
+	if stateFile == nil {
+		return nil
+	}
+	covered := approval.Loop(stateFile.Path, p.read(ctx, stateFile.Fact, stateFile.Path).Body)
+	return p.own.Approve(store.Approval{Root: p.dir, Policy: s.Policy.Name, Loop: &covered, At: p.now().UTC()})
 }
 
 // occupied reports whether the path of a file exists.

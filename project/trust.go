@@ -25,6 +25,7 @@ type Approval struct {
 	Files    []Covered         `json:"files,omitempty"`  // the policy first
 	Programs []Covered         `json:"programs,omitempty"`
 	Params   map[string]string `json:"params,omitempty"` // values in the project's configuration
+	Loop     *Covered          `json:"loop,omitempty"`   // covers only this loop of the policy, which ralph start wrote
 	At       time.Time         `json:"at"`
 }
 
@@ -41,21 +42,33 @@ func approvalOf(a store.Approval) Approval {
 		}
 		return out
 	}
-	return Approval{a.Root, a.Policy, covered(a.Files), covered(a.Programs), a.Params, a.At}
+	return Approval{a.Root, a.Policy, covered(a.Files), covered(a.Programs), a.Params, (*Covered)(a.Loop), a.At}
+}
+
+// stored returns the approval in the form in which it is kept.
+func (a Approval) stored() store.Approval {
+	covered := func(all []Covered) (out []store.Covered) {
+		for _, c := range all {
+			out = append(out, store.Covered(c))
+		}
+		return out
+	}
+	return store.Approval{Root: a.Project, Policy: a.Policy, Files: covered(a.Files), Programs: covered(a.Programs), Params: a.Params, Loop: (*store.Covered)(a.Loop), At: a.At}
 }
 
 // Use is what an approval allows a policy to do: run a program, or call a model.
 type Use struct {
 	Name string // of the fact
 	Pos  rules.Pos
-	Kind string // such as "runs a program"
-	What string // the command line, or the question
+	Kind string   // such as "runs a program"
+	What string   // the command line, or the question
+	Open []string // what it runs or reads in the project that no approval covers, which an agent can change
 }
 
 // Uses returns the programs and questions of a loaded policy in the project, including the agent that ralph run starts.
 func (p *Project) Uses(policy Policy) (uses []Use) {
 	for _, f := range p.needApproval(policy.Program) {
-		uses = append(uses, Use{f.Name, f.Pos, f.Source.Trust, asked(f)})
+		uses = append(uses, Use{f.Name, f.Pos, f.Source.Trust, asked(f), approval.Policy{Root: p.dir}.Open(f)})
 	}
 	return uses
 }
@@ -90,15 +103,9 @@ func sensitive(p *rules.Program) []*rules.Fact {
 func (p *Project) needApproval(program *rules.Program) []*rules.Fact {
 	all := sensitive(program)
 	if program.Run != nil && program.Run.Agent != nil {
-		all = append(all, agent(*program.Run.Agent, p.dir))
+		all = append(all, program.Run.Agent)
 	}
 	return all
-}
-
-// agent returns the agent of a policy, with what clients start by themselves in a directory.
-func agent(agent rules.Fact, dir string) *rules.Fact {
-	agent.Known = append(slices.Clone(agent.Args), setup.Started(dir)...)
-	return &agent
 }
 
 // approvable returns a policy in the form of approvals, in the project at root.
@@ -114,8 +121,9 @@ type NoNeedError struct{ Policy, Why string }
 // Error returns the message.
 func (e *NoNeedError) Error() string { return e.Policy + " " + e.Why }
 
-// Approve approves the current version of a loaded policy. The error may be a [*NoNeedError].
-func (p *Project) Approve(policy Policy) (Approval, error) {
+// Approvable returns what an approval of the current version of a loaded policy covers. The error may be a
+// [*NoNeedError].
+func (p *Project) Approvable(policy Policy) (Approval, error) {
 	need := p.needApproval(policy.Program)
 	switch {
 	case policy.Shipped && len(policy.params.project()) == 0:
@@ -123,12 +131,18 @@ func (p *Project) Approve(policy Policy) (Approval, error) {
 	case policy.Shipped && len(need) == 0:
 		return Approval{}, &NoNeedError{policy.Name, "neither runs programs nor asks models, so it needs no approval"}
 	}
-	approved, err := approvable(p.dir, policy, policy.Program.Files()).Approval(need)
-	if err == nil {
-		approved.At = p.now().UTC()
-		err = p.own.Approve(approved)
+	var settings []string
+	if run := policy.Program.Run; run != nil && run.Agent != nil {
+		settings = setup.Starting(p.dir)
 	}
+	approved, err := approvable(p.dir, policy, policy.Program.Files()).Approval(need, settings...)
 	return approvalOf(approved), err
+}
+
+// Approve stores an approval that [Project.Approvable] returned. A person must have read it.
+func (p *Project) Approve(a Approval) error {
+	a.At = p.now().UTC()
+	return p.own.Approve(a.stored())
 }
 
 // Revoke withdraws the approval of a policy, and reports whether there was one. The policy may have changed, be broken,
@@ -171,8 +185,8 @@ func (p *Project) Approvals() (all []Approval, err error) {
 // unapproved returns why a policy may not gather a fact that needs approval, or with a nil fact why the policy is not
 // approved; nil means approved. A shipped policy needs no approval in its shipped form, which excludes what the project
 // sets in it. Programs run in dir, the project or a worktree of it. In a worktree that ralph run created, the approvals
-// of its project count.
-func (p *Project) unapproved(policy Policy, dir string, files []rules.File, f *rules.Fact) error {
+// of its project count. also are more files on which the fact depends.
+func (p *Project) unapproved(policy Policy, dir string, files []rules.File, f *rules.Fact, also ...string) error {
 	if policy.Shipped && len(policy.params.project()) == 0 {
 		return nil
 	}
@@ -187,7 +201,7 @@ func (p *Project) unapproved(policy Policy, dir string, files []rules.File, f *r
 	}
 	what := approvable(home, policy, files)
 	what.Dir = dir
-	return what.Check(p.own, f)
+	return what.Check(p.own, f, also...)
 }
 
 // worktreesDir is the directory of runs' worktrees, within the directory of ralph's own files.

@@ -245,7 +245,7 @@ func certain(t *schema.Schema) *schema.Schema {
 
 func (c *compiler) declareFact(sc *scope, d factDecl) *Fact {
 	f := &Fact{
-		Name: sc.prefix + d.name, Source: d.kind, Settle: d.settle, Timeout: d.timeout,
+		Name: sc.prefix + d.name, Source: d.kind, Settle: d.settle, Timeout: d.timeout, Covers: d.covers,
 		Options: d.options, Pos: sc.file.at(d.key.Start), index: len(c.program.facts),
 	}
 	for _, n := range d.args {

@@ -47,7 +47,7 @@ func (c *compiler) effect(sc *scope, d effectDecl) (e *effect) {
 			glob: c.newPath(sc, d.glob, SourceKind{Path: true, Glob: true}), older: d.older,
 		}
 	case RunEffect:
-		e := &effect{kind: RunEffect, fact: &symbol{fact: &Fact{Source: runKind(), Timeout: d.limit, Pos: sc.file.at(d.at)}}}
+		e := &effect{kind: RunEffect, fact: &symbol{fact: &Fact{Source: runKind(), Timeout: d.limit, Covers: d.covers, Pos: sc.file.at(d.at)}}}
 		for _, n := range d.args {
 			e.fact.fact.Args = append(e.fact.fact.Args, n.Value)
 		}

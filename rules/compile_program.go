@@ -109,6 +109,9 @@ type Fact struct {
 	// list or one string, and the options that are not in Options.
 	Args  []string
 	Texts map[string]string
+	// Covers are the patterns of the files of the project that the approval of a program covers; nil is the program and
+	// what an interpreter runs.
+	Covers []string
 	// Known are the words of a program's command line, each "" unless params alone determine it.
 	Known []string
 

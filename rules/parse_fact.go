@@ -1,8 +1,11 @@
 package rules
 
 import (
+	"io/fs"
 	"slices"
 	"strings"
+
+	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/ralph-sdk/ralph/internal/nearest"
 	"github.com/ralph-sdk/ralph/internal/source"
@@ -57,6 +60,8 @@ func (p *parser) fact(name, n *source.Node) (factDecl, bool) {
 			f.settle = p.duration(v, k.Value)
 		case "timeout":
 			f.timeout = p.duration(v, k.Value)
+		case "covers":
+			f.covers = p.covers(v)
 		case "inline":
 			if p.boolean(v, "inline") {
 				f.inline = v
@@ -160,4 +165,34 @@ func (p *parser) arguments(k SourceKind, n *source.Node) []*source.Node {
 		out = append(out, t)
 	}
 	return out
+}
+
+// covers reads the patterns of files that an approval covers: nil if there is no list, since an empty one has a meaning.
+func (p *parser) covers(n *source.Node) []string {
+	if n.Kind != source.List {
+		p.each(n, "covers", nil) // reports it
+		return nil
+	}
+	patterns := []string{}
+	p.each(n, "covers", func(item *source.Node) {
+		t := p.scalar(item, "a pattern")
+		if t == nil {
+			return
+		}
+		problem := ""
+		switch pattern := t.Value; {
+		case strings.Contains(pattern, "${"):
+			problem = "cannot have placeholders"
+		case !doublestar.ValidatePattern(pattern):
+			problem = "is not a valid pattern"
+		case !fs.ValidPath(pattern) || pattern[0] == '~' || strings.Contains(pattern, `\`):
+			problem = "must be a path of the project with forward slashes, without . and .."
+		}
+		if problem != "" {
+			p.errorf(t, "bad-value", `write for example "scripts/**/*.sh"`, "the pattern %q of covers %s", t.Value, problem)
+			return
+		}
+		patterns = append(patterns, t.Value)
+	})
+	return patterns
 }

@@ -164,7 +164,8 @@ func runKind() SourceKind {
 func (p *parser) run(n *source.Node) (effectDecl, bool) {
 	e := effectDecl{kind: RunEffect, node: n}
 	program := func(k, v *source.Node) { e.at, e.args = k.Start, p.arguments(runKind(), v) }
-	p.object(n, "run", form.RunKeys(), targets{{"run", program}, {"timeout", &e.limit}})
+	covers := func(_, v *source.Node) { e.covers = p.covers(v) }
+	p.object(n, "run", form.RunKeys(), targets{{"run", program}, {"timeout", &e.limit}, {"covers", covers}})
 	return e, len(e.args) > 0
 }
 

@@ -62,6 +62,7 @@ type factDecl struct {
 	deflt   *source.Node
 	settle  time.Duration
 	timeout time.Duration
+	covers  []string                // nil if not set
 	inline  *source.Node            // nil unless true
 	texts   map[string]*source.Node // options to evaluate for each event
 	options map[string]any          // constant options: int or string
@@ -113,14 +114,15 @@ type ruleDecl struct {
 }
 
 type effectDecl struct {
-	at    source.Pos // of its key
-	kind  EffectKind
-	node  *source.Node // set, remember: the assignment; delete, archive: the fact; verb: its arguments
-	verb  *EffectDecl  // of the embedding program
-	glob  *source.Node
-	older time.Duration
-	args  []*source.Node // run
-	limit time.Duration  // run
+	at     source.Pos // of its key
+	kind   EffectKind
+	node   *source.Node // set, remember: the assignment; delete, archive: the fact; verb: its arguments
+	verb   *EffectDecl  // of the embedding program
+	glob   *source.Node
+	older  time.Duration
+	args   []*source.Node // run
+	limit  time.Duration  // run
+	covers []string       // run; nil if not set
 }
 
 type finallyDecl struct {

@@ -153,7 +153,7 @@ func (s SourceKind) argument() form.Shape {
 }
 
 func (s SourceKind) options() form.Keys {
-	takes := map[string]bool{"schema": s.Schema, "returns": s.Returns, "inline": s.Schema && s.Editable, "settle": s.Settle, "lenient": s.Body}
+	takes := map[string]bool{"schema": s.Schema, "returns": s.Returns, "inline": s.Schema && s.Editable, "settle": s.Settle, "lenient": s.Body, "covers": s.Argv}
 	ks := slices.DeleteFunc(form.SourceOptionKeys(), func(k form.Key) bool { return !takes[k.Name] })
 	for _, o := range s.Options {
 		ks = append(ks, form.Key{Name: o.Name, Shape: o.shape(), Doc: o.Doc})

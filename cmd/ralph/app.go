@@ -28,7 +28,8 @@ type app struct {
 	getenv  func(string) string
 	sources []loop.Source // in addition to ralph's own
 
-	project string // --project
+	typed   []string // the arguments
+	project string   // --project
 
 	hook   bool // a host waits for the answer: never fail
 	status int
@@ -51,6 +52,7 @@ func (a *app) run(ctx context.Context, args []string) (status int) {
 			a.stdin, args = input, []string{a.evalCommand().Name(), "--scope", setup.ScopeUser}
 		}
 	}
+	a.typed = args
 	if len(args) == 0 || args[0] != "eval" { // every byte of stdout is for the host
 		a.stdout, a.stderr = &screen{to: a.stdout}, &screen{to: a.stderr}
 	}

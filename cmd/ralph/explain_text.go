@@ -108,7 +108,7 @@ func writeExplanation(w io.Writer, r loop.Record) error {
 		b.WriteString("\nfacts\n")
 	}
 	for _, f := range r.Trace.Facts {
-		fmt.Fprintf(&b, "  %-12s %-8s %s%s%s\n", f.Name, cmp.Or(f.Status, "ok"), cmp.Or(f.Path, f.Source), brackets(f.Problem), took(f.Took))
+		fmt.Fprintf(&b, "  %-12s %-8s %s%s%s\n", f.Name, cmp.Or(f.Status, "ok"), cmp.Or(f.Path, f.Source), brackets(cmp.Or(f.Problem, without(f))), took(f.Took))
 	}
 	for _, warning := range r.Trace.Warnings {
 		fmt.Fprintf(&b, "\nwarning: %s\n", warning)
@@ -141,6 +141,19 @@ func writeStep(b *strings.Builder, n string, s *rules.Step) {
 			fmt.Fprintf(b, "          %s = %s\n", oneLine(r.Name), cmp.Or(r.State, shownValue(r.Value)))
 		}
 	}
+}
+
+// without returns the variables that the program of a fact did not get.
+func without(f rules.FactRead) string {
+	names, _ := f.Meta["without"].([]any)
+	if len(names) == 0 {
+		return ""
+	}
+	var list []string
+	for _, name := range names {
+		list = append(list, fmt.Sprint(name))
+	}
+	return "without the variables " + strings.Join(list, ", ")
 }
 
 // measured returns the progress.

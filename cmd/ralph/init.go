@@ -42,7 +42,7 @@ func (a *app) init(ctx context.Context, template string, force bool) error {
 		return err
 	}
 	defer p.Close()
-	written, unapproved, err := p.Init(ctx, template, force)
+	written, unapproved, err := p.Init(ctx, project.InitRequest{Template: template, Force: force, Approve: !a.inSession()})
 	for _, file := range written {
 		fmt.Fprintf(a.stdout, "wrote %s\n", a.shown(p, file))
 	}
@@ -73,7 +73,7 @@ func (a *app) adviseNext(ctx context.Context, p *project.Project, template strin
 		start = "ralph start " + template + argument + ", then start claude"
 	}
 	steps := []string{"ralph test: what the policy does, in examples"}
-	if err == nil && p.Untrusted(e.Policy) != nil {
+	if err == nil && !a.inSession() && p.Untrusted(e.Policy) != nil {
 		steps = append(steps, "ralph trust "+e.name+": approve the programs that it runs and the model that it asks; read it first")
 	}
 	steps = append(steps,

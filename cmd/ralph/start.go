@@ -154,9 +154,6 @@ func (a *app) showStarted(ctx context.Context, p *project.Project, s *project.St
 	if s.Idle != "" {
 		fmt.Fprintf(a.stdout, "  it does not run: %s\n", visible(s.Idle))
 	}
-	if s.Trusted && a.setupIn(p.Dir()).Read(ctx).ForAll() {
-		fmt.Fprintln(a.stdout, "  trusted   the loops and settings of this project count for hooks of all projects too")
-	}
 	fmt.Fprintf(a.stdout, "  pause it: ralph pause %s   end it: ralph stop %[1]s\n", short)
 	a.showSeeing(ctx, p, s.Policy)
 }

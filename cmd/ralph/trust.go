@@ -19,6 +19,7 @@ import (
 type trustFlags struct {
 	list   bool
 	revoke bool
+	yes    bool
 	set    []string
 }
 
@@ -43,46 +44,63 @@ func (a *app) trustCommand() *cobra.Command {
 			if f.revoke {
 				return a.distrust(p, args)
 			}
-			return a.trust(cmd.Context(), p, args, f.set)
+			return a.trust(cmd.Context(), p, args, f)
 		},
 	}
 	cmd.Flags().BoolVarP(&f.list, "list", "l", false, "list what is approved")
 	cmd.Flags().BoolVar(&f.revoke, "revoke", false, "withdraw the approvals of the policies, or, without a name, all of the project")
+	personFlag(cmd.Flags(), &f.yes)
 	setFlag(cmd.Flags(), &f.set).Usage = "set a param as the hook's command line does, as `name=value`; may be repeated. It is not part of the approval"
 	return cmd
 }
 
-// trust approves the current versions of policies, or the project.
-func (a *app) trust(ctx context.Context, p *project.Project, names, set []string) error {
+// trust approves the current versions of policies, or the project, if the person agrees to what it prints.
+func (a *app) trust(ctx context.Context, p *project.Project, names []string, f trustFlags) error {
+	ask, err := a.person(f.yes)
+	if err != nil {
+		return err
+	}
 	alone := len(names) == 0
 	if _, err := p.Find(workspace.DefaultPolicy); alone && err == nil {
 		names, alone = []string{workspace.DefaultPolicy}, false
 	}
 	for _, name := range names {
-		policy, err := p.Open(ctx, p.AtHand(name), project.Load{Set: set})
+		policy, err := p.Open(ctx, p.AtHand(name), project.Load{Set: f.set})
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		approved, err := p.Approve(policy)
-		switch {
-		case errors.As(err, new(*project.NoNeedError)):
+		approval, err := p.Approvable(policy)
+		if errors.As(err, new(*project.NoNeedError)) {
 			fmt.Fprintln(a.stdout, err)
-		case err != nil:
-			return fmt.Errorf("%s: %w", name, err)
-		default:
-			a.showApproval(approved, p.Uses(policy), policy.Params())
+			continue
 		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		a.showApproval(approval, p.Uses(policy), policy.Params())
+		if !ask("Approve " + visible(approval.Policy) + "?") {
+			return errNotApproved
+		}
+		if err := p.Approve(approval); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		fmt.Fprintf(a.stdout, "approved %s as it is now, in %s\n", visible(approval.Policy), visible(approval.Project))
 	}
-	isNew, err := p.Trust()
-	if err == nil && (isNew || alone) {
+	trusted := p.Distrusted() == nil
+	if !trusted && !ask("Trust "+visible(p.Dir())+", so that its loops and settings count for hooks of all projects?") {
+		return errNotApproved
+	}
+	if _, err = p.Trust(); err == nil && (!trusted || alone) {
 		fmt.Fprintf(a.stdout, "trusted %s: its loops and settings count for hooks of all projects too\n", visible(p.Dir()))
 	}
 	return err
 }
 
-// showApproval prints everything that an approval covers.
+var errNotApproved = errors.New("not approved")
+
+// showApproval prints everything that an approval covers, and what it does not.
 func (a *app) showApproval(ap project.Approval, uses []project.Use, params []project.Param) {
-	fmt.Fprintf(a.stdout, "approved %s as it is now, in %s\n", visible(ap.Policy), visible(ap.Project))
+	fmt.Fprintf(a.stdout, "%s in %s\n", visible(ap.Policy), visible(ap.Project))
 	if len(uses) == 0 {
 		fmt.Fprintln(a.stdout, "It neither runs programs nor asks models: only hooks for all projects (--scope user, a plugin) need the approval.")
 	} else {
@@ -90,6 +108,9 @@ func (a *app) showApproval(ap project.Approval, uses []project.Use, params []pro
 	}
 	for _, use := range uses {
 		fmt.Fprintf(a.stdout, "  %s: %s, %s: %s\n", use.Pos, use.Name, use.Kind, visible(use.What))
+		for _, open := range use.Open {
+			fmt.Fprintf(a.stdout, "    not covered: %s; the agent can change it\n", visible(open))
+		}
 	}
 	fmt.Fprintln(a.stdout, "The approval covers:")
 	for _, c := range ap.Files {
@@ -154,7 +175,11 @@ func (a *app) listTrust() error {
 		for _, name := range slices.Sorted(maps.Keys(ap.Params)) {
 			with = append(with, name+"="+ap.Params[name])
 		}
-		line := fmt.Sprintf("%s  %s in %s", ap.At.Local().Format(time.DateTime), cmp.Or(ap.Policy, "loops and settings"), ap.Project)
+		what := cmp.Or(ap.Policy, "loops and settings")
+		if ap.Loop != nil {
+			what = "only the loop " + ap.Loop.Name + " of " + ap.Policy
+		}
+		line := fmt.Sprintf("%s  %s in %s", ap.At.Local().Format(time.DateTime), what, ap.Project)
 		if len(with) > 0 {
 			line += " with " + strings.Join(with, ", ")
 		}

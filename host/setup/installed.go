@@ -196,20 +196,18 @@ func readUserFile(name string) string {
 	return string(src)
 }
 
-// Started returns what clients start by themselves in a project, by name and content: their settings can start hooks
-// and servers. It covers all clients, since an agent may be a script that starts one.
-func Started(project string) (known []string) {
+// Starting returns the settings of a project in which clients find hooks and servers to start. It covers all clients,
+// since an agent may be a script that starts one.
+func Starting(project string) (names []string) {
 	patterns := []string{".mcp.json"}
 	for _, g := range (Env{}).Hosts() {
 		patterns = append(append(patterns, g.Files[ScopeProject], g.Files[ScopeLocal]), g.Settings.Starts...)
 	}
 	for _, pattern := range patterns {
-		names, _ := fs.Glob(os.DirFS(project), pattern)
-		for _, name := range names {
-			known = append(known, name, readUserFile(filepath.Join(project, filepath.FromSlash(name))))
-		}
+		found, _ := fs.Glob(os.DirFS(project), pattern)
+		names = append(names, found...)
 	}
-	return known
+	return names
 }
 
 // Serving returns another host's settings with an entry for exactly these policies that also serves this host in a

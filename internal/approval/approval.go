@@ -65,11 +65,12 @@ type Policy struct {
 	Chosen []string
 }
 
-// Approval returns what an approval of the policy covers now. facts are those that need one.
-func (p Policy) Approval(facts []*rules.Fact) (store.Approval, error) {
+// Approval returns what an approval of the policy covers now. facts are those that need one; also are more files of the
+// project.
+func (p Policy) Approval(facts []*rules.Fact, also ...string) (store.Approval, error) {
 	a := store.Approval{Root: p.Root, Policy: p.Name, Files: p.files(), Params: p.Params}
 	for _, f := range facts {
-		programs, err := p.programs(f)
+		programs, err := p.programs(f, false, also)
 		if err != nil {
 			return a, fmt.Errorf("%s: %w", f.Name, err)
 		}
@@ -90,6 +91,13 @@ func Project(own *store.Store, root string) error {
 	return &Missing{"you have not trusted this project", "; run `ralph trust` to trust it"}
 }
 
+// Loop returns what covers a loop that ralph start wrote: its file with the text below the front matter, which is the
+// prompt. The other fields are for rules and agents to change.
+func Loop(file, body string) store.Covered {
+	sum := sha256.Sum256([]byte(body))
+	return store.Covered{Name: file, Digest: hex.EncodeToString(sum[:])}
+}
+
 // Missing is why a policy is not approved.
 type Missing struct {
 	Why string // a clause that completes a sentence
@@ -99,8 +107,8 @@ type Missing struct {
 func (m *Missing) Error() string { return m.Why + m.Way }
 
 // Check returns why the policy may not gather a fact, or with a nil f why it is not approved; nil means approved, and
-// the error is a [*Missing].
-func (p Policy) Check(own *store.Store, f *rules.Fact) error {
+// the error is a [*Missing]. also are more files on which the fact depends.
+func (p Policy) Check(own *store.Store, f *rules.Fact, also ...string) error {
 	if own == nil {
 		return p.unknown()
 	}
@@ -131,7 +139,7 @@ func (p Policy) Check(own *store.Store, f *rules.Fact) error {
 		}
 	}
 	if f != nil {
-		programs, err := p.programs(f)
+		programs, err := p.programs(f, true, also)
 		if err != nil {
 			changes = append(changes, err.Error())
 		}
@@ -150,7 +158,7 @@ func (p Policy) unknown() error {
 func (p Policy) files() []store.Covered {
 	files := make([]store.Covered, 0, len(p.Files))
 	for _, f := range p.Files {
-		if c := (store.Covered{Name: f.Name, Digest: digest(f.Src)}); !slices.Contains(files, c) {
+		if c := (store.Covered{Name: f.Name, Digest: meaning(f.Src)}); !slices.Contains(files, c) {
 			files = append(files, c)
 		}
 	}
@@ -173,11 +181,6 @@ func changed(was, is []store.Covered, isNew string) (changes []string) {
 
 func named(in []store.Covered, name string) bool {
 	return slices.ContainsFunc(in, func(c store.Covered) bool { return c.Name == name })
-}
-
-func digest(b []byte) string {
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:])
 }
 
 // cut returns a value, shortened if it is long.

@@ -75,7 +75,7 @@ func TestAttacks(t *testing.T) {
 // it must not reach.
 func TestBreachesAreSeen(t *testing.T) {
 	needUnix(t)
-	const approved = "prepare ralph trust .ralph/policy.yaml\nrun ralph eval\n-- .ralph/policy.yaml --\nralph: 1\nfacts: {it: {exec: [%s]}}\nrules: [{name: r, when: ok(it), %s}]\n"
+	const approved = "prepare ralph trust --yes .ralph/policy.yaml\nrun ralph eval\n-- .ralph/policy.yaml --\nralph: 1\nfacts: {it: {exec: [%s]}}\nrules: [{name: r, when: ok(it), %s}]\n"
 	for name, c := range map[string]struct{ scene, want string }{
 		"a program ran":             {fmt.Sprintf(approved, "touch, '@MARK'", "stop: s"), "the canary ran"},
 		"the agent is held":         {fmt.Sprintf(approved, "true", "continue: on"), "the agent may not stop"},

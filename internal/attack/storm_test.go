@@ -206,7 +206,7 @@ rules:
 func TestStormOfApprovals(t *testing.T) {
 	const policy = "ralph: 1\nfacts: {it: {exec: [%s]}}\nrules: [{name: r, when: ok(it), stop: s, notice: it ran}]\n"
 	approved := fmt.Sprintf(policy, "true")
-	a := storm(t, "says it ran\nprepare ralph trust .ralph/policy.yaml\nallow PROJECT/.ralph/policy.yaml\n-- .ralph/policy.yaml --\n"+approved)
+	a := storm(t, "says it ran\nprepare ralph trust --yes .ralph/policy.yaml\nallow PROJECT/.ralph/policy.yaml\n-- .ralph/policy.yaml --\n"+approved)
 	swap(t, a, times(40, 500), filepath.Join(a.places["PROJECT"], ".ralph/policy.yaml"),
 		content(approved), content(fmt.Sprintf(policy, "touch, "+a.mark)))
 }

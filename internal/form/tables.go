@@ -93,6 +93,7 @@ func RunKeys() Keys {
 	return Keys{
 		{"run", Words, "The program and its arguments."},
 		{"timeout", Duration, "How long the program may take before it is ended; 2s by default."},
+		{"covers", Args, "Patterns of the project's files that the approval covers, as for exec."},
 	}
 }
 
@@ -170,6 +171,7 @@ func SourceOptionKeys() Keys {
 		{"returns", Schema, "JSON Schema of the answer: a file next to the policy, ralph:NAME, or inline."},
 		{"inline", Bool, "The fields of this fact are names too. At most one fact can be inline, and it needs a schema."},
 		{"settle", Duration, "How long to wait for a file that was just written and does not parse yet; not at all by default. A file that is older than this is never waited for."},
+		{"covers", Args, "Patterns of the project's files that the approval covers, instead of the program and the file that an interpreter runs; [] is the command line only."},
 		{"lenient", Bool, "Front matter that is not YAML is read field by field; problem(fact) reports which fields."},
 	}
 }
