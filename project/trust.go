@@ -68,7 +68,13 @@ type Use struct {
 // Uses returns the programs and questions of a loaded policy in the project, including the agent that ralph run starts.
 func (p *Project) Uses(policy Policy) (uses []Use) {
 	for _, f := range p.needApproval(policy.Program) {
-		uses = append(uses, Use{f.Name, f.Pos, f.Source.Trust, asked(f), approval.Policy{Root: p.dir}.Open(f)})
+		use := Use{f.Name, f.Pos, f.Source.Trust, asked(f), approval.Policy{Root: p.dir}.Open(f)}
+		if run := policy.Program.Run; run != nil && f == run.Agent {
+			for _, name := range setup.Starting(p.dir) {
+				use.Open = append(use.Open, "what hooks and servers in "+name+" run in this project")
+			}
+		}
+		uses = append(uses, use)
 	}
 	return uses
 }

@@ -174,11 +174,11 @@ func (x *examination) checkLoops(ctx context.Context) {
 		return
 	}
 	for _, l := range status.Loops {
-		x.checkLoop(l)
+		x.checkLoop(ctx, l)
 	}
 }
 
-func (x *examination) checkLoop(l project.Loop) {
+func (x *examination) checkLoop(ctx context.Context, l project.Loop) {
 	short := project.Short(l.Policy)
 	known := func(e examined) bool { return e.Name == l.Policy }
 	for _, problem := range l.Problems {
@@ -196,7 +196,7 @@ func (x *examination) checkLoop(l project.Loop) {
 			return err
 		}
 	}
-	if why := x.project.Distrusted(); why != nil && slices.ContainsFunc(x.policies, func(e examined) bool { return known(e) && e.forAll }) {
+	if why := x.project.Distrusted(); why != nil && !x.project.Started(ctx, l) && slices.ContainsFunc(x.policies, func(e examined) bool { return known(e) && e.forAll }) {
 		x.problem("untrusted", l.File, fmt.Sprintf("hooks for all projects do not continue the loop of %s: %v", short, project.WhyNot(why)), "read the file, then run `ralph trust`")
 	}
 	if !slices.ContainsFunc(x.policies, func(e examined) bool { return known(e) && e.host != "" }) {

@@ -40,7 +40,8 @@ func (a *app) showStatus(ctx context.Context, format string) error {
 	if format == "json" {
 		return a.encodeJSON(report)
 	}
-	if len(report.Loops) > 0 && p.Distrusted() != nil && a.setupIn(report.Project).Read(ctx).ForAll() {
+	others := slices.ContainsFunc(report.Loops, func(l project.Loop) bool { return !p.Started(ctx, l) })
+	if others && p.Distrusted() != nil && a.setupIn(report.Project).Read(ctx).ForAll() {
 		fmt.Fprintln(a.stdout, "hooks for all projects do not continue these loops: you have not trusted this project; run `ralph trust` to trust it")
 	}
 	a.writeStatus(report, time.Now())

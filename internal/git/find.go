@@ -48,10 +48,57 @@ func At(top string) (*Repo, error) {
 	if _, missing := os.Lstat(filepath.Join(r.dir, "commondir")); missing == nil {
 		r.common = follow(r.dir, "commondir", "")
 	}
-	if r.dir == "" || r.common == "" {
+	switch {
+	case r.dir == "" || r.common == "":
 		return r, fmt.Errorf("%s does not lead to a repository", at)
+	case !info.IsDir() && !r.pointsBack():
+		return r, fmt.Errorf("%s names a repository that does not name it, so it is not used", at)
 	}
 	return r, err
+}
+
+// pointsBack reports whether the directory that a file .git names refers to the working tree: by gitdir as that of a
+// linked one, or by core.worktree as that of a submodule. Anyone can write a file that names another repository.
+func (r *Repo) pointsBack() bool {
+	link, err := filepath.EvalSymlinks(filepath.Join(r.Top, ".git"))
+	if err == nil && follow(r.dir, "gitdir", "") == link {
+		return true
+	}
+	top, err := filepath.EvalSymlinks(r.Top)
+	if err != nil {
+		return false
+	}
+	tree := filepath.FromSlash(workTree(filepath.Join(r.dir, "config")))
+	if tree != "" && !filepath.IsAbs(tree) {
+		tree = filepath.Join(r.dir, tree)
+	}
+	tree, err = filepath.EvalSymlinks(tree)
+	return err == nil && tree == top
+}
+
+// workTree returns core.worktree in a configuration as git writes it, or "". git itself is not asked: a configuration
+// can include other files.
+func workTree(config string) (tree string) {
+	info, err := os.Stat(config)
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxOutput {
+		return ""
+	}
+	src, err := os.ReadFile(config)
+	if err != nil {
+		return ""
+	}
+	section := ""
+	for line := range strings.Lines(string(src)) {
+		line = strings.TrimSpace(line)
+		key, value, _ := strings.Cut(line, "=")
+		switch {
+		case strings.HasPrefix(line, "["):
+			section = strings.ToLower(line)
+		case section == "[core]" && strings.EqualFold(strings.TrimSpace(key), "worktree"):
+			tree = strings.NewReplacer(`\\`, `\`, `\"`, `"`, `"`, "").Replace(strings.TrimSpace(value)) // as git quotes it
+		}
+	}
+	return tree
 }
 
 // Main returns the main working tree of a linked one, "" if r is not linked.

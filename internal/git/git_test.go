@@ -90,7 +90,7 @@ func TestStatusIsTheUsers(t *testing.T) {
 		"one with its configuration":     {"", "git worktree add -q -b side ../c; git config extensions.worktreeConfig true; git -C ../c config --worktree core.fileMode false; chmod +x ../c/a/f", "c"},
 		"a submodule":                    {"", "git init -q ../s; cd ../s; git submodule -q add ../repo m; git commit -qm m; echo x > m/a/f", "s/m"},
 		"around a submodule":             {"", "git init -q ../s; cd ../s; git submodule -q add ../repo m; git commit -qm m; git -C m commit -q --allow-empty -m x; echo x > m/a/f", "s"},
-		"a directory elsewhere":          {"--separate-git-dir=elsewhere", "echo x > a/f", ""},
+		"a directory elsewhere":          {"--separate-git-dir=elsewhere", `git config core.worktree "$PWD"; echo x > a/f`, ""},
 		"a link to a directory":          {"", "mv .git ../g; ln -s ../g .git; echo x > a/f", ""},
 		"a split index":                  {"", "git update-index --split-index; echo x > a/f; git add a/f; echo y > n", ""},
 		"an untracked cache":             {"", "git update-index --untracked-cache; touch n; git status", ""},
@@ -119,6 +119,31 @@ func TestStatusIsTheUsers(t *testing.T) {
 			got, err := r.Run(t.Context(), args...)
 			if diff := cmp.Diff(string(want), got); diff != "" || err != nil {
 				t.Errorf("%v (-user's +ralph's)\n%s", err, diff)
+			}
+		})
+	}
+}
+
+// A file .git counts only if the repository that it names also names the working tree. Otherwise there is none, also not
+// that of a directory above.
+func TestGitFilePointsBack(t *testing.T) {
+	for name, c := range map[string]struct{ script, want string }{
+		"a linked work tree":                {"git worktree add -q -b side ../c", ""},
+		"a submodule":                       {"git init -q ../s; cd ../s; git submodule -q add ../repo m; mv m ../c; git -C $PWD config -f .git/modules/m/config core.worktree ../../../../c; echo \"gitdir: $PWD/.git/modules/m\" > ../c/.git", ""},
+		"a quoted path":                     {"mkdir '../a\"b#'; git init -q --separate-git-dir=../g '../a\"b#'; git -C '../a\"b#' config core.worktree '../a\"b#'; ln -s 'a\"b#' ../c", ""},
+		"another repository":                {"mkdir ../c; echo gitdir: ../repo/.git > ../c/.git", "does not name it"},
+		"another work tree's":               {"git worktree add -q -b side ../d; cp -r ../d ../c", "does not name it"},
+		"another core.worktree":             {"mkdir ../c; git config core.worktree ../../repo; echo gitdir: ../repo/.git > ../c/.git", "does not name it"},
+		"an included core.worktree":         {"mkdir ../c; printf '[core]\nworktree=../../c\n' > ../inc; git config include.path ../../inc; echo gitdir: ../repo/.git > ../c/.git", "does not name it"},
+		"in a repository, another one":      {"mkdir -p ../c; git init -q ..; echo gitdir: repo/.git > ../c/.git", "does not lead to a repository"},
+		"in a repository, another's really": {"mkdir -p ../c; git init -q ..; echo gitdir: ../repo/.git > ../c/.git", "does not name it"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, "")
+			w.sh(w.repo, c.script)
+			_, err := git.Find(filepath.Join(w.dir, "c"))
+			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+				t.Errorf("it says %v, want %q", err, c.want)
 			}
 		})
 	}

@@ -1,7 +1,10 @@
 package project
 
 import (
+	"context"
+
 	"github.com/ralph-sdk/ralph/host"
+	"github.com/ralph-sdk/ralph/internal/approval"
 	"github.com/ralph-sdk/ralph/run"
 )
 
@@ -14,4 +17,14 @@ func InSession(getenv func(string) string) (set []string) {
 		}
 	}
 	return set
+}
+
+// Started reports whether ralph start wrote a loop. Then it counts for hooks of all projects, trusted or not.
+func (p *Project) Started(ctx context.Context, l Loop) bool {
+	policy, err := p.policy(ctx, l.Policy)
+	if err != nil || policy.Program == nil || policy.Program.Loop() == nil {
+		return false
+	}
+	doc := p.read(ctx, policy.Program.Loop().State, l.File)
+	return p.own.StartedLoop(p.dir, policy.Name, approval.Loop(l.File, doc.Body))
 }
