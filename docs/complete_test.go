@@ -10,6 +10,7 @@ import (
 
 	"github.com/ralph-sdk/ralph/examples"
 	"github.com/ralph-sdk/ralph/host"
+	"github.com/ralph-sdk/ralph/internal/reference"
 	"github.com/ralph-sdk/ralph/schema"
 )
 
@@ -69,6 +70,21 @@ func TestClientVersions(t *testing.T) {
 	for name, version := range clients.Dependencies {
 		if !strings.Contains(string(page), "| "+version+" |") {
 			t.Errorf("CONTRIBUTING.md does not say that the tests run %s %s", name, version)
+		}
+	}
+}
+
+// The page of hosts has the variables of each host's sessions.
+func TestSessionVariables(t *testing.T) {
+	page := readDocument(t, "docs/hosts.md").text
+	for _, name := range host.Names() {
+		h, _ := host.Lookup(name)
+		variables := "none"
+		if len(h.Session) > 0 {
+			variables = reference.Code(h.Session...)
+		}
+		if row := "| " + h.Title + " | " + variables + " |"; !strings.Contains(page, row) {
+			t.Errorf("docs/hosts.md lacks %s", row)
 		}
 	}
 }

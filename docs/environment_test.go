@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/ralph-sdk/ralph/examples"
+	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/internal/reference"
 )
 
@@ -112,7 +113,7 @@ func TestEnvironmentPage(t *testing.T) {
 			rows = append(rows, []string{reference.Code(names...), v[1], policies})
 		}
 		if section.title == "What programs get" {
-			p.Text("Programs that a policy runs get ralph's environment with `RALPH_OFF=1` and without the variables that make an interpreter, the loader or git load a file or start a program: %s. Of the last ones, and of `GIT_CONFIG_KEY_…` and `GIT_CONFIG_VALUE_…`, `NODE_OPTIONS` and those of Java are only left out with an option that loads a file. `ralph explain` names what was left out. "+
+			p.Text("Programs that a policy runs get ralph's environment with `RALPH_OFF=1` and without the variables that make an interpreter, the loader or git load a file or start a program: %s. Also left out are `GIT_CONFIG_KEY_…`, `GIT_CONFIG_VALUE_…`, and `NODE_OPTIONS`, `JAVA_TOOL_OPTIONS`, `JDK_JAVA_OPTIONS` and `_JAVA_OPTIONS` where they have an option that loads a file. `ralph explain` names what a program did not get. "+
 				"git itself gets, of the variables that begin with `GIT_`, only those of this table, `GIT_AUTHOR_…` and `GIT_COMMITTER_…`, and `GIT_CONFIG_…` where it lists your configuration for ralph.",
 				reference.Code(taken(t)...))
 		}
@@ -151,10 +152,15 @@ func TestEnvironmentPage(t *testing.T) {
 	p.Check()
 
 	// Whatever the sources name is on the page.
-	for _, name := range taken(t) {
-		known[name] = true
+	seen := map[string]bool{"PATH": true} // by exec.LookPath
+	for _, name := range host.SessionVariables() {
+		if seen[name] = true; !known[name] {
+			t.Errorf("the page lacks %s", name)
+		}
 	}
-	seen := map[string]bool{}
+	for _, name := range taken(t) {
+		known[name], seen[name] = true, true
+	}
 	for name, at := range variablesOf(t) {
 		seen[name] = true
 		if !known[name] {
@@ -264,7 +270,7 @@ func taken(t *testing.T) (out []string) {
 	t.Helper()
 	eachFile(t, func(name string, src []byte) {
 		if name == "internal/process/environment.go" {
-			list := regexp.MustCompile(`(?s)\nfunc loads\(.*`).Find(src)
+			list := regexp.MustCompile(`(?s)\nfunc Loading\(.*?\n}\n`).Find(src)
 			for _, m := range regexp.MustCompile(`"([A-Z_\d]+)"`).FindAllSubmatch(list, -1) {
 				out = append(out, string(m[1]))
 			}

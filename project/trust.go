@@ -261,3 +261,7 @@ func (p *Project) OpenApproved(ctx context.Context, found Policy, l Load) (Polic
 	}
 	return found, err
 }
+
+// Interpreters returns the programs for which an approval covers the file or the directory that their command line
+// names.
+func Interpreters() []string { return approval.Interpreters() }

@@ -186,7 +186,7 @@ func (a *app) install(ctx context.Context, hostName string, f installFlags) erro
 		a.showHere(g, p)
 	}
 	if f.scope == setup.ScopeUser {
-		fmt.Fprintln(a.stdout, "In each project, its loops and settings count once you start a loop there or run `ralph trust`")
+		fmt.Fprintln(a.stdout, "In each project, its loops and settings count once you run `ralph trust` there; a loop that `ralph start` writes counts at once")
 	}
 	a.adviseGates(gates)
 	for _, other := range installed.Readers(g, f.scope, f.policies) {

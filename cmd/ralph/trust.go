@@ -29,6 +29,7 @@ func (a *app) trustCommand() *cobra.Command {
 		Annotations: exits("done", exit{exitFindings, "with --revoke: the policy was not approved"}),
 		Use:         "trust [POLICY]...",
 		Short:       "Trust this project; let a policy run programs and ask models",
+		Long:        interpreterList(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if f.list {
 				if f.revoke || len(args) > 0 {
@@ -53,6 +54,9 @@ func (a *app) trustCommand() *cobra.Command {
 	setFlag(cmd.Flags(), &f.set).Usage = "set a param as the hook's command line does, as `name=value`; may be repeated. It is not part of the approval"
 	return cmd
 }
+
+// interpreterList returns the programs that run what their command line names, a line each.
+func interpreterList() string { return "  " + strings.Join(project.Interpreters(), "\n  ") + "\n" }
 
 // trust approves the current versions of policies, or the project, if the person agrees to what it prints.
 func (a *app) trust(ctx context.Context, p *project.Project, names []string, f trustFlags) error {
