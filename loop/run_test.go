@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -83,6 +84,36 @@ func TestRunNeedsApproval(t *testing.T) {
 	p.loop(policy, trusted()).Preview(t.Context(), p.stop())
 	if _, err := os.Stat(p.path("ran")); err == nil {
 		t.Error("it ran")
+	}
+}
+
+// Whether a program may start is asked last: what changes after it was found starts nothing else, and an approval that is
+// missing is the reason even where there is no such program.
+func TestApprovalIsAskedLast(t *testing.T) {
+	needsShell(t)
+	const policy = "ralph: 1\nfacts: {it: {exec: [tool]}}\nrules: [{name: r, when: ok(it), stop: '${it.stdout}'}]\n"
+	p := newProject(t, nil)
+	path := os.Getenv("PATH")
+	for _, name := range []string{"found", "swapped"} {
+		dir := p.path(name)
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, "tool"), []byte("#!/bin/sh\necho "+name+"\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Setenv("PATH", p.path("found")+string(os.PathListSeparator)+path)
+	d := p.run(p.loop(policy, loop.WithTrust(func(*rules.Fact, []rules.File) error {
+		return os.Setenv("PATH", p.path("swapped")+string(os.PathListSeparator)+path)
+	})), p.stop())
+	if got := strings.TrimSpace(d.Verdict.Reason); got != "found" {
+		t.Errorf("after the approval it starts %q", got)
+	}
+	t.Setenv("PATH", t.TempDir())
+	d = p.run(p.loop(policy, loop.WithTrust(func(*rules.Fact, []rules.File) error { return errors.New("which is not approved") })), p.stop())
+	if got := strings.Join(d.Notices, "\n"); !strings.Contains(got, "it runs a program, which is not approved") {
+		t.Errorf("without the program it says %q", got)
 	}
 }
 

@@ -73,14 +73,21 @@ func TestValuesAreNoOptions(t *testing.T) {
 
 func TestRunThatDoesNotLoad(t *testing.T) {
 	for effect, want := range map[string]string{
-		"run: notify":                           "run takes an array of words: the program and its arguments",
-		"run: []":                               "run takes an array of words",
-		`run: ["${session_id}"]`:                "the program of run cannot have a placeholder",
-		`run: [notify, "${s.m}"]`:               `unknown field "m"`,
-		"{run: [notify], timeout: 5}":           "timeout must be a duration such as 30s",
-		"{run: [notify], stdin: x}":             `unknown key "stdin" in run`,
-		"{timeout: 5s}":                         `unknown key "timeout" in an effect`,
-		`{run: [notify], set: "s.n = s.n + 1"}`: `unknown key "set" in run`,
+		"run: notify":                            "run takes an array of words: the program and its arguments",
+		"run: []":                                "run takes an array of words",
+		`run: ["${session_id}"]`:                 "the program of run cannot have a placeholder",
+		`run: [notify, "${s.m}"]`:                `unknown field "m"`,
+		"{run: [notify], timeout: 5}":            "timeout must be a duration such as 30s",
+		"{run: [notify], stdin: x}":              `unknown key "stdin" in run`,
+		"{run: [notify], covers: x.sh}":          "covers must be a list; got a string",
+		"{run: [notify], covers: [../x.sh]}":     "must be a path of the project with forward slashes",
+		"{run: [notify], covers: [/x.sh]}":       "must be a path of the project",
+		"{run: [notify], covers: ['~/x.sh']}":    "must be a path of the project",
+		"{run: [notify], covers: ['']}":          "must be a path of the project",
+		"{run: [notify], covers: ['a[']}":        `the pattern "a[" of covers is not a valid pattern`,
+		"{run: [notify], covers: ['${s.n}.sh']}": "cannot have placeholders",
+		"{timeout: 5s}":                          `unknown key "timeout" in an effect`,
+		`{run: [notify], set: "s.n = s.n + 1"}`:  `unknown key "set" in run`,
 	} {
 		if got := refused(t, running(effect), rules.Config{}); !strings.Contains(got, want) {
 			t.Errorf("%s: %s\nwant %s", effect, got, want)
@@ -89,6 +96,22 @@ func TestRunThatDoesNotLoad(t *testing.T) {
 	got := refused(t, running("run: [notify]"), rules.Config{Allow: &rules.Capabilities{Sources: []string{"*"}, Paths: []string{"**"}}})
 	if !strings.Contains(got, `the policy may not use the effect "run"`) {
 		t.Errorf("not allowed: %s", got)
+	}
+}
+
+// covers sets what the approval of a program covers. An empty list is not the same as none.
+func TestCovers(t *testing.T) {
+	for key, want := range map[string][]string{
+		"":                                   nil,
+		", covers: []":                       {},
+		`, covers: [Makefile, "ci/**/*.sh"]`: {"Makefile", "ci/**/*.sh"},
+	} {
+		p := load(t, policy("facts: {it: {exec: [make]"+key+"}}\nrules: [{name: r, when: it.code == 0, stop: s, then: [{run: [make]"+key+"}]}]\n"))
+		for _, f := range []*rules.Fact{p.Facts()[0], p.Rules()[0].Runs[0]} {
+			if diff := cmp.Diff(want, f.Covers); diff != "" {
+				t.Errorf("%s of %s (-want +got)\n%s", key, f.Name, diff)
+			}
+		}
 	}
 }
 
