@@ -20,7 +20,7 @@ func personFlag(fl *pflag.FlagSet, yes *bool) {
 }
 
 // person makes a command an act of a person. The returned function asks on the terminal and reports whether the answer is
-// yes; with --yes it does not ask. The error is why nobody can be asked: an agent's session, or no terminal.
+// yes; with --yes it does not ask. The error is why it cannot ask: an agent's session, or no terminal.
 func (a *app) person(yes bool) (ask func(question string) bool, err error) {
 	if set := project.InSession(a.getenv); len(set) > 0 {
 		return nil, fmt.Errorf("only a person may do this, and this is an agent's session (%s is set); if you are the person, run: %s", strings.Join(set, " and "), outside(runtime.GOOS, set, a.typed))
