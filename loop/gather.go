@@ -109,7 +109,7 @@ func (g *gatherer) gather(ctx context.Context, decl *rules.Fact, args []string) 
 	if kind.Trust != "" {
 		words, _ := decl.Split(args)
 		if err := g.untrusted(decl, words); err != nil {
-			return missing(err.Error())
+			return rules.Value{Status: rules.Withheld, Problem: err.Error()}
 		}
 	}
 	if ctx.Err() != nil {

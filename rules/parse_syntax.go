@@ -60,7 +60,6 @@ type factDecl struct {
 	args    []*source.Node
 	schema  *source.Node
 	deflt   *source.Node
-	settle  time.Duration
 	timeout time.Duration
 	inline  *source.Node            // nil unless true
 	texts   map[string]*source.Node // options to evaluate for each event
