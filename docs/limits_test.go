@@ -49,10 +49,10 @@ func inner() map[string][]string {
 		"internal/source":         {"maxProblems"},
 		"schema": {
 			"defaultSteps", "maxConformSteps", "maxDefault", "maxErrors", "maxFormatted",
-			"maxLocated", "maxNested", "maxPath", "maxPointers", "maxRare", "maxShownText", "maxShownValues", "maxSteps",
+			"maxLocated", "maxNested", "maxPath", "maxPointers", "maxRare", "maxRepeated", "maxRepeatedDepth", "maxShownText", "maxShownValues", "maxSlips", "maxSteps",
 			"maxValues", "maxWarnings",
 		},
-		"state": {"maxRemarks", "maxShown", "maxTempAge"},
+		"state": {"maxRemarks", "maxRepeated", "maxShown", "maxTempAge"},
 		"view":  {"maxPage", "maxText"},
 	}
 }

@@ -1,7 +1,6 @@
 package examples_test
 
 import (
-	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ralph-sdk/ralph/rules"
 )
 
 const (
@@ -40,7 +41,11 @@ func TestSpeckitCorruptState(t *testing.T) {
 			t.Parallel()
 			p := newProject(t, "speckit", nil, files{speckitPointer: "001-demo", speckitState: text})
 			expect(t, p.stop(event{"prompt_id": "p1"}), "continue corrupt-state", "ERROR: Corrupt state file", speckitState, "Recovery options")
-			expect(t, p.stop(event{"prompt_id": "p1", "stop_hook_active": true}), "stop reentry/continued-before")
+			d := p.stop(event{"prompt_id": "p1", "stop_hook_active": true})
+			expect(t, d, "stop not-executing")
+			if d.Verdict.Fault != rules.FaultFact {
+				t.Errorf("the fault is %q", d.Verdict.Fault)
+			}
 			expect(t, p.stop(event{"prompt_id": "p2", "stop_hook_active": true}), "continue corrupt-state")
 		})
 	}
@@ -155,8 +160,8 @@ func TestBrokenSettings(t *testing.T) {
 		"a star":                   {"---\nenabled: false\nglob: *.md\n---\n", true, ":3: glob is not valid YAML"},
 		"a tab":                    {"---\nenabled:\tfalse\n---\n", true, ""},
 		"no blank":                 {"---\nenabled:false\n---\n", true, ":2: enabled is not valid YAML"},
-		"twice":                    {"---\nenabled: false\nenabled: true\n---\n", true, ":3: there is a field enabled above"},
-		"twice, on first":          {"---\nenabled: true\nenabled: false\n---\n", false, ":3: there is a field enabled above"},
+		"twice":                    {"---\nenabled: false\nenabled: true\n---\n", false, ":2: enabled is set again below"},
+		"twice, off last":          {"---\nenabled: true\nenabled: false\n---\n", true, ":2: enabled is set again below"},
 		"never closed":             {"---\nenabled: false\n", true, "no second --- closes"},
 		"a blank line first":       {"\n\n---\nenabled: false\n---\n", true, ""},
 		"a capital, and a comment": {"---\nenabled: False # for now\n---\n", true, ""},
@@ -186,31 +191,31 @@ func TestBrokenSettings(t *testing.T) {
 	}
 }
 
-// A field of a wrong type, or out of its range, that a decision or its text reads is reported.
-// It ends the loop only where a rule compares it.
+// A field of a wrong type, or out of its range, that a decision or its text reads is reported. It ends the loop at the first
+// stop rule that compares it.
 func TestBadState(t *testing.T) {
 	type want struct {
-		verdict string // "" for a stop by no rule
+		verdict string
 		notice  string // what it contains; empty if there is none but that of the loop
 	}
 	const next = "continue next-task"
 	for field, in := range map[string]map[string]want{
-		`"taskIndex": -1`:                  {"both": {"", "taskIndex is -1"}},
-		`"taskIndex": "a[$(touch pwned)]"`: {"both": {"", "taskIndex is \"a[$(touch pwned)]\""}},
-		`"totalTasks": [10]`:               {"both": {"", "totalTasks"}},
+		`"taskIndex": -1`:                  {"speckit": {"stop nothing-left", "taskIndex is -1"}, "specum": {"stop still-unchecked", "taskIndex is -1"}},
+		`"taskIndex": "a[$(touch pwned)]"`: {"speckit": {"stop nothing-left", "taskIndex is \"a[$(touch pwned)]\""}, "specum": {"stop still-unchecked", "taskIndex is \"a[$(touch pwned)]\""}},
+		`"totalTasks": [10]`:               {"both": {"stop no-tasks", "totalTasks"}},
 		`"taskIteration": 0`:               {"both": {next, ""}},
-		`"taskIteration": "third"`:         {"both": {next, "taskIteration is \"third\""}},
-		`"globalIteration": "third"`:       {"both": {next, "globalIteration is \"third\""}},
+		`"taskIteration": "third"`:         {"both": {"stop attempts", "taskIteration is \"third\""}},
+		`"globalIteration": "third"`:       {"both": {"stop limit", "globalIteration is \"third\""}},
 		`"maxTaskIterations": 0`:           {"both": {"stop attempts", "maxTaskIterations is 0"}},
 		`"maxGlobalIterations": 0`:         {"both": {"stop limit", ""}},
-		`"recoveryMode": 3`:                {"both": {next, "recoveryMode is 3"}},
-		`"awaitingApproval": "later"`:      {"both": {next, "awaitingApproval is \"later\""}},
+		`"recoveryMode": 3`:                {"speckit": {next, "recoveryMode is 3"}, "specum": {"stop attempts", "recoveryMode is 3"}},
+		`"awaitingApproval": "later"`:      {"both": {"stop awaiting-approval", "awaitingApproval is \"later\""}},
 		`"fixTaskMap": []`:                 {"speckit": {next, ""}, "specum": {next, ""}},
 		`"nativeSyncEnabled": "auto"`:      {"specum": {next, "nativeSyncEnabled is \"auto\""}},
 		`"maxModificationsPerTask": 0`:     {"specum": {next, ""}},
-		`"recoveryMode": true, "taskIteration": 2, "fixTaskMap": [1]`: {"specum": {next, "fixTaskMap is an array"}},
+		`"recoveryMode": true, "taskIteration": 2, "fixTaskMap": [1]`: {"specum": {"stop attempts", "fixTaskMap is an array"}},
 		`"epicName": 3`: {"specum": {next, "epicName is 3"}},
-		`"phase": "execution", "phase": "constitution"`: {"both": {"stop not-executing", ""}},
+		`"phase": "execution", "phase": "constitution"`: {"both": {"stop not-executing", "phase is \"constitution\", expected one of"}},
 	} {
 		for policy, w := range in {
 			policies := []string{policy}
@@ -230,8 +235,8 @@ func TestBadState(t *testing.T) {
 					}
 					d := newProject(t, policy, nil, work).stop(nil)
 					got := verdict(d)
-					if want := cmp.Or(w.verdict, "stop "); got != want {
-						t.Errorf("%s, want %s; notices %q", got, want, d.Notices)
+					if got != w.verdict {
+						t.Errorf("%s, want %s; notices %q", got, w.verdict, d.Notices)
 					}
 					reported := strings.Join(slices.DeleteFunc(slices.Clone(d.Notices), func(n string) bool { return strings.HasPrefix(n, "Ralph-") }), "\n")
 					if !strings.Contains(reported, w.notice) || w.notice == "" && reported != "" {

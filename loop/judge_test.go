@@ -329,7 +329,7 @@ func TestUntrustedPolicies(t *testing.T) {
 	if d.Continue() || m.calls() != 0 || len(entries(t, p.path("ran"))) > 0 {
 		t.Errorf("the policy ran a program or asked a model: %s", said(d))
 	}
-	for _, what := range []string{"verdict", "ran", "runs a program", "to a model", "ralph trust .ralph/mine.yaml"} {
+	for _, what := range []string{"the rule more needs your approval", "verdict", "to a model", "ralph trust .ralph/mine.yaml"} {
 		if !strings.Contains(told, what) {
 			t.Errorf("the person is told %q, want %q in it", told, what)
 		}

@@ -115,45 +115,26 @@ func TestTranscriptIsLeftAlone(t *testing.T) {
 	}
 }
 
-// A file that was just written is waited for only while it does not parse.
-func TestSettle(t *testing.T) {
-	const policy = `
+// A file that is being written is read once it is whole.
+func TestYoungFile(t *testing.T) {
+	p := newProject(t, map[string]string{"state.json": `{"n": `})
+	p.now = p.now.Add(time.Second - 2*time.Hour) // when the file was written
+	time.AfterFunc(30*time.Millisecond, func() {
+		path := p.path("whole.json")
+		if os.WriteFile(path, []byte(`{"n": 2}`), 0o644) == nil {
+			os.Rename(path, p.path("state.json"))
+		}
+	})
+	d := p.run(p.loop(`
 ralph: 1
 facts:
-  state: {json: state.json, settle: 1h, schema: {properties: {n: {type: integer, default: 0}}}}
+  state: {json: state.json, schema: {properties: {n: {type: integer, default: 0}}}}
 rules:
   - {name: go, when: ok(state), continue: "n is ${state.n}"}
-`
-	t.Run("it parses", func(t *testing.T) {
-		p := newProject(t, map[string]string{"state.json": `{"n": 1}`})
-		p.now = time.Now() // the file is younger than settle; to wait would take an hour
-		if d := p.run(p.loop(policy), p.stop()); said(d) != "n is 1" {
-			t.Errorf("%q, %v", said(d), d.Err)
-		}
-	})
-	t.Run("it is written to its end", func(t *testing.T) {
-		p := newProject(t, map[string]string{"state.json": `{"n": `})
-		p.now = time.Now()
-		finish := make(chan struct{})
-		go func() {
-			<-finish
-			path := p.path("whole.json")
-			if os.WriteFile(path, []byte(`{"n": 2}`), 0o644) == nil {
-				os.Rename(path, p.path("state.json"))
-			}
-		}()
-		time.AfterFunc(30*time.Millisecond, func() { close(finish) })
-		if d := p.run(p.loop(policy), p.stop()); said(d) != "n is 2" {
-			t.Errorf("%q, %v", said(d), d.Err)
-		}
-	})
-	t.Run("it is old", func(t *testing.T) {
-		p := newProject(t, map[string]string{"state.json": `{"n": `})
-		p.now = time.Now().Add(2 * time.Hour)
-		if d := p.run(p.loop(policy), p.stop()); said(d) != "stop" || len(d.Notices) != 1 {
-			t.Errorf("%q, notices %q", said(d), d.Notices)
-		}
-	})
+`), p.stop())
+	if said(d) != "n is 2" {
+		t.Errorf("%q, %v", said(d), d.Err)
+	}
 }
 
 // What a hostile project has instead of a state never holds the agent, is reported, and

@@ -31,7 +31,8 @@ type project struct {
 	store     string
 	env       map[string]string
 	now       time.Time
-	lines     []string // of the decision log
+	writes    time.Duration // their number, in seconds
+	lines     []string      // of the decision log
 }
 
 func newProject(t testing.TB, files map[string]string) *project {
@@ -52,12 +53,18 @@ func newProject(t testing.TB, files map[string]string) *project {
 
 func (p *project) path(name string) string { return filepath.Join(p.dir, filepath.FromSlash(name)) }
 
+// write writes a file that is about an hour old, so that reading does not wait for its end, and newer than those before it.
 func (p *project) write(name, content string) {
 	p.t.Helper()
 	if err := os.MkdirAll(filepath.Dir(p.path(name)), 0o755); err != nil {
 		p.t.Fatal(err)
 	}
 	if err := os.WriteFile(p.path(name), []byte(content), 0o644); err != nil {
+		p.t.Fatal(err)
+	}
+	p.writes += time.Second
+	old := p.now.Add(p.writes - 2*time.Hour)
+	if err := os.Chtimes(p.path(name), old, old); err != nil {
 		p.t.Fatal(err)
 	}
 }

@@ -65,6 +65,11 @@ func (q Query) Session(ctx context.Context) *host.Session {
 // Read reads the file of the project that the argument names. Only V is missing from the Value; make it from the Doc.
 // Without a project the file is missing.
 func (q Query) Read(ctx context.Context, format state.Format) (state.Doc, rules.Value) {
+	return q.read(ctx, state.File{Format: format})
+}
+
+// read is Read with a file of which the rest is filled in.
+func (q Query) read(ctx context.Context, f state.File) (state.Doc, rules.Value) {
 	if q.Root == nil {
 		return state.Doc{Status: state.Missing, Quiet: true}, noProject()
 	}
@@ -72,7 +77,7 @@ func (q Query) Read(ctx context.Context, format state.Format) (state.Doc, rules.
 		return state.Doc{Status: state.Missing}, missing("the query has no argument that names a file")
 	}
 	doc := q.Root.Read(ctx, state.File{
-		Path: q.Args[0], Format: format, Schema: q.Fact.Schema, Settle: q.Fact.Settle, Timeout: q.Fact.Timeout,
+		Path: q.Args[0], Format: f.Format, Check: f.Check, Schema: q.Fact.Schema, Timeout: q.Fact.Timeout,
 		Now: func() time.Time { return q.Now },
 	})
 	v := rules.Value{Problem: doc.Problem, Quiet: doc.Quiet, Path: doc.Path, Version: doc.Version, ModTime: doc.ModTime}
@@ -185,7 +190,9 @@ func (l *Loop) fits(p *rules.Program) error {
 func missing(why string) rules.Value { return rules.Value{Status: rules.Missing, Problem: why} }
 
 // withheld returns a fact that a person has not approved.
-func withheld(why error) rules.Value { return missing(why.Error()) }
+func withheld(why error) rules.Value {
+	return rules.Value{Status: rules.Withheld, Problem: why.Error()}
+}
 
 // absent returns a missing fact that is not reported.
 func absent(why string) rules.Value {

@@ -28,7 +28,7 @@ func gatherGlob(ctx context.Context, q Query) rules.Value {
 		format = fileFormat(word)
 	}
 	by := schemaOf(q.Fact)
-	found, more, err := state.ReadAll(ctx, q.Root, state.File{Path: q.Args[0], Format: format, Timeout: q.Fact.Timeout}, limit,
+	found, more, err := state.ReadAll(ctx, q.Root, state.File{Path: q.Args[0], Format: format, Timeout: q.Fact.Timeout, Now: func() time.Time { return q.Now }}, limit,
 		func(doc state.Doc) element { return elementOf(by, format, doc) })
 	if err != nil {
 		v := rules.Value{Status: rules.Missing, Problem: err.Error(), Path: q.Args[0]}
@@ -84,8 +84,7 @@ func elementOf(s *schema.Schema, format state.Format, doc state.Doc) element {
 		return e
 	}
 	r := s.Check(doc.Document)
-	if len(r.Unusable) > 0 {
-		u := r.Unusable[0]
+	if u := r.Unfit(); u != nil {
 		e.problem = strings.TrimPrefix(strings.TrimPrefix(u.Pointer, "/")+": "+u.Message, ": ")
 		return e
 	}

@@ -20,16 +20,16 @@ const (
 // gatherJUnit reads the report of a test run in JUnit's XML, which test runners of all languages write. No standard
 // defines it; https://github.com/testmoapp/junitxml collects what runners agree on.
 func gatherJUnit(ctx context.Context, q Query) rules.Value {
-	doc, v := q.Read(ctx, state.Text)
-	if v.Status != rules.OK {
-		return v
+	var report map[string]any
+	_, v := q.read(ctx, state.File{Format: state.Text, Check: func(doc state.Doc) (err error) {
+		if report, err = readJUnit(ctx, strings.NewReader(doc.Text)); err != nil {
+			return fmt.Errorf("is not a JUnit report: %w", err)
+		}
+		return nil
+	}})
+	if v.Status == rules.OK {
+		v.V = report
 	}
-	report, err := readJUnit(ctx, strings.NewReader(doc.Text))
-	if err != nil {
-		v.Status, v.Problem = rules.Invalid, "is not a JUnit report: "+err.Error()
-		return v
-	}
-	v.V = report
 	return v
 }
 

@@ -43,12 +43,12 @@ rules:
 	}{
 		{"a loop", looped, map[string]string{"state.json": `{"text": "evil"}`}, "", never, false, "[ralph] state.json holds a loop, which is not continued: ask me"},
 		{"no loop", looped, nil, "", never, false, ""},
-		{"a file", free, map[string]string{"state.json": `{"text": "evil"}`}, "", never, false, "[ralph] state: state.json is not used: ask me"},
+		{"a file", free, map[string]string{"state.json": `{"text": "evil"}`}, "", never, false, "[ralph] the rule again needs your approval: state: state.json is not used: ask me"},
 		{"no file", free, nil, "", never, false, ""},
 		{"a file of the user's own", free, nil, "mine", never, false, "mine"},
 		{"a trusted project", looped, map[string]string{"state.json": `{"text": "fine"}`}, "", func(string) error { return nil }, false, "fine"},
 		{"one of the list", looped, map[string]string{"state.json": `{"text": "fine"}`}, "", nil, true, "fine"},
-		{"none of the list", free, map[string]string{"state.json": `{"text": "evil"}`}, "", nil, false, "[ralph] state: state.json is not used: you have not trusted this project; run `ralph trust` to trust it"},
+		{"none of the list", free, map[string]string{"state.json": `{"text": "evil"}`}, "", nil, false, "[ralph] the rule again needs your approval: state: state.json is not used: you have not trusted this project; run `ralph trust` to trust it"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := newProject(t, c.files)

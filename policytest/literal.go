@@ -91,8 +91,8 @@ func documents(s *schema.Schema, v any) (read any, problem string, unusable []sc
 	for _, e := range list {
 		file := e.(map[string]any)
 		r := s.Check(schema.Document{Value: file["value"]})
-		if file["value"] = r.Value; len(r.Unusable) > 0 {
-			bad = append(bad, fmt.Sprintf("%s: %s", file["path"], r.Unusable[0]))
+		if file["value"] = r.Value; r.Unfit() != nil {
+			bad = append(bad, fmt.Sprintf("%s: %s", file["path"], r.Unfit()))
 			continue
 		}
 		kept = append(kept, file)

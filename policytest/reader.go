@@ -76,6 +76,9 @@ func (r *reader) validate(root *source.Node) {
 		}
 	}
 	for _, v := range found {
+		if v.Keyword == schema.Misspelt {
+			continue // the unknown key is reported
+		}
 		path := schema.SplitPointer(v.Pointer)
 		key, value := find(root, path)
 		if seen[v.Pointer+v.Message] || v.Keyword == "required" && misspelt[value] {

@@ -254,10 +254,7 @@ func harmful(fact *rules.Fact, file string, doc state.Doc, known []string) (text
 		return nil
 	}
 	checked := fact.Schema.Check(doc.Document)
-	for _, bad := range slices.Concat(checked.Unusable, checked.Warnings, doc.Unusable) {
-		if !bad.Harms() {
-			continue
-		}
+	for _, bad := range slices.Concat(checked.Unusable, doc.Unusable) {
 		text := fmt.Sprintf("%s:%d:%d: %s %s", file, bad.Line, bad.Col, fact.Name+strings.ReplaceAll(bad.Pointer, "/", "."), bad.Text())
 		if !slices.Contains(known, text) {
 			texts = append(texts, text)

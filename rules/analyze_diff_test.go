@@ -19,7 +19,7 @@ func words(d rules.Decision) string {
 	case d.Rule == "":
 		return "no rule decides, the agent may stop"
 	case d.Failed:
-		return d.Rule + " stops, because it cannot be evaluated"
+		return d.Rule + " stops, because it is undecided"
 	}
 	return d.Rule + map[rules.Action]string{rules.Stop: " stops", rules.Continue: " continues"}[d.Action]
 }
@@ -106,8 +106,8 @@ func TestDiff(t *testing.T) {
 			now: state + `rules:
   - {name: repair, when: invalid(state), continue: repair}
 `,
-			want: `work continues → no rule decides, the agent may stop: {"facts":{"state":{"phase":"work","step":0,"steps":1}}}
-no rule decides, the agent may stop → repair continues: {"invalid":{"state":"it cannot be read"}}
+			want: `finished stops, because it is undecided → repair continues: {"invalid":{"state":"it cannot be read"}}
+work continues → no rule decides, the agent may stop: {"facts":{"state":{"phase":"work","step":0,"steps":1}}}
 `,
 		},
 		{

@@ -12,7 +12,6 @@ func policyChecks() []func(*analyzer) {
 		(*analyzer).conditions,
 		(*analyzer).eventVerb,
 		(*analyzer).order,
-		(*analyzer).bareContinue,
 		(*analyzer).setMissing,
 		(*analyzer).undecidedValue,
 		(*analyzer).unguardedFact,

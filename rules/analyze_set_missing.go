@@ -20,6 +20,9 @@ func (a *analyzer) setMissing() {
 				continue
 			}
 			f := e.fact.fact
+			if l := a.p.loop; l != nil && l.info.State == f && r.Verb == verbContinue {
+				continue // without it there is no loop, and no rule continues
+			}
 			missing := a.t.status(f, isMissing)
 			if gone := a.turn(i, a.holds[i], missing); a.possible(gone) {
 				a.report("set-missing", a.place(i), "add default: {} to the fact, or ok("+f.Name+") to the when",

@@ -17,7 +17,7 @@ import (
 // shown are the checks whose findings a state can show.
 var shown = []string{
 	"never-true", "always-true", "contradiction", "shadowed-rule", "unreachable",
-	"undecided-value", "unguarded-fact", "optional-field", "unbounded-continue", "bare-continue", "set-missing",
+	"undecided-value", "unguarded-fact", "optional-field", "unbounded-continue", "set-missing",
 }
 
 // Every policy in testdata/analysis can be used and does not mean what it says;

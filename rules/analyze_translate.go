@@ -53,7 +53,7 @@ func (t *translator) when(c *cond) *analysis.Outcomes {
 	return t.outcomes(subject{c, false})
 }
 
-// tried returns when a rule holds, and when it fails because it cannot be evaluated.
+// tried returns when a rule holds, and when it ends the trying because it is undecided.
 func (t *translator) tried(r *Rule) (holds, fails *analysis.Formula) {
 	w, active, fails := t.when(r.when), analysis.True(), analysis.False()
 	if r.Unless != nil {
@@ -117,13 +117,13 @@ func (t *translator) leaf(o *operand, value bool) *analysis.Outcomes {
 	}
 }
 
-// reading returns when everything that an operand names is known, and when some of it is invalid.
+// reading returns when everything that an operand names is known, and when some of it exists and cannot be used.
 func (t *translator) reading(o *operand) (all, bad *analysis.Formula) {
 	var has, breaks, usable []*analysis.Formula
 	for _, s := range o.syms {
 		switch s.kind {
 		case factSymbol:
-			has = append(has, t.status(s.fact, isOK))
+			has, breaks = append(has, t.status(s.fact, isOK)), append(breaks, t.status(s.fact, isInvalid))
 		case letSymbol:
 			v := t.outcomes(subject{s.let.root, true})
 			has, breaks = append(has, v.Yes), append(breaks, v.Broken)
@@ -131,7 +131,9 @@ func (t *translator) reading(o *operand) (all, bad *analysis.Formula) {
 	}
 	for _, a := range o.reads {
 		if f := a.fact.fact; f != nil && f.Schema != nil && len(a.path) > 0 {
-			usable = append(usable, analysis.Or(analysis.Not(t.status(f, isOK)), t.usable(f, a.path)))
+			can := t.usable(f, a.path)
+			usable = append(usable, analysis.Or(analysis.Not(t.status(f, isOK)), can))
+			breaks = append(breaks, analysis.And(t.status(f, isOK), analysis.Not(can)))
 		}
 	}
 	return analysis.And(append(has, usable...)...), analysis.Or(breaks...)

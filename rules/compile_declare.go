@@ -245,7 +245,7 @@ func certain(t *schema.Schema) *schema.Schema {
 
 func (c *compiler) declareFact(sc *scope, d factDecl) *Fact {
 	f := &Fact{
-		Name: sc.prefix + d.name, Source: d.kind, Settle: d.settle, Timeout: d.timeout, Covers: d.covers,
+		Name: sc.prefix + d.name, Source: d.kind, Timeout: d.timeout, Covers: d.covers,
 		Options: d.options, Pos: sc.file.at(d.key.Start), index: len(c.program.facts),
 	}
 	for _, n := range d.args {
@@ -299,8 +299,8 @@ func (c *compiler) setDefault(sc *scope, f *Fact, d factDecl, typ *schema.Schema
 	f.HasDefault, f.Default = true, d.deflt.Decode()
 	if f.Schema != nil && d.kind.Around == nil {
 		r := f.Schema.Check(schema.Document{Value: f.Default})
-		if len(r.Unusable) > 0 {
-			c.errorf(sc, d.deflt, "default", "", "the default does not fit the schema: %s%s", strings.TrimPrefix("at "+r.Unusable[0].Pointer+", ", "at , "), r.Unusable[0].Text())
+		if bad := r.Unfit(); bad != nil {
+			c.errorf(sc, d.deflt, "default", "", "the default does not fit the schema: %s%s", strings.TrimPrefix("at "+bad.Pointer+", ", "at , "), bad.Text())
 		}
 		f.Default = r.Value
 	}

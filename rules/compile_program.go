@@ -94,8 +94,7 @@ type Fact struct {
 	Name       string // with the include's name and a slash
 	Source     SourceKind
 	Schema     *schema.Schema // nil: open
-	Settle     time.Duration
-	Timeout    time.Duration // 0: the source's default
+	Timeout    time.Duration  // 0: the source's default
 	HasDefault bool
 	Default    any // completed by the schema
 	Pos        Pos

@@ -12,11 +12,10 @@ import (
 // gathered is the result for one fact.
 type gathered struct {
 	Value
-	defaulted bool               // it is missing and has its default
-	mark      *mask              // of the value
-	masked    bool               // its arguments, and therefore its path, are private
-	problem   sentence           // the Problem
-	outside   []schema.Violation // values outside their bounds or format; each is reported when read
+	defaulted bool     // it is missing and has its default
+	mark      *mask    // of the value
+	masked    bool     // its arguments, and therefore its path, are private
+	problem   sentence // the Problem
 }
 
 // gather gathers a fact. need calls it only once.
@@ -28,10 +27,13 @@ func (ev *evaluation) gather(f *Fact) (any, truth) {
 	}
 	args, private, problem, quiet := ev.arguments(f)
 	g := &ev.gotten[f.index]
-	if problem.full == "" && f.Source.Argv && ev.untrusted != "" { // a program would run in the project
-		problem = public("is not run: " + ev.untrusted)
-	}
-	if problem.full == "" {
+	switch {
+	case problem.full != "":
+		*v = Value{Status: Missing, Problem: problem.full, Quiet: quiet}
+	case f.Source.Argv && ev.untrusted != "": // a program would run in the project
+		*v = Value{Status: Withheld, Problem: "is not run: " + ev.untrusted}
+		problem = public(v.Problem)
+	default:
 		if *v = ev.facts.Fact(ev.meter.ctx, f, args); !v.sound() {
 			*v = ValueOf(f, *v)
 		}
@@ -41,11 +43,9 @@ func (ev *evaluation) gather(f *Fact) (any, truth) {
 		ev.meter.look = 0 // the call may have taken long
 		ev.meter.charge(1)
 		if ev.withheld(f, v, args) {
-			*v = Value{Status: Missing, Path: v.Path, Problem: "is not used: " + ev.untrusted}
+			*v = Value{Status: Withheld, Path: v.Path, Problem: "is not used: " + ev.untrusted}
 		}
 		problem = masked(v.Problem, private || v.Private || f.Source.Private)
-	} else {
-		*v = Value{Status: Missing, Problem: problem.full, Quiet: quiet}
 	}
 	g.masked, g.problem, g.mark = private, problem, f.private
 	// A source may return its arguments, except for a file; a model's answer is private where it could repeat them.
@@ -56,13 +56,9 @@ func (ev *evaluation) gather(f *Fact) (any, truth) {
 		ev.traceFact(f, start)
 	}
 	for _, w := range v.Warnings {
-		if w.Harms() {
-			g.outside = append(g.outside, w)
-		} else {
-			ev.warn(g.violation(f, w))
-		}
+		ev.warn(g.violation(f, w))
 	}
-	ev.flawed = ev.flawed || len(g.Unusable)+len(g.outside) > 0
+	ev.flawed = ev.flawed || len(g.Unusable)+len(g.Warnings) > 0
 	if v.Status == Missing && f.HasDefault {
 		if !v.Quiet {
 			ev.reportFact(f, sentencef("%s: %s", f.Name, g.sentence()))
@@ -74,7 +70,10 @@ func (ev *evaluation) gather(f *Fact) (any, truth) {
 	if v.Status == OK {
 		return v.V, known
 	}
-	ev.why, ev.bad = public(f.Name+" is "+string(v.Status)), v.Status == Invalid || !v.Quiet
+	ev.why, ev.lack = public(f.Name+" is "+string(v.Status)), lackOf(v)
+	if v.Status == Withheld {
+		ev.why = public(f.Name)
+	}
 	if v.Problem != "" {
 		ev.why = sentencef("%s: %s", ev.why, g.sentence())
 	}

@@ -79,10 +79,10 @@ func (ev *evaluation) flaw(o *operand) (v any, state truth, found bool) {
 			if v, ok := ev.asWritten(o, u); ok {
 				return v, known, true
 			}
-			ev.why, ev.bad = why, true
+			ev.why, ev.lack = why, unusable
 			return nil, unknown, true
 		}
-		for _, w := range g.outside {
+		for _, w := range g.Warnings {
 			if a.spoilt(o.props, schema.SplitPointer(w.Pointer)) {
 				ev.reportField(a.fact.fact, w, g.violation(a.fact.fact, w))
 			}
@@ -106,11 +106,11 @@ func (ev *evaluation) compute(o *operand) (any, truth) {
 			panic(ev.meter.over)
 		}
 	}
+	ev.lack = unusable
 	if field := ev.absentField(o); field != "" {
-		ev.why, ev.bad = public(field+" is missing"), false
-		return nil, unknown
+		ev.why = public(field + " is missing")
+		return nil, broken
 	}
-	ev.bad = true
 	ev.why = sentencef("%s: %s: %s", o.snippet.pos(err.from), o.text, masked(runMessage(err.message), ev.hides(o)))
 	return nil, broken
 }
@@ -138,14 +138,16 @@ func (ev *evaluation) asWritten(o *operand, u *schema.Violation) (v any, ok bool
 
 // blame records the reason of the first symbol of o with this state.
 func (ev *evaluation) blame(o *operand, state truth) {
-	ev.why, ev.bad = sentence{}, false
+	ev.why, ev.lack = sentence{}, ordinary
 	found := false
 	for _, s := range o.syms {
 		at := &ev.slots[s.slot]
 		if at.state == state && !found {
 			ev.why, found = *at.why, true
 		}
-		ev.bad = ev.bad || at.state != known && at.bad
+		if at.state != known {
+			ev.lack = max(ev.lack, at.lack)
+		}
 	}
 }
 

@@ -65,9 +65,9 @@ type current struct {
 	tokens    int // used, where there is a limit
 	cost      float64
 
-	bad       bool // the latest unknown operand is not merely missing: something exists but cannot be used
+	lack      lack // why the latest operand is unknown
 	flawed    bool // some value of a fact cannot be used, or not as written
-	doubt     bool // something unusable may have kept a rule from continuing
+	doubt     bool // something unusable may have kept a rule from deciding
 	looking   bool // called by Look, which decides nothing
 	trying    bool // a rule's condition is being evaluated
 	rendering bool // a text is being rendered: what it reads does not decide
@@ -83,7 +83,7 @@ type slot struct {
 	mark  *mask
 	why   *sentence // of a missing value
 	state truth
-	bad   bool
+	lack  lack
 	seen  bool
 	busy  bool
 }
@@ -288,21 +288,17 @@ rules:
 			continue
 		}
 		outcome := ev.try(r)
-		if fault := ev.fault(outcome); fault != "" && r.decides() {
-			ev.doubt = ev.doubt || r.Verb == verbContinue
+		fault := ev.fault(outcome)
+		if fault != "" && r.decides() {
+			ev.doubt = true
 			if undecided == "" {
-				undecided, because = fault, sentencef("the rule %s is undecided: %s", r.Name, ev.why)
+				undecided, because = fault, ev.undecided(r)
 			}
 		}
 		switch {
-		case outcome == Broken && r.Verb == verbStop:
-			// The loop may have to end. With gate: all a stop only ends the reading, so one that cannot be evaluated
-			// does no more.
-			if chosen == nil {
-				v.Rule, v.Pos, v.Fault = r.Name, r.Pos, FaultRule
-				why := sentencef("its condition could not be evaluated: %s", ev.why)
-				v.Reason, v.Private = why.full, why.private()
-			}
+		case fault != "" && r.Verb == verbStop, fault == FaultApproval && r.decides():
+			// The loop may have to end. With gate: all a stop only ends the reading, and so does one that is undecided.
+			ev.endTrying(r, fault, chosen == nil)
 			break rules
 		case outcome != Holds:
 		case r.Verb == verbStop:
@@ -354,12 +350,42 @@ rules:
 	}
 }
 
-// fault returns why a condition could not be evaluated, given its outcome; an ordinary missing fact is no fault.
+// undecided returns why a rule that was tried is neither true nor false.
+func (ev *evaluation) undecided(r *Rule) sentence {
+	if ev.lack == withheld {
+		return sentencef("the rule %s needs your approval: %s", r.Name, ev.why)
+	}
+	return sentencef("the rule %s is undecided: %s", r.Name, ev.why)
+}
+
+// endTrying reports a rule that might have decided and is undecided, and makes the verdict a stop if no rule has chosen
+// to continue. The session sees the reason again once it has changed.
+func (ev *evaluation) endTrying(r *Rule, fault Fault, stops bool) {
+	v, because := ev.verdict, ev.undecided(r)
+	if stops {
+		v.Rule, v.Pos, v.Fault = r.Name, r.Pos, fault
+		v.Reason, v.Private = because.full, because.private()
+	}
+	// The reason has what is wrong with facts and fields.
+	ev.problems = slices.DeleteFunc(ev.problems, func(p reported) bool { return strings.HasSuffix(because.full, p.Text) })
+	for _, f := range ev.program.facts {
+		if what := ev.gotten[f.index].sentence().full; what != "" && strings.HasSuffix(because.full, what) {
+			ev.explained = append(ev.explained, f)
+		}
+	}
+	ev.problems = append(ev.problems, reported{Problem: problemOf(because), last: stops})
+}
+
+// fault returns why a condition is undecided, given its outcome; an ordinary missing fact is no fault.
 func (ev *evaluation) fault(o Outcome) Fault {
 	switch {
+	case o != Broken && o != Unknown:
+		return ""
+	case ev.lack == withheld:
+		return FaultApproval
 	case o == Broken:
 		return FaultRule
-	case o == Unknown && ev.bad:
+	case ev.lack == unusable:
 		return FaultFact
 	}
 	return ""
@@ -417,7 +443,7 @@ func (ev *evaluation) try(r *Rule) Outcome {
 	ev.trying = true
 	outcome, because := ev.test(r.when, s)
 	ev.trying = false
-	if outcome == Broken {
+	if outcome == Broken && r.Verb != verbStop { // the trying ends with a stop rule, which is reported
 		ev.reportBroken(r)
 	}
 	return ev.tried(s, outcome, because, repeated)

@@ -9,8 +9,8 @@ import (
 // reported is a problem with its fact, nil if there is none.
 type reported struct {
 	Problem
-	of    *Fact
-	limit bool // a limit ends the loop: shown like the notice of a stop rule
+	of   *Fact
+	last bool // it ends the loop: shown like the notice of a stop rule
 }
 
 // report adds a problem for the user that no rule reports.
@@ -34,7 +34,7 @@ func (ev *evaluation) settle() {
 		if p.of != nil && slices.Contains(ev.explained, p.of) {
 			continue
 		}
-		if p.limit {
+		if p.last {
 			p.Seen = !ev.lastNotice(p.Text)
 		} else {
 			p.Seen = !ev.once(p.Text)
@@ -69,7 +69,7 @@ func (ev *evaluation) reportFacts() {
 	for i, f := range ev.program.facts {
 		g := &ev.gotten[i]
 		switch {
-		case g.Status == Missing && !g.Quiet, g.Status == Invalid:
+		case g.Status == Missing && !g.Quiet, g.Status == Invalid, g.Status == Withheld:
 			ev.reportFact(f, sentencef("%s: %s", f.Name, g.sentence()))
 		case g.Status == OK && g.Problem != "" && f.Options["lenient"] == true:
 			ev.reportFact(f, sentencef("%s: %s", f.Name, g.problem)) // each line begins with the path

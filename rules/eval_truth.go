@@ -8,9 +8,29 @@ type truth uint8
 
 const (
 	known   truth = iota // there is a value
-	unknown              // a fact it reads is missing or invalid
-	broken               // a field was unusable or an expression failed
+	unknown              // a fact it reads is missing or invalid, or a field unusable
+	broken               // an expression failed
 )
+
+// lack is why something is unknown; of several reasons the gravest.
+type lack uint8
+
+const (
+	ordinary lack = iota // there is nothing to read
+	unusable             // something exists or was tried, and cannot be used
+	withheld             // a person has not approved it
+)
+
+// lackOf returns why the value of a fact is unknown.
+func lackOf(v *Value) lack {
+	switch {
+	case v.Status == Withheld:
+		return withheld
+	case v.Status == Invalid || !v.Quiet:
+		return unusable
+	}
+	return ordinary
+}
 
 // truth evaluates a condition. by is the operand that determined the result. The reason for an unknown result is in
 // ev.why.
@@ -42,7 +62,7 @@ func (ev *evaluation) truth(c *cond) (holds bool, state truth, by *operand) {
 	}
 	// and stops at the first false, or at the first true; unknown ones are kept, since a later operand may still
 	// decide.
-	worst, why, bad := known, sentence{}, false
+	worst, why, of := known, sentence{}, ordinary
 	for _, k := range c.kids {
 		holds, state, by := ev.truth(k)
 		if state == known {
@@ -51,13 +71,13 @@ func (ev *evaluation) truth(c *cond) (holds bool, state truth, by *operand) {
 			}
 			continue
 		}
-		bad = bad || ev.bad
+		of = max(of, ev.lack)
 		if state > worst {
 			worst, why = state, ev.why
 		}
 	}
 	if worst != known {
-		ev.why, ev.bad = why, bad
+		ev.why, ev.lack = why, of
 		return false, worst, c.last()
 	}
 	return c.op == and, known, c.last()
@@ -103,7 +123,7 @@ func (ev *evaluation) fetch(s *symbol) *slot {
 	case at.busy: // possible only for a cycle that Load missed
 		state, ev.why = broken, public(s.name+" depends on itself")
 	case ev.settled && ev.unread(s):
-		state, ev.why, ev.bad = unknown, public(s.name+" was not read for the decision"), false
+		state, ev.why, ev.lack = unknown, public(s.name+" was not read for the decision"), ordinary
 	default:
 		at.busy = true
 		v, mark, state = ev.find(s)
@@ -114,7 +134,10 @@ func (ev *evaluation) fetch(s *symbol) *slot {
 		at.value = v
 	} else {
 		why := ev.why
-		at.why, at.bad = &why, ev.bad || state == broken
+		at.why, at.lack = &why, ev.lack
+		if state == broken {
+			at.lack = max(at.lack, unusable)
+		}
 	}
 	ev.read = ev.read || mark != nil
 	return at
@@ -137,7 +160,10 @@ func (ev *evaluation) find(s *symbol) (v any, mark *mask, state truth) {
 		v, state = ev.name(s)
 		mark = s.info.mark
 	case askSymbol:
-		ev.need(s.fact.sym)
+		if of := ev.need(s.fact.sym); of.state != known && of.lack == withheld {
+			ev.why, ev.lack = *of.why, withheld
+			return nil, nil, unknown
+		}
 		v, mark = ev.asked(s)
 	}
 	return v, mark, state

@@ -287,9 +287,9 @@ finally:
   - log: never
 `,
 			want: &rules.Verdict{
-				Rule: "limit", Fault: "rule", Reason: "its condition could not be evaluated: " + failed("9", "list[9] > 3"),
+				Rule: "limit", Fault: "rule", Reason: "the rule limit is undecided: " + failed("9", "list[9] > 3"),
 				Parts:    []rules.Part{{Rule: "note", Log: "noted"}},
-				Problems: problems("rule limit: " + failed("9", "list[9] > 3")),
+				Problems: problems("the rule limit is undecided: " + failed("9", "list[9] > 3")),
 			},
 		},
 		{
@@ -297,13 +297,25 @@ finally:
 			rules: `
 rules:
   - {name: a, when: n > 3, log: never}
-  - {name: b, when: n > 4, stop: never}
   - {name: c, when: n > 5, continue: never}
   - {name: d, when: n + len("") > 5, continue: never}
 `,
 			want: &rules.Verdict{
-				Fault: rules.FaultFact, Reason: "the rule b is undecided: state.json: state.n expected integer, got string",
+				Fault: rules.FaultFact, Reason: "the rule c is undecided: state.json: state.n expected integer, got string",
 				Problems: problems("state.json: state.n expected integer, got string"),
+			},
+		},
+		{
+			name: "a stop rule over a field of a wrong type stops, and nothing below it is tried",
+			rules: `
+rules:
+  - {name: a, when: n > 3, log: never}
+  - {name: b, when: n > 4, stop: never}
+  - {name: c, continue: never}
+`,
+			want: &rules.Verdict{
+				Rule: "b", Fault: rules.FaultFact, Reason: "the rule b is undecided: state.json: state.n expected integer, got string",
+				Problems: problems("the rule b is undecided: state.json: state.n expected integer, got string"),
 			},
 		},
 		{
@@ -332,8 +344,8 @@ rules:
   - {name: a, when: "int('x') == m", stop: never}
 `,
 			want: &rules.Verdict{
-				Rule: "a", Fault: "rule", Reason: `its condition could not be evaluated: policy.yaml:8:22: int('x') == m: int(…) cannot read "x"`,
-				Problems: problems(`rule a: policy.yaml:8:22: int('x') == m: int(…) cannot read "x"`),
+				Rule: "a", Fault: "rule", Reason: `the rule a is undecided: policy.yaml:8:22: int('x') == m: int(…) cannot read "x"`,
+				Problems: problems(`the rule a is undecided: policy.yaml:8:22: int('x') == m: int(…) cannot read "x"`),
 			},
 		},
 	}
@@ -349,9 +361,8 @@ rules:
 	}
 }
 
-// With gate: all a stop only ends the reading, so a stop that cannot be evaluated
-// does no more: what was said above it holds.
-func TestBrokenStopEndsTheReading(t *testing.T) {
+// With gate: all a stop only ends the reading, and so does one that is undecided: what continued above it still continues.
+func TestUndecidedStopEndsTheReading(t *testing.T) {
 	v := decide(t, `
 gate: all
 facts:
@@ -368,7 +379,7 @@ rules:
 	if diff := cmp.Diff([]string{"one: holds", "limit: error"}, outcomes(v)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if !slices.Contains(reported(v), `rule limit: policy.yaml:9:26: int('x') > 3: int(…) cannot read "x"`) {
+	if !slices.Contains(reported(v), `the rule limit is undecided: policy.yaml:9:26: int('x') > 3: int(…) cannot read "x"`) {
 		t.Errorf("it is not told: %v", v.Problems)
 	}
 }

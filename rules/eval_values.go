@@ -39,7 +39,7 @@ func (m values) Name(_ context.Context, name string) any { return m[name] }
 func ValueOf(f *Fact, v any) Value {
 	if given, ok := v.(Value); ok {
 		switch {
-		case given.Status != OK && given.Status != Missing && given.Status != Invalid:
+		case !given.Status.known():
 			return Value{Status: Invalid, Problem: fmt.Sprintf("has the unknown status %q", string(given.Status))}
 		case given.read || given.Status != OK:
 			return given
@@ -95,7 +95,9 @@ func ValueOf(f *Fact, v any) Value {
 func (v *Value) sound() bool {
 	switch v.V.(type) {
 	case nil, bool, int, float64, string, time.Duration, []any, map[string]any:
-		return v.Status == OK || v.Status == Missing || v.Status == Invalid
+		return v.Status.known()
 	}
-	return v.read || v.Status == Missing || v.Status == Invalid
+	return v.read || v.Status != OK && v.Status.known()
 }
+
+func (s Status) known() bool { return s == OK || s == Missing || s == Invalid || s == Withheld }

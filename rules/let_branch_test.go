@@ -7,13 +7,13 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// A declared field that is null or missing leaves an operand undecided, whatever reads
-// it, which is not reported. One that no schema declares may be misspelled.
+// A field that is null or missing is an error where a function or operator cannot take it, and ordinary where it is compared
+// with nil.
 func TestAbsentFields(t *testing.T) {
 	const facts = "facts: {state: {json: state.json, schema: {properties: {note: {type: [string, 'null']}, n: {type: integer}, of: {type: object, properties: {tag: {type: string}}}}}}, open: {json: open.json}}\nlet: {note: state.note}\n"
 	for when, want := range map[string]string{
-		`exists(state.note)`: "unknown", `said(note)`: "unknown", `upper(state.note) == "X"`: "unknown", `state.n + 1 > 0`: "unknown", `state.n > 0`: "unknown",
-		`state.note startsWith "x"`: "no", `len(state.note) > 0`: "unknown", `upper(state.of.tag) == "X"`: "unknown", `upper(state.note ?? "x") == "X"`: "holds",
+		`exists(state.note)`: "error", `said(note)`: "error", `upper(state.note) == "X"`: "error", `state.n + 1 > 0`: "error", `state.n > 0`: "error",
+		`state.note startsWith "x"`: "no", `len(state.note) > 0`: "error", `upper(state.of.tag) == "X"`: "error", `upper(state.note ?? "x") == "X"`: "holds",
 		`state.note == nil`: "holds", `state.note == "x"`: "no", `upper(open.note) == "X"`: "error", `open.n > 1`: "error",
 	} {
 		p := load(t, policy(facts+"rules: [{name: a, when: '"+when+"', log: on}]\n"))

@@ -252,8 +252,8 @@ func TestLoopThatIsGone(t *testing.T) {
 	}
 }
 
-// A field of a wrong type is unknown to conditions, a text shows it as it is written, and
-// the engine reports it, unless a text has its problem. A number out of range stays readable.
+// A field that cannot be used is unknown to conditions, a text shows it as it is written, and the engine reports it, unless a
+// text has its problem. A word that its enum lacks stays readable.
 func TestProblemsOfFields(t *testing.T) {
 	p := load(t, policy(tasks))
 	flag := is(object{"phase": "work", "done": 1, "total": 3})
@@ -261,7 +261,7 @@ func TestProblemsOfFields(t *testing.T) {
 	total := is(object{"phase": "work", "done": 1})
 	total.Unusable = bad("/total", "five", "type", `is "five", expected integer; write a whole number such as 3`)
 	low := is(object{"phase": "work", "done": -1, "total": 3})
-	low.Warnings = bad("/done", -1, "minimum", "is -1, expected at least 0")
+	low.Unusable = bad("/done", -1, "minimum", "is -1, expected at least 0")
 	other := is(object{"phase": "constitution", "done": 1, "total": 3})
 	other.Warnings = bad("/phase", "constitution", "enum", "is constitution")
 	for _, tt := range []struct {
@@ -271,8 +271,8 @@ func TestProblemsOfFields(t *testing.T) {
 	}{
 		{"only a string reads it", flag, []string{"continue next: do 1 of 3, flag auto", "specs/login/state.json: state.flag is an array of 1, expected string"}},
 		{"a condition reads it", total, []string{`stop: the rule next is undecided: specs/login/state.json: state.total is "five", expected integer; write a whole number such as 3`, `specs/login/state.json: state.total is "five", expected integer; write a whole number such as 3`}},
-		{"out of range", low, []string{"continue next: do -1 of 3, flag", "specs/login/state.json: state.done is -1, expected at least 0"}},
-		{"another word", other, []string{"stop idle: phase constitution"}},
+		{"out of range", low, []string{"stop: the rule next is undecided: specs/login/state.json: state.done is -1, expected at least 0", "specs/login/state.json: state.done is -1, expected at least 0"}},
+		{"another word", other, []string{"stop idle: phase constitution", "specs/login/state.json: state.phase is constitution"}},
 		{"a string has the problem", invalid, []string{"continue bad: repair it: it is not JSON"}},
 	} {
 		v := with1(worker(nil), "state", tt.state).eval(p)

@@ -51,7 +51,7 @@ func TestMistakesInSources(t *testing.T) {
 		`{glob: a, parse: yaml}`:                                    `parse must be one of "frontmatter", "json", "text"; got "yaml"`,
 		`{glob: a, max: 0}`:                                         "1 or more",
 		`{glob: a, max: many}`:                                      "whole number",
-		`{glob: a, settle: 1s}`:                                     `unknown key "settle"`,
+		`{glob: a, inline: true}`:                                   `unknown key "inline"`,
 		`{judge: Why so, model: m}`:                                 "needs returns",
 		`{judge: Why so, returns: {}, schema: {}}`:                  `unknown key "schema"`,
 		`{judge: Why so, returns: {}, api: claude}`:                 "api must be one of",

@@ -56,8 +56,6 @@ func (p *parser) fact(name, n *source.Node) (factDecl, bool) {
 			f.schema = v
 		case "default":
 			f.deflt = v
-		case "settle":
-			f.settle = p.duration(v, k.Value)
 		case "timeout":
 			f.timeout = p.duration(v, k.Value)
 		case "covers":

@@ -60,7 +60,6 @@ type factDecl struct {
 	args    []*source.Node
 	schema  *source.Node
 	deflt   *source.Node
-	settle  time.Duration
 	timeout time.Duration
 	covers  []string                // nil if not set
 	inline  *source.Node            // nil unless true

@@ -77,7 +77,7 @@ func TestSchemaRefusesWhatTheParserRefuses(t *testing.T) {
 		"ralph: 1\nparams: {a: 1}", "ralph: 1\nparams: {a-b: {default: 1}}",
 		"ralph: 1\nfacts: {a: {}}", "ralph: 1\nfacts: {a: {json: x, text: y}}", "ralph: 1\nfacts: {a: {text: x, schema: y}}", "ralph: 1\nfacts: {a: {json: x, inline: maybe, schema: {}}}",
 		"ralph: 1\nfacts: {a: {glob: x, parse: xml}}", "ralph: 1\nfacts: {a: {glob: x, max: 0}}", "ralph: 1\nfacts: {a: {exec: make}}", "ralph: 1\nfacts: {a: {exec: []}}",
-		"ralph: 1\nfacts: {a: {judge: Is it done?}}", "ralph: 1\nfacts: {a: {tasks: codex}}", "ralph: 1\nfacts: {a: {text: x, settle: 5}}", "ralph: 1\nfacts: {a: {text: x, settle: soon}}",
+		"ralph: 1\nfacts: {a: {judge: Is it done?}}", "ralph: 1\nfacts: {a: {tasks: codex}}", "ralph: 1\nfacts: {a: {text: x, timeout: 5}}", "ralph: 1\nfacts: {a: {text: x, timeout: soon}}",
 		"ralph: 1\nlet: {a: [1]}", "ralph: 1\nlet: [a]", "ralph: 1\nlimits: 5", "ralph: 1\nlimits: {total: too many}", "ralph: 1\nlimits: {total: -1}", "ralph: 1\nlimits: {elapsed: -5m}", "ralph: 1\nlimits: {loops: 1}",
 		"ralph: 1\nprogress: []", "ralph: 1\nprogress: {a: 1}",
 		"ralph: 1\nrules: [{stop: x}]", "ralph: 1\nrules: [{name: A b, stop: x}]", "ralph: 1\nrules: [{name: a, stop: x, continue: y}]", "ralph: 1\nrules: [{name: a, when: [], stop: x}]",

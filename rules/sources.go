@@ -37,7 +37,6 @@ type SourceKind struct {
 	// Returns says that it has returns, a required schema: a question whose answer costs something. With gate: all, no
 	// later rule asks it once a rule continues. Free texts of the answer are private.
 	Returns  bool
-	Settle   bool           // has settle
 	Editable bool           // set can change its value
 	File     bool           // it is one file of the project, which can be deleted and archived
 	Body     bool           // its value has a field body, the text below the front matter; has lenient
@@ -56,7 +55,7 @@ type SourceKind struct {
 	// Once says to gather it at most once an event, even if a decision is made again after a conflict.
 	Once bool
 
-	// Options are its options in addition to schema, settle and those of every fact.
+	// Options are its options in addition to schema and those of every fact.
 	Options []SourceOption
 	// Around returns the type of the value from that of the document that the schema declares, if the value contains
 	// such documents, as that of glob does. document is nil if there is no schema. If Around is nil, both are the same.
@@ -153,7 +152,7 @@ func (s SourceKind) argument() form.Shape {
 }
 
 func (s SourceKind) options() form.Keys {
-	takes := map[string]bool{"schema": s.Schema, "returns": s.Returns, "inline": s.Schema && s.Editable, "settle": s.Settle, "lenient": s.Body, "covers": s.Argv}
+	takes := map[string]bool{"schema": s.Schema, "returns": s.Returns, "inline": s.Schema && s.Editable, "lenient": s.Body, "covers": s.Argv}
 	ks := slices.DeleteFunc(form.SourceOptionKeys(), func(k form.Key) bool { return !takes[k.Name] })
 	for _, o := range s.Options {
 		ks = append(ks, form.Key{Name: o.Name, Shape: o.shape(), Doc: o.Doc})
@@ -188,10 +187,10 @@ func Sources() []SourceKind {
 	task.Extra = anything
 	return []SourceKind{
 		{Name: "input", Doc: "A value that the program provides by name. A missing one is reported.", Given: true},
-		{Name: "text", Doc: "A text file, trimmed.", Path: true, Settle: true, File: true, Value: text},
-		{Name: "json", Doc: "A JSON file that holds an object.", Path: true, Schema: true, Settle: true, Editable: true, File: true},
-		{Name: "frontmatter", Doc: "The YAML front matter of a file; .body is the text below it.", Path: true, Schema: true, Settle: true, Editable: true, File: true, Body: true},
-		{Name: "checklist", Doc: "The task list items of a Markdown file.", Path: true, Settle: true, File: true, Value: listOf(item)},
+		{Name: "text", Doc: "A text file, trimmed.", Path: true, File: true, Value: text},
+		{Name: "json", Doc: "A JSON file that holds an object.", Path: true, Schema: true, Editable: true, File: true},
+		{Name: "frontmatter", Doc: "The YAML front matter of a file; .body is the text below it.", Path: true, Schema: true, Editable: true, File: true, Body: true},
+		{Name: "checklist", Doc: "The task list items of a Markdown file.", Path: true, File: true, Value: listOf(item)},
 		{
 			Name: "glob", Doc: "The files that match a pattern; those that cannot be read are left out and reported by problem(fact).",
 			Path: true, Glob: true, Schema: true,

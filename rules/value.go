@@ -42,6 +42,6 @@ type Value struct {
 
 	read bool // ValueOf made it
 
-	Unusable []schema.Violation // fields of the wrong type: reading one is an error
-	Warnings []schema.Violation // values outside their schema: only the trace shows them, except that a number that is Clamped is reported when a rule reads it
+	Unusable []schema.Violation // fields that rules cannot use, see [schema.Result]: what reads one is undecided
+	Warnings []schema.Violation // what else is wrong: reported when a rule reads it, and it decides nothing
 }

@@ -15,14 +15,28 @@ type Result struct {
 	// string that spells a declared number or bool is that value; missing and null fields have their defaults; unusable
 	// values are omitted from objects, and nil in lists. Its kinds are those of the schema.
 	Value any
-	// Unusable lists fields and elements that must not be read: they have the wrong kind, or they are missing, required
-	// and have no default. The pointer "" means the whole document; Value is then nil. Everything below a listed
-	// pointer is also unusable. It is sorted by position, then pointer.
+	// Unusable lists fields and elements that must not be read: they have the wrong type, are outside their minimum or
+	// maximum, or break their format. The pointer "" means the whole document; Value is then nil. Everything below a
+	// listed pointer is also unusable. It is sorted by position, then pointer.
 	Unusable []Violation
-	// Warnings lists values of the right type that violate the schema: enum, pattern, range, length, format and so on;
-	// numbers that were saturated; and missing required fields, including those in Unusable. It has at most 1000
-	// entries, sorted by position, then pointer. Only the first 10 of each list have a position.
+	// Warnings lists what else violates the schema: enum, pattern, length and so on; missing required fields; numbers
+	// that were saturated; keys that are repeated, and those that look like a declared field that is missing. It has at
+	// most 1000 entries, sorted by position, then pointer. Only the first 10 of each list have a position.
 	Warnings []Violation
+}
+
+// Unfit returns why not to use the document as a whole: something in it is unusable, or a required field is missing. It
+// is nil if there is no such reason.
+func (r Result) Unfit() *Violation {
+	for i := range r.Unusable {
+		return &r.Unusable[i]
+	}
+	for i := range r.Warnings {
+		if r.Warnings[i].Keyword == "required" {
+			return &r.Warnings[i]
+		}
+	}
+	return nil
 }
 
 // Check reads a document with the schema. It never fails and never panics, whatever the document: problems are in the
@@ -44,10 +58,18 @@ func (s *Schema) Check(doc Document) Result {
 			return
 		}
 		if v, ok := c.conform(s, doc.Value); ok {
-			r.Warnings = append(c.inexact, c.judge(s.document(), v)...)
+			r.Warnings = slices.Concat(c.inexact, c.slips, doc.repeated())
+			found := c.judge(s.document(), v)
 			r.Value = c.fill(s, v) // judge sees the value without defaults
 			for _, h := range c.noDefault {
 				delete(h.object, h.field)
+			}
+			for _, f := range found {
+				if f.harms() {
+					c.unusable, r.Value = append(c.unusable, f), without(r.Value, SplitPointer(f.Pointer))
+				} else {
+					r.Warnings = append(r.Warnings, f)
+				}
 			}
 		}
 	})
@@ -74,7 +96,7 @@ func (c *conformer) judge(s *compiled, v any) []Violation {
 	// Unusable values are already reported.
 	unusable := make(map[string]bool, len(c.unusable))
 	for _, v := range c.unusable {
-		unusable[v.Pointer] = v.Keyword != "required"
+		unusable[v.Pointer] = true
 	}
 	return slices.DeleteFunc(checker.findings, func(v Violation) bool {
 		for at := v.Pointer; ; at = parent(at) {
@@ -83,6 +105,26 @@ func (c *conformer) judge(s *compiled, v any) []Violation {
 			}
 		}
 	})
+}
+
+// without omits the value at a path from v, in place: a field is deleted, an element becomes nil.
+func without(v any, path []string) any {
+	if len(path) == 0 {
+		return nil
+	}
+	switch container := v.(type) {
+	case map[string]any:
+		if item, ok := container[path[0]]; ok && len(path) > 1 {
+			without(item, path[1:])
+		} else {
+			delete(container, path[0])
+		}
+	case []any:
+		if i := elementIndex(path[0]); i >= 0 && i < len(container) {
+			container[i] = without(container[i], path[1:])
+		}
+	}
+	return v
 }
 
 // locate sets values, positions and order of violations.

@@ -81,8 +81,8 @@ func TestCheckReadsFields(t *testing.T) {
 		{`{"type": "integer"}`, `[1]`, nil, "is an array of 1, expected integer", ""},
 		{`{"type": "integer"}`, `{}`, nil, "is an object with 0 fields, expected integer", ""},
 		{`{"type": "integer"}`, `null`, nil, "", ""}, // the same as no field
-		{`{"type": "integer", "minimum": 0}`, `-1`, -1, "", "is -1, expected at least 0"},
-		{`{"type": "integer", "exclusiveMaximum": 3}`, `"3"`, 3, "", "is 3, expected less than 3"},
+		{`{"type": "integer", "minimum": 0}`, `-1`, nil, "is -1, expected at least 0", ""},
+		{`{"type": "integer", "exclusiveMaximum": 3}`, `"3"`, nil, "is 3, expected less than 3", ""},
 
 		{`{"type": "number"}`, `2.5`, 2.5, "", ""},
 		{`{"type": "number"}`, `"2.5"`, 2.5, "", ""},
@@ -101,7 +101,7 @@ func TestCheckReadsFields(t *testing.T) {
 		{`{"type": "string", "pattern": "^a"}`, `"b"`, "b", "", `is "b", expected string that matches ^a`},
 		{`{"type": "string", "minLength": 2}`, `"é"`, "é", "", "has 1 character, expected at least 2"},
 		{`{"type": "string", "maxLength": 2}`, `"ééé"`, "ééé", "", "has 3 characters, expected at most 2"},
-		{`{"type": "string", "format": "date-time"}`, `"today"`, "today", "", `is "today", expected a time`},
+		{`{"type": "string", "format": "date-time"}`, `"today"`, nil, `is "today", expected a time`, ""},
 		{`{"enum": ["a", "b", "c"]}`, `"d"`, "d", "", `is "d", expected one of "a", "b" or "c"`},
 		{`{"enum": ["a"]}`, `3`, nil, `is 3, expected string`, ""},
 		{`{"enum": [1, 2]}`, `"2"`, 2, "", ""},
@@ -235,7 +235,7 @@ func TestFormats(t *testing.T) {
 				}
 			}
 			for _, text := range tt.refused {
-				if r := s.Check(schema.Document{Value: text}); len(r.Warnings) != 1 || r.Warnings[0].Keyword != "format" || r.Value != text {
+				if r := s.Check(schema.Document{Value: text}); len(r.Unusable) != 1 || r.Unusable[0].Keyword != "format" || r.Value != nil {
 					t.Errorf("%s%s: %q gives %v", tt.format, more, text, r)
 				}
 			}
@@ -318,17 +318,15 @@ func TestCheckDocuments(t *testing.T) {
 			warnings: []string{"1:1: /index: is required but missing"},
 		},
 		{
-			name:     "a required field without a default is unusable",
+			name:     "a required field without a default is missing",
 			doc:      `{"index": 1}`,
 			want:     map[string]any{"index": 1, "phase": "", "limits": map[string]any{"times": 5}},
-			unusable: []string{"1:1: /name: is required but missing"},
 			warnings: []string{"1:1: /name: is required but missing"},
 		},
 		{
 			name:     "null is absent",
 			doc:      `{"index": 1, "name": null}`,
 			want:     map[string]any{"index": 1, "phase": "", "limits": map[string]any{"times": 5}},
-			unusable: []string{"1:22: /name: is required but missing"},
 			warnings: []string{"1:22: /name: is required but missing"},
 		},
 		{
@@ -348,7 +346,7 @@ func TestCheckDocuments(t *testing.T) {
 				"name": "x", "index": 0, "phase": "", "limits": map[string]any{"times": 5},
 				"tasks": []any{map[string]any{"id": 1, "done": false}, nil, map[string]any{"done": true}},
 			},
-			unusable: []string{"4:3: /tasks/1: is 7, expected object", "5:3: /tasks/2/id: is required but missing"},
+			unusable: []string{"4:3: /tasks/1: is 7, expected object"},
 			warnings: []string{"5:3: /tasks/2/id: is required but missing"},
 		},
 		{
@@ -361,20 +359,33 @@ func TestCheckDocuments(t *testing.T) {
 			unusable: []string{"1:55: /counts/b~1c: is an array of 0, expected integer; write a whole number such as 3"},
 		},
 		{
-			name: "wrong values are kept",
-			doc:  "{\"name\": \"x\",\r\n\t\"index\": -1, \"phase\": \"excution\"}",
-			want: map[string]any{"name": "x", "index": -1, "phase": "excution", "limits": map[string]any{"times": 5}},
+			name:     "a number out of range is unusable, a word that the enum lacks is kept",
+			doc:      "{\"name\": \"x\",\r\n\t\"index\": -1, \"phase\": \"excution\"}",
+			want:     map[string]any{"name": "x", "phase": "excution", "limits": map[string]any{"times": 5}},
+			unusable: []string{"2:11: /index: is -1, expected at least 0"},
 			warnings: []string{
-				"2:11: /index: is -1, expected at least 0",
 				`2:24: /phase: is "excution", expected one of "plan" or "execution"`,
 			},
 		},
 		{
 			name: "of duplicate keys the last counts, for value and position",
-			doc:  `{"name": "x", "index": "one", "index": -2}`,
-			want: map[string]any{"name": "x", "index": -2, "phase": "", "limits": map[string]any{"times": 5}},
+			doc:  `{"name": "x", "index": "one", "index": 2, "tasks": [{"id": 1, "done": true, "done": false, "done": true}]}`,
+			want: map[string]any{"name": "x", "index": 2, "phase": "", "limits": map[string]any{"times": 5}, "tasks": []any{map[string]any{"id": 1, "done": true}}},
 			warnings: []string{
-				"1:40: /index: is -2, expected at least 0",
+				"1:40: /index: is set more than once, and the last one counts; remove the others",
+				"1:100: /tasks/0/done: is set more than once, and the last one counts; remove the others",
+			},
+		},
+		{
+			name: "a key in other letters, or with a slip, does not set the field",
+			doc:  `{"name": "x", "index": 2, "Phase": "execution", "limit": 3, "counts": {"Name": 1}, "note": "y"}`,
+			want: map[string]any{
+				"name": "x", "index": 2, "phase": "", "limits": map[string]any{"times": 5}, "Phase": "execution", "limit": 3,
+				"counts": map[string]any{"Name": 1}, "note": "y",
+			},
+			warnings: []string{
+				`1:1: /limits: is not set, but "limit" is; did you mean "limits"?`,
+				`1:1: /phase: is not set, but "Phase" is; did you mean "phase"?`,
 			},
 		},
 		{name: "a list is no state", doc: `[]`, unusable: []string{"1:1: is an array of 0, expected object"}},
@@ -412,17 +423,16 @@ func TestCheckObject(t *testing.T) {
 	}`)
 	got := s.Check(mustParse(t, "{\"a b/é%\": 0, \"n\": \"x\",\n \"lisst\": 1, \"z\": 2}"))
 	want := schema.Result{
-		Value: map[string]any{"a b/é%": 0, "lisst": 1, "z": 2},
+		Value: map[string]any{"lisst": 1, "z": 2},
 		Unusable: []schema.Violation{
-			{Pointer: "/q", Line: 1, Col: 1, Message: "is required but missing", Keyword: "required"},
-			{Pointer: "/r", Line: 1, Col: 1, Message: "is required but missing", Keyword: "required"},
+			{Pointer: "/a b~1é%", Line: 1, Col: 12, Message: "is 0, expected at least 1", Keyword: "minimum", Value: json.Number("0")},
 			{Pointer: "/n", Line: 1, Col: 20, Message: `is "x", expected integer`, Help: "write a whole number such as 3", Keyword: "type", Value: "x"},
 		},
 		Warnings: []schema.Violation{
+			{Pointer: "/list", Line: 1, Col: 1, Message: `is not set, but "lisst" is`, Help: `did you mean "list"?`, Keyword: schema.Misspelt},
 			{Pointer: "/list", Line: 1, Col: 1, Message: "is required but missing", Keyword: "dependentRequired"},
 			{Pointer: "/q", Line: 1, Col: 1, Message: "is required but missing", Keyword: "required"},
 			{Pointer: "/r", Line: 1, Col: 1, Message: "is required but missing", Keyword: "required"},
-			{Pointer: "/a b~1é%", Line: 1, Col: 12, Message: "is 0, expected at least 1", Keyword: "minimum", Value: json.Number("0")},
 			{Pointer: "/lisst", Line: 2, Col: 11, Message: `is not a field of this object, expected a b/é%, list, n`, Help: `did you mean "list"?`, Keyword: "additionalProperties", Value: json.Number("1")},
 			{Pointer: "/z", Line: 2, Col: 19, Message: "is not a field of this object, expected a b/é%, list, n", Keyword: "additionalProperties", Value: json.Number("2")},
 		},

@@ -2,20 +2,25 @@ package schema
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
+
+	"github.com/ralph-sdk/ralph/internal/nearest"
 )
 
 // conformer copies a value in the form of its type: numbers normalized, strings read as the number or bool that they
 // spell, null and unusable values dropped where they are not allowed. It checks only kinds; the checker does the rest,
 // on the value without defaults.
 type conformer struct {
-	text func(pointer string) (string, bool) // Document.Text; may be nil
+	text  func(pointer string) (string, bool) // Document.Text; may be nil
+	whole bool                                // a missing required field makes its place unusable
 
 	path      []string    // the current path
 	length    int         // bytes in path
 	steps     int         // used so far: fields, defaults, messages
 	unusable  []Violation // without positions
 	inexact   []Violation // numbers that were saturated, without positions
+	slips     []Violation // missing fields and the keys that look like them, without positions
 	noDefault []position  // positions of unusable fields, which get no default: a default would be a value that no one wrote
 }
 
@@ -29,6 +34,9 @@ const (
 	maxPath         = 8 << 10   // bytes of the keys on the path to a value
 	maxConformSteps = 5_000_000 // each about ten nanoseconds
 	defaultSteps    = 10        // for a value in a default
+
+	maxSlips  = 100 // undeclared keys of an object that are compared with its missing fields
+	nearSteps = 20  // to compare two keys
 
 	// A document with more unusable values is not one of this schema.
 	maxUnusable = 1000
@@ -148,8 +156,12 @@ func (c *conformer) object(t *Schema, m map[string]any) map[string]any {
 	c.contain(len(t.Fields))
 	// Objects usually lack most fields of a large schema.
 	out := make(map[string]any, max(len(m), min(len(t.Fields), 32)))
+	var foreign []string // keys that are not declared
 	for key, v := range m {
 		field := t.Fields[key]
+		if field == nil && len(t.Fields) > 0 {
+			foreign = append(foreign, key)
+		}
 		if field == nil {
 			field = t.Extra
 		}
@@ -162,6 +174,17 @@ func (c *conformer) object(t *Schema, m map[string]any) map[string]any {
 			c.noDefault = append(c.noDefault, position{out, key})
 		}
 	}
+	if c.whole {
+		c.require(t, m)
+	}
+	if len(foreign) > 0 {
+		c.compare(t, m, foreign)
+	}
+	return out
+}
+
+// require rejects required fields of t that m lacks.
+func (c *conformer) require(t *Schema, m map[string]any) {
 	for name, field := range t.Fields {
 		v, ok := m[name]
 		if missing := !ok || v == nil && field.absent(); missing && !field.Optional && !field.HasDefault {
@@ -170,7 +193,30 @@ func (c *conformer) object(t *Schema, m map[string]any) map[string]any {
 			c.leave()
 		}
 	}
-	return out
+}
+
+// compare records missing fields of t that keys of m look like.
+func (c *conformer) compare(t *Schema, m map[string]any, foreign []string) {
+	var missing []string
+	for name := range t.Fields {
+		if _, ok := m[name]; !ok {
+			missing = append(missing, name)
+		}
+	}
+	if len(missing) == 0 || len(foreign) > maxSlips {
+		return
+	}
+	slices.Sort(foreign)
+	slices.Sort(missing)
+	c.take(nearSteps * len(foreign) * len(missing))
+	for _, key := range foreign {
+		if name := nearest.Slip(key, missing); name != "" {
+			c.slips = append(c.slips, Violation{
+				Pointer: PointerOf(append(slices.Clone(c.path), name)), Keyword: Misspelt,
+				Message: fmt.Sprintf("is not set, but %s is", show(key)), Help: fmt.Sprintf("did you mean %q?", name),
+			})
+		}
+	}
 }
 
 func (c *conformer) list(t *Schema, list []any) []any {

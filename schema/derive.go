@@ -258,7 +258,7 @@ func (d *deriver) bounds(n *node, t *Schema) {
 // setDefault sets the default of t, completed, from the schema's at a pointer. A default of the wrong type is an error,
 // because rules rely on the type. One that violates enum or pattern is allowed: it means that there is no value.
 func (d *deriver) setDefault(at string, t *Schema, value any) {
-	c := conformer{steps: d.steps}
+	c := conformer{steps: d.steps, whole: true}
 	refused := within(func() {
 		var ok bool
 		if value, ok = c.conform(t, value); ok {

@@ -49,18 +49,24 @@ type Violation struct {
 	Message   string // what is wrong; a clause without subject, such as `is "abc", expected integer`
 	Help      string // what to write instead, such as `did you mean "list"?`; "" if there is no suggestion
 	Clamped   bool   // the number is beyond ±(2^53-1), and rules read that instead
-	Keyword   string // the violated JSON Schema keyword; "type" for a wrong type; "" for numbers that are Clamped and if unknown
+	Keyword   string // the violated JSON Schema keyword; "type" for a wrong type; [Repeated] or [Misspelt]; "" for numbers that are Clamped and if unknown
 	Value     any    // the document's value, decoded; nil if missing, and for the document itself. It must not be modified
 }
 
-// Harms reports whether to report the violation to users when the value is read: a wrong type, a number out of range or
-// beyond ±(2^53-1), an invalid format. Others, such as an unknown enum value, occur in real files without harm.
-func (v Violation) Harms() bool {
+// Keywords of violations that JSON Schema does not have.
+const (
+	Repeated = "repeated" // an object has the key more than once; the last one counts
+	Misspelt = "misspelt" // a declared field is missing, and the object has a key that looks like it
+)
+
+// harms reports whether the value must not be read: a wrong type, a number out of range, an invalid format. Others, such
+// as an unknown enum value, occur in real files without harm.
+func (v Violation) harms() bool {
 	switch v.Keyword {
 	case "type", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "format":
 		return true
 	}
-	return v.Clamped
+	return false
 }
 
 // Text returns the message and the help.

@@ -24,6 +24,16 @@ type Document struct {
 	// Text returns the source text of the plain YAML scalar at a JSON pointer. Check uses it if a string is declared
 	// and the value is not one: `promise: 42` is "42", `on: true` is "true". It may be nil.
 	Text func(pointer string) (text string, ok bool)
+	// Repeated has the JSON pointers of fields whose key an object has more than once; the last one counts.
+	Repeated []string
+}
+
+// repeated returns a violation for each key that an object has more than once.
+func (d Document) repeated() (all []Violation) {
+	for _, pointer := range d.Repeated {
+		all = append(all, Violation{Pointer: pointer, Message: "is set more than once, and the last one counts", Keyword: Repeated, Help: "remove the others"})
+	}
+	return all
 }
 
 // ParseJSON parses exactly one JSON document of at most MaxDocumentSize bytes and MaxDepth levels. It skips a byte
@@ -63,6 +73,7 @@ func parseJSON(src []byte, maxSize int) (doc Document, err error) {
 		}
 		return fail(at, "unexpected %s after the end of the document", char(body, at))
 	}
+	doc.Repeated = repeatedKeys(body, body.SkipSpace(0), nil, nil)
 	doc.Position = func(pointer string) (line, col int) {
 		if at, ok := locate(body, SplitPointer(pointer)); ok {
 			return body.LineCol(at)
@@ -111,6 +122,34 @@ func tooDeep(src jsontext.Value) (at int, deep bool) {
 		return !deep
 	})
 	return at, deep
+}
+
+// Repeated keys of a document that are reported. Each level takes a pass over what is in it.
+const (
+	maxRepeated      = 10
+	maxRepeatedDepth = 20
+)
+
+// repeatedKeys appends to all the pointers of keys that the object or list at an offset of src, which is valid JSON, or
+// one in it, has more than once.
+func repeatedKeys(src jsontext.Value, at int, path []any, all []string) []string {
+	if src[at] != '{' && src[at] != '[' || len(path) > maxRepeatedDepth {
+		return all
+	}
+	seen := map[string]int{} // how often, by key
+	n := 0
+	for c := src.At(at); c.Next() && len(all) < maxRepeated; n++ {
+		step := any(n)
+		if c.Key != nil {
+			key := src[c.KeyStart:c.KeyEnd].Text()
+			if seen[key]++; seen[key] == 2 {
+				all = append(all, PointerOf(append(path, key)))
+			}
+			step = key
+		}
+		all = repeatedKeys(src, c.Start, append(path, step), all)
+	}
+	return all
 }
 
 // locate returns the offset of the value at path in src, which is valid JSON. The last of duplicate keys counts, as in

@@ -20,7 +20,8 @@ func TestLibrary(t *testing.T) {
 		`{"b": "/c"}`:                      {"/b: is not allowed here"},
 	} {
 		var got []string
-		for _, v := range mustCheck(t, src, doc).Warnings {
+		r := mustCheck(t, src, doc)
+		for _, v := range append(r.Warnings, r.Unusable...) {
 			got = append(got, v.Pointer+": "+v.Message)
 		}
 		if diff := cmp.Diff(want, got); diff != "" {

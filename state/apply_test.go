@@ -311,6 +311,7 @@ func TestApplyTakesBackWhenRefused(t *testing.T) {
 func TestApplySweeps(t *testing.T) {
 	p := newProject(t, map[string]string{"a.json": `{"n": 1}`, ".ralph-old.tmp": "", ".ralph-new.tmp": "", ".ralph-other": ""})
 	p.age(".ralph-old.tmp", 2*maxTempAge)
+	p.age(".ralph-new.tmp", 0)
 	p.age(".ralph-other", 2*maxTempAge)
 	if err := p.apply(Change{Path: "a.json", Format: JSON, Version: p.version("a.json"), Sets: []Set{set(2, "n")}}); err != nil {
 		t.Fatal(err)

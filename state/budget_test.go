@@ -63,11 +63,12 @@ func TestBudgetOfBytes(t *testing.T) {
 func TestBudgetOfWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newProject(t, map[string]string{"a.json": `{"n": ` + strings.Repeat(" ", 1<<20)})
+		p.age("a.json", 0)
 		p.local = true
 		b := NewBudget(2<<20, time.Minute)
 		p.SetBudget(b)
 		now := time.Now()
-		doc := p.Read(t.Context(), File{Path: "a.json", Format: JSON, Settle: time.Second, Now: func() time.Time { return now }})
+		doc := p.Read(t.Context(), File{Path: "a.json", Format: JSON, Now: func() time.Time { return now }})
 		if doc.Status != Invalid || time.Since(now) < time.Second {
 			t.Errorf("after %s: %+v", time.Since(now), doc)
 		}

@@ -99,7 +99,7 @@ func (e editable) with(set Set) (editable, error) {
 		edited, err = jsonedit.Set(e.src, set.Path, jsontext.Encode(set.Value))
 	} else {
 		name, _ := set.Path[0].(string) // Assign accepted it
-		edited, err = spliceFrontMatter(e.src, e.matter, e.format, name, set.Value)
+		edited, err = spliceFrontMatter(e.src, e.matter, name, set.Value)
 	}
 	if err != nil {
 		return editable{}, err

@@ -17,15 +17,14 @@ import (
 
 // spliceFrontMatter replaces the bytes of one value on the line of its field, or adds a line below the last one. It may
 // guess from the text, because the caller decodes and compares the result.
-func spliceFrontMatter(src []byte, m *matter, f Format, name string, value any) ([]byte, error) {
+func spliceFrontMatter(src []byte, m *matter, name string, value any) ([]byte, error) {
 	put := func(start, end int, text string) ([]byte, error) {
 		return slices.Concat(src[:m.offset+start], []byte(text), src[m.offset+end:]), nil
 	}
 	fields, _ := rawFields(m.yaml)
 	var field *rawField
 	for i := range fields {
-		// Of fields with the same name the last counts, with LenientFrontMatter the first.
-		if fields[i].key == name && (field == nil || f != LenientFrontMatter) {
+		if fields[i].key == name { // the last one counts
 			field = &fields[i]
 		}
 	}

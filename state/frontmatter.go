@@ -128,7 +128,8 @@ func decodeFrontMatter(src []byte) (*matter, error) {
 // document returns the fields with positions in the whole file.
 func (m *matter) document() schema.Document {
 	return schema.Document{
-		Value: m.value,
+		Value:    m.value,
+		Repeated: repeatedFields(m.fields, nil, nil),
 		Position: func(pointer string) (line, col int) {
 			n, ok := nodeAt(m.fields, pointer)
 			if !ok {

@@ -12,7 +12,7 @@ import (
 )
 
 // ReadAll reads the files that a pattern matches, each as f says, and returns the results of use for the documents,
-// sorted by path; f.Path is the pattern and f.Settle is ignored. It reads at most limit files, 0 for no limit, and
+// sorted by path; f.Path is the pattern. It reads at most limit files, 0 for no limit, and
 // returns how many it skipped as more. f.Timeout bounds the total time: when it or ctx ends, ReadAll returns an error
 // and no results, also if it would visit more than 100,000 files and directories, or if the files do not fit into the
 // [Budget]. On a disk of this machine it finishes the current file first. On another disk it may still call use after
@@ -41,7 +41,7 @@ func ReadAll[T any](ctx context.Context, r *Root, f File, limit int, use func(Do
 		err  error
 	}
 	got, ok := await(ctx, base.local, func() (got found) {
-		got.all, got.more, got.err = readMatches(ctx, base, pattern, f.Format, limit, func(d Doc) T {
+		got.all, got.more, got.err = readMatches(ctx, base, pattern, f, limit, func(d Doc) T {
 			d.Path = prefix + d.Path
 			return use(d)
 		})
@@ -108,7 +108,7 @@ func Match(pattern, path string) bool {
 	return ok && err == nil
 }
 
-func readMatches[T any](ctx context.Context, r *Root, pattern string, format Format, limit int, use func(Doc) T) ([]T, int, error) {
+func readMatches[T any](ctx context.Context, r *Root, pattern string, f File, limit int, use func(Doc) T) ([]T, int, error) {
 	names, err := r.matches(ctx, pattern)
 	if err != nil {
 		return nil, 0, err
@@ -119,7 +119,8 @@ func readMatches[T any](ctx context.Context, r *Root, pattern string, format For
 		names = names[:limit]
 	}
 	var all []T
-	dir, real := "", "" // neighbors share a directory, whose links are resolved once
+	settling := newSettling(f.Now) // for all together
+	dir, real := "", ""            // neighbors share a directory, whose links are resolved once
 	for _, name := range names {
 		if ctx.Err() != nil {
 			break
@@ -130,8 +131,12 @@ func readMatches[T any](ctx context.Context, r *Root, pattern string, format For
 				real = dir
 			}
 		}
-		doc, fits := r.readMatch(name, path.Join(real, path.Base(name)), format)
-		if !fits {
+		got, doc := r.readMatch(name, path.Join(real, path.Base(name)), f.Format)
+		for !got.spent && settling.again(ctx, doc) {
+			r.budget.giveBack(int64(len(got.data)))
+			got, doc = r.readMatch(name, path.Join(real, path.Base(name)), f.Format)
+		}
+		if got.spent {
 			return nil, 0, errors.New(doc.Problem)
 		}
 		if doc.Path != "" {
@@ -152,19 +157,15 @@ func (r *Root) matches(ctx context.Context, pattern string) ([]string, error) {
 	return slices.Compact(names), err
 }
 
-// readMatch returns the document of a match; its Path is "" if it no longer exists or is a directory. It reports
-// whether the file fits into the budget.
-func (r *Root) readMatch(name, at string, format Format) (_ Doc, fits bool) {
+// readMatch reads a match. The document's Path is "" if it no longer exists or is a directory.
+func (r *Root) readMatch(name, at string, format Format) (raw, Doc) {
 	got := fetchAt(place{root: r.root, rel: at, id: at}, r.budget)
 	if got.problem == notAFile(fs.ModeSymlink) {
 		got = r.fetch(location{shown: name, rel: name}, r.budget)
 	}
 	doc := got.decode(File{Format: format}, name, r.budget)
-	if got.spent {
-		return doc, false
-	}
 	if doc.Status == Missing && doc.Version == "" && (doc.Quiet || doc.Problem == notAFile(fs.ModeDir)) {
-		return Doc{}, true
+		doc.Path = ""
 	}
-	return doc, true
+	return got, doc
 }

@@ -81,7 +81,7 @@ func (e *rawField) goesOn() bool {
 	return false
 }
 
-// decodeFields reads the block field by field. Of fields with the same name the first counts.
+// decodeFields reads the block field by field. Of fields with the same name the last counts.
 func (m *matter) decodeFields(t *schema.Schema) error {
 	if len(m.yaml) > maxMatterSize {
 		return errMatterSize
@@ -99,13 +99,15 @@ func (m *matter) decodeFields(t *schema.Schema) error {
 	}
 	m.fields, m.value = &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}, map[string]any{}
 	reader := yamlReader{left: maxYAMLNodes}
-	seen := map[string]bool{}
-	for _, e := range fields {
-		if seen[e.key] {
-			m.remark(e.line, "there is a field %s above, which counts; this one is ignored", e.key)
+	last := map[string]int{} // by key
+	for i, e := range fields {
+		last[e.key] = i
+	}
+	for i, e := range fields {
+		if last[e.key] != i {
+			m.remark(e.line, "%s is set again below, which counts; this one is ignored", e.key)
 			continue
 		}
-		seen[e.key] = true
 		declared := t.At(e.key)
 		if v, node := m.readField(e, &reader, declared != nil && declared.Kind == schema.String); node != nil {
 			m.fields.Content = append(m.fields.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: e.key, Line: e.line, Column: len(e.indent) + 1}, node)

@@ -22,7 +22,7 @@ func TestReadSpecialFiles(t *testing.T) {
 	}
 	p.link("to-pipe", "pipe")
 	for _, path := range []string{"pipe", "to-pipe"} {
-		doc := p.Read(t.Context(), File{Path: path, Timeout: time.Hour, Settle: time.Hour})
+		doc := p.Read(t.Context(), File{Path: path, Timeout: time.Hour})
 		if doc.Status != Missing || doc.Quiet || doc.Problem != "is a named pipe, not a file" {
 			t.Errorf("%s: %+v", path, doc)
 		}

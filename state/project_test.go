@@ -31,6 +31,7 @@ func newProject(t *testing.T, files map[string]string) project {
 
 func (p project) path(name string) string { return filepath.Join(p.Dir(), filepath.FromSlash(name)) }
 
+// write writes a file that is an hour old, so that reading does not wait for its end.
 func (p project) write(name, content string) {
 	p.t.Helper()
 	if err := os.MkdirAll(filepath.Dir(p.path(name)), 0o755); err != nil {
@@ -39,6 +40,7 @@ func (p project) write(name, content string) {
 	if err := os.WriteFile(p.path(name), []byte(content), 0o644); err != nil {
 		p.t.Fatal(err)
 	}
+	p.age(name, time.Hour)
 }
 
 func (p project) link(name, target string) {

@@ -24,9 +24,6 @@ const MaxFileSize = 8 << 20
 // defaultTimeout bounds reading one file, see [File.Timeout].
 const defaultTimeout = 2 * time.Second
 
-// settlePoll is the interval for reading a file again that does not parse yet.
-const settlePoll = 20 * time.Millisecond
-
 // Status is the status of a document.
 type Status uint8
 
@@ -79,9 +76,9 @@ type File struct {
 	// field is the text of its line. It may be nil.
 	Schema *schema.Schema
 
-	// Settle is how long to wait for a file that is still being written: only while it has a problem and is younger
-	// than this, and never longer in total. Zero does not wait.
-	Settle time.Duration
+	// Check returns why a well formed document cannot be used, as an error that completes a sentence beginning with its
+	// path; the document is then invalid. It may be nil.
+	Check func(Doc) error
 
 	// Timeout bounds each read of the file; 0 is 2 s. A file that takes longer is missing. It does not interrupt a read
 	// from a disk of this machine, except in the home directory.
@@ -126,7 +123,8 @@ type Doc struct {
 	Items []Item // Checklist: its items in order
 }
 
-// Read reads a file. It never fails: problems are in the Doc.
+// Read reads a file. It never fails: problems are in the Doc. A file that was written in the last two seconds and has no
+// document is read again for up to a second, because something may be writing it.
 func (r *Root) Read(ctx context.Context, f File) Doc {
 	loc, err := r.locate(f.Path)
 	if err != nil {
@@ -137,25 +135,13 @@ func (r *Root) Read(ctx context.Context, f File) Doc {
 		}
 		return doc
 	}
-	now := f.Now
-	if now == nil {
-		now = time.Now
-	}
-	began, start := now(), time.Now()
-	for {
+	for s := newSettling(f.Now); ; {
 		raw := r.fetchWithin(ctx, loc, f.Timeout, r.budget)
 		doc := raw.decode(f, loc.shown, r.budget)
-		waited := time.Since(start)
-		age := max(began.Add(waited).Sub(doc.ModTime), 0)
-		if doc.Problem == "" || doc.Version == "" || waited >= f.Settle || age >= f.Settle {
+		if raw.spent || !s.again(ctx, doc) {
 			return doc
 		}
-		select {
-		case <-ctx.Done():
-			return doc
-		case <-time.After(min(settlePoll, f.Settle-waited)):
-		}
-		r.budget.giveBack(int64(len(raw.data))) // it is read again
+		r.budget.giveBack(int64(len(raw.data)))
 	}
 }
 
@@ -326,6 +312,9 @@ func (r *raw) decode(f File, path string, b *Budget) Doc {
 		}
 	default:
 		err = errors.New("cannot be read as " + f.Format.String())
+	}
+	if err == nil && fits && doc.Status == OK && f.Check != nil {
+		err = f.Check(doc)
 	}
 	switch {
 	case !fits:

@@ -288,26 +288,24 @@ func TestDocumentOfFrontMatter(t *testing.T) {
 
 // A file that is being written is waited for, and no other.
 func TestSettle(t *testing.T) {
-	const long = time.Minute
 	tests := []struct {
 		name    string
 		format  Format
 		content string
 		age     time.Duration
-		settle  time.Duration
 		status  Status
 		waits   time.Duration
 	}{
-		{"well formed", JSON, "{}", 0, long, OK, 0},
-		{"well formed but no object", JSON, "[]", 0, long, Invalid, long},
-		{"no text yet", Text, "", 0, long, Missing, long},
-		{"list is never torn", Checklist, "", 0, long, OK, 0},
-		{"no front matter yet", FrontMatter, "", 0, long, Missing, long},
-		{"old", JSON, "{", time.Hour, long, Invalid, 0},
-		{"old front matter", FrontMatter, "---\na: 1", time.Hour, long, Invalid, 0},
-		{"not asked to wait", JSON, "{", 0, 0, Invalid, 0},
-		{"young", JSON, "{", time.Second, long, Invalid, long - time.Second},
-		{"from the future, as long as asked for", JSON, "{", -time.Hour, long, Invalid, long},
+		{"well formed", JSON, "{}", 0, OK, 0},
+		{"well formed but no object", JSON, "[]", 0, Invalid, settleTime},
+		{"no text yet", Text, "", 0, Missing, settleTime},
+		{"list is never torn", Checklist, "", 0, OK, 0},
+		{"no front matter yet", FrontMatter, "", 0, Missing, settleTime},
+		{"read leniently", LenientFrontMatter, "---\nglob: *.md\n---\n", 0, OK, 0},
+		{"old", JSON, "{", youngAge, Invalid, 0},
+		{"old front matter", FrontMatter, "---\na: 1", time.Hour, Invalid, 0},
+		{"nearly old", JSON, "{", youngAge - settleTime/2, Invalid, settleTime / 2},
+		{"from the future", JSON, "{", -time.Hour, Invalid, settleTime},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -315,7 +313,7 @@ func TestSettle(t *testing.T) {
 				p := newProject(t, map[string]string{"f": test.content})
 				p.age("f", test.age)
 				start := time.Now()
-				doc := p.Read(t.Context(), File{Path: "f", Format: test.format, Settle: test.settle, Now: func() time.Time { return start }})
+				doc := p.Read(t.Context(), File{Path: "f", Format: test.format, Now: func() time.Time { return start }})
 				if waited := time.Since(start); doc.Status != test.status || waited != test.waits {
 					t.Errorf("got %v after %v: %s", doc.Status, waited, doc.Problem)
 				}
@@ -332,8 +330,8 @@ func TestSettle(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					p := newProject(t, map[string]string{"f": first})
 					p.age("f", 0)
-					time.AfterFunc(3*settlePoll, func() { p.write("f", parts[0]+parts[1]) })
-					doc := p.Read(t.Context(), File{Path: "f", Format: format, Settle: long})
+					time.AfterFunc(3*settlePoll, func() { os.WriteFile(p.path("f"), []byte(parts[0]+parts[1]), 0o644) })
+					doc := p.Read(t.Context(), File{Path: "f", Format: format})
 					if doc.Status != OK {
 						t.Errorf("got %v: %s", doc.Status, doc.Problem)
 					}
@@ -342,14 +340,31 @@ func TestSettle(t *testing.T) {
 		}
 	}
 
+	t.Run("waits for all matches together", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			p := newProject(t, map[string]string{"a.json": "{", "b.json": `{"a": `, "c.json": "{}"})
+			for _, name := range []string{"a.json", "b.json", "c.json"} {
+				p.age(name, 0)
+			}
+			p.local = true
+			start := time.Now()
+			time.AfterFunc(3*settlePoll, func() { os.WriteFile(p.path("a.json"), []byte("{}"), 0o644) })
+			all, _, err := ReadAll(t.Context(), p.Root, File{Path: "*.json", Format: JSON}, 0, func(d Doc) Status { return d.Status })
+			if diff := cmp.Diff([]Status{OK, Invalid, OK}, all); diff != "" || err != nil || time.Since(start) != settleTime {
+				t.Errorf("after %s: %v (-want +got)\n%s", time.Since(start), err, diff)
+			}
+		})
+	})
+
 	t.Run("gives up with the context", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			p := newProject(t, map[string]string{"f": "{"})
-			ctx, cancel := context.WithTimeout(t.Context(), long/2)
+			p.age("f", 0)
+			ctx, cancel := context.WithTimeout(t.Context(), settleTime/2)
 			defer cancel()
 			start := time.Now()
-			doc := p.Read(ctx, File{Path: "f", Format: JSON, Settle: long})
-			if waited := time.Since(start); doc.Status == OK || waited != long/2 {
+			doc := p.Read(ctx, File{Path: "f", Format: JSON})
+			if waited := time.Since(start); doc.Status == OK || waited != settleTime/2 {
 				t.Errorf("got %v after %v", doc.Status, waited)
 			}
 		})

@@ -169,6 +169,31 @@ func fieldOf(mapping *yaml.Node, name string) (*yaml.Node, bool) {
 	return nil, false
 }
 
+// maxRepeated bounds the repeated keys of a document that are reported.
+const maxRepeated = 10
+
+// repeatedFields appends to all the JSON pointers of keys that a mapping in n has more than once. It does not follow
+// aliases, whose mappings are elsewhere too.
+func repeatedFields(n *yaml.Node, path []any, all []string) []string {
+	switch {
+	case n == nil || len(all) >= maxRepeated:
+	case n.Kind == yaml.SequenceNode:
+		for i, item := range n.Content {
+			all = repeatedFields(item, append(path, i), all)
+		}
+	case n.Kind == yaml.MappingNode:
+		seen := make(map[string]int, len(n.Content)/2) // how often, by key
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			name, _ := keyText(n.Content[i])
+			if seen[name]++; seen[name] == 2 {
+				all = append(all, schema.PointerOf(append(path, name)))
+			}
+			all = repeatedFields(n.Content[i+1], append(path, name), all)
+		}
+	}
+	return all
+}
+
 func dealias(n *yaml.Node) *yaml.Node {
 	for n.Kind == yaml.AliasNode && n.Alias != nil {
 		n = n.Alias

@@ -170,7 +170,6 @@ func SourceOptionKeys() Keys {
 		{"schema", Schema, "JSON Schema of the document, of each file of a glob, or of the field json of exec: a file next to the policy, ralph:NAME, or inline."},
 		{"returns", Schema, "JSON Schema of the answer: a file next to the policy, ralph:NAME, or inline."},
 		{"inline", Bool, "The fields of this fact are names too. At most one fact can be inline, and it needs a schema."},
-		{"settle", Duration, "How long to wait for a file that was just written and does not parse yet; not at all by default. A file that is older than this is never waited for."},
 		{"covers", Args, "Patterns of the project's files that the approval covers, instead of the program and the file that an interpreter runs; [] is the command line only."},
 		{"lenient", Bool, "Front matter that is not YAML is read field by field; problem(fact) reports which fields."},
 	}

@@ -51,6 +51,30 @@ func OrBeginning(word string, candidates []string) string {
 	return meant
 }
 
+// Slip returns the candidate that word spells with one slip: in other letter case, with other signs between its words, or
+// with one letter that is wrong, missing, too much or swapped with the next. It returns "" if there is none. A short word
+// has no slip in a letter, because others are near it by chance.
+func Slip(word string, candidates []string) string {
+	fold := func(s string) string { return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(s)) }
+	near := ""
+	if len(word) > maxWord {
+		return ""
+	}
+	for _, c := range candidates {
+		a, b := []rune(fold(word)), []rune(fold(c))
+		switch {
+		case slices.Equal(a, b):
+			return c
+		case near == "" && min(len(a), len(b)) >= minSlip && len(c) <= maxWord && distance(a, b, 1) <= 1:
+			near = c
+		}
+	}
+	return near
+}
+
+// minSlip is the shortest word, in letters, in which one may be wrong.
+const minSlip = 4
+
 // distance returns the number of letters to insert, delete, replace or swap to turn a into b, or more than atMost.
 func distance(a, b []rune, atMost int) int {
 	if max(len(a)-len(b), len(b)-len(a)) > atMost {

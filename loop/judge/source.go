@@ -137,8 +137,8 @@ func typed(s *schema.Schema, a *Answer) rules.Value {
 		return rules.Value{Status: rules.Missing, Private: true, Problem: "the answer does not fit: " + strings.TrimPrefix(pointer+" ", " ") + message}
 	}
 	r := s.Check(schema.Document{Value: a.Value})
-	if len(r.Unusable) > 0 {
-		return missing(r.Unusable[0].Pointer, r.Unusable[0].Message)
+	if bad := r.Unfit(); bad != nil {
+		return missing(bad.Pointer, bad.Message)
 	}
 	if at, ok := spelled(a.Value, r.Value, ""); ok {
 		return missing(at, "is a string")
