@@ -325,7 +325,7 @@ func (d *Decision) evaluate(ctx context.Context) {
 		d.usd, _ = world.Name(ctx, vocab.RunCost).(float64)
 	}
 	if g.problem != "" {
-		d.Verdict.Trace.Warnings = append(d.Verdict.Trace.Warnings, "transcript: "+g.problem)
+		d.Verdict.Trace.Warnings = append(d.Verdict.Trace.Warnings, g.problem)
 	}
 	if lines := g.missed(ctx); len(lines) > 0 && d.Verdict.Action == rules.Continue {
 		d.Verdict.Reason = strings.TrimLeft(d.Verdict.Reason+"\n\n"+strings.Join(lines, "\n"), "\n")

@@ -3,7 +3,9 @@ package loop
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os/exec"
 	"slices"
 	"strings"
@@ -28,7 +30,8 @@ type gatherer struct {
 
 	session  *host.Session
 	read     bool
-	problem  string // why the session cannot be read
+	unread   error  // the session file exists, and cannot be read
+	problem  string // why the session file was not read, or not all of it
 	gathered map[*rules.Fact]rules.Value
 	did      []host.Action // in this turn; valid if didRead
 	didRead  bool
@@ -143,15 +146,20 @@ func (g *gatherer) gather(ctx context.Context, decl *rules.Fact, args []string) 
 	return v
 }
 
-// transcript reads the end of the session file, when it is first needed. Where the host names a subagent's file it is
-// the subagent's; TranscriptPath is its parent's.
-func (g *gatherer) transcript(ctx context.Context) *host.Session {
-	if g.read {
-		return g.session
+// transcript reads the end of the session file, when it is first needed. It returns nil if there is none, and an error if
+// the file exists and cannot be read. Where the host names a subagent's file it is the subagent's; TranscriptPath is its
+// parent's.
+func (g *gatherer) transcript(ctx context.Context) (*host.Session, error) {
+	if !g.read {
+		g.read = true
+		g.session, g.unread = g.readSession(ctx)
 	}
-	g.read = true
+	return g.session, g.unread
+}
+
+func (g *gatherer) readSession(ctx context.Context) (*host.Session, error) {
 	if g.root == nil {
-		return nil
+		return nil, nil
 	}
 	path := g.Event.TranscriptPath
 	o := host.SessionOptions{LastMessage: g.Event.LastAssistantMessage}
@@ -165,23 +173,35 @@ func (g *gatherer) transcript(ctx context.Context) *host.Session {
 		path = sessionFile(g.Event.SessionID, g.loop.getenv)
 	}
 	if path == "" {
-		return nil
+		return nil, nil
 	}
 	s, err := host.ReadSession(ctx, path, o)
 	if err != nil {
 		g.problem = err.Error()
-		return nil
+		if errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+		return nil, err
 	}
 	if s.Cut() {
-		g.problem = fmt.Sprintf("%s: only its last %d MiB were read, and the turn began before that: earlier messages of the agent are not seen", path, s.Bytes()>>20)
+		g.problem = fmt.Sprintf("transcript %s: only its last %d MiB were read, and the turn began before that: earlier messages of the agent are not seen", path, s.Bytes()>>20)
 	}
-	g.session = s
-	return s
+	return s, nil
+}
+
+// deaf returns why the agent's words cannot be known: the hook input has none, and the session file cannot be read.
+func (g *gatherer) deaf(ctx context.Context) error {
+	if g.Event.LastAssistantMessage != "" {
+		return nil
+	}
+	_, err := g.transcript(ctx)
+	return err
 }
 
 // words returns the agent's own words since the last prompt or continuation.
 func (g *gatherer) words(ctx context.Context) []string {
-	return host.Words(g.transcript(ctx), g.Event.LastAssistantMessage)
+	s, _ := g.transcript(ctx)
+	return host.Words(s, g.Event.LastAssistantMessage)
 }
 
 // question is a marker that a rule waited for and that did not count.
@@ -196,9 +216,12 @@ const (
 	maxQuestions = 100
 )
 
-// marker returns a function that reports whether the agent wrote a marker. It checks the hook input first and reads the
-// session file only if that does not decide.
-func (g *gatherer) marker(ctx context.Context, form host.Form) func(string) bool {
+// marker returns a function that reports whether the agent wrote a marker, or why that cannot be known. It checks the
+// hook input first and reads the session file only if that does not decide.
+func (g *gatherer) marker(ctx context.Context, form host.Form) any {
+	if err := g.deaf(ctx); err != nil {
+		return err
+	}
 	return func(text string) bool {
 		if last := g.Event.LastAssistantMessage; last != "" && form.In([]string{last}, text) {
 			return true
@@ -274,34 +297,33 @@ func (g *gatherer) Name(ctx context.Context, name string) any {
 	return in
 }
 
-// transcriptName returns the value of a name about the session, or nil if unknown.
+// transcriptName returns the value of a name about the session, nil without a session file, or the error of one that
+// cannot be read.
 func (g *gatherer) transcriptName(ctx context.Context, name string) any {
-	s := g.transcript(ctx)
+	s, err := g.transcript(ctx)
 	switch name {
-	case vocab.TranscriptLast:
-		if last := g.Event.LastAssistantMessage; last != "" || s == nil {
-			return last
-		}
-		return s.Last()
-	case vocab.TranscriptTexts:
-		return listOf(g.words(ctx), asAny)
 	case vocab.TranscriptFailed:
-		var f *host.Failure
-		if s != nil {
-			f = s.Failed()
+		if f := g.failed(s); f != nil {
+			return map[string]any{"kind": f.Kind, "text": f.Text}
 		}
-		if f == nil && g.Event.Name == host.StopFailure { // the file may lag or lack the failure
-			f = host.FailureOf(g.Event.Error, cmp.Or(g.Event.ErrorDetails, g.Event.LastAssistantMessage))
-		}
-		if f == nil {
-			return nil
-		}
-		return map[string]any{"kind": f.Kind, "text": f.Text}
+		err = g.deaf(ctx)
+	case vocab.TranscriptLast, vocab.TranscriptTexts:
+		err = g.deaf(ctx)
 	}
-	if s == nil {
+	if err != nil {
+		return err
+	}
+	switch last := g.Event.LastAssistantMessage; {
+	case name == vocab.TranscriptLast && (last != "" || s == nil):
+		return last
+	case name == vocab.TranscriptTexts:
+		return listOf(g.words(ctx), asAny)
+	case s == nil:
 		return nil
 	}
 	switch name {
+	case vocab.TranscriptLast:
+		return s.Last()
 	case vocab.TranscriptPrompt:
 		return s.Prompt(ctx)
 	case vocab.TranscriptTurns:
@@ -325,6 +347,17 @@ func (g *gatherer) transcriptName(ctx context.Context, name string) any {
 	return nil
 }
 
+// failed returns the failure that ended the turn, or nil.
+func (g *gatherer) failed(s *host.Session) *host.Failure {
+	if s != nil && s.Failed() != nil {
+		return s.Failed()
+	}
+	if g.Event.Name == host.StopFailure { // the file may lag or lack the failure
+		return host.FailureOf(g.Event.Error, cmp.Or(g.Event.ErrorDetails, g.Event.LastAssistantMessage))
+	}
+	return nil
+}
+
 // actions returns the agent's actions in this turn, which are read once.
 func (g *gatherer) actions(ctx context.Context, s *host.Session) []host.Action {
 	if !g.didRead {
@@ -335,7 +368,7 @@ func (g *gatherer) actions(ctx context.Context, s *host.Session) []host.Action {
 
 // elapsed returns the time since the session began, 0 if unknown.
 func (g *gatherer) elapsed(ctx context.Context) time.Duration {
-	if s := g.transcript(ctx); s != nil {
+	if s, _ := g.transcript(ctx); s != nil {
 		if began := s.Began(ctx); !began.IsZero() {
 			return max(0, g.Time.Sub(began))
 		}

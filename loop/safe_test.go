@@ -193,8 +193,8 @@ func TestNothingPublicPanics(t *testing.T) {
 			t.Errorf("the record is %+v", r)
 		}
 	}
-	if s := (loop.Query{}).Session(none); s != nil {
-		t.Errorf("a session %v", s)
+	if s, err := (loop.Query{}).Session(none); s != nil || err != nil {
+		t.Errorf("a session %v, error %v", s, err)
 	}
 	tested := slices.Concat(harmless, slices.Collect(func(yield func(string) bool) {
 		for name := range refused {

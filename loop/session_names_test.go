@@ -9,6 +9,7 @@ import (
 	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/internal/vocab"
 	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/rules"
 )
 
 // shows is a policy that reports the value of an expression.
@@ -101,5 +102,52 @@ func TestNoSubagent(t *testing.T) {
 		if got := said(d); got != want || (d.Skipped != "") != (typ == "") || d.Verdict.Memory.Total > len(typ) {
 			t.Errorf("type %q: it says %q, skipped %q", typ, got, d.Skipped)
 		}
+	}
+}
+
+// A session file that exists and cannot be read keeps a stop rule undecided; one that does not exist is no conversation.
+func TestSessionThatCannotBeRead(t *testing.T) {
+	for _, c := range []struct {
+		when, last string
+		undecided  bool
+	}{
+		{`said("DONE")`, "", true},
+		{`promised("DONE")`, "", true},
+		{`mentions("DONE")`, "", true},
+		{`transcript.last == "DONE"`, "", true},
+		{`"DONE" in transcript.texts`, "", true},
+		{`transcript.total_tokens > 1000`, "still at it", true},
+		{`transcript.passed("make")`, "still at it", true},
+		{`len(transcript.turns(1)) > 3`, "still at it", true},
+		{`transcript.failed != nil`, "", true},
+		{`len(todo) > 3`, "still at it", true},
+		{`said("DONE")`, "still at it", false},
+		{`transcript.failed != nil`, "still at it", false},
+		{`transcript.last == "DONE"`, "still at it", false},
+	} {
+		t.Run(c.when+" "+c.last, func(t *testing.T) {
+			p := newProject(t, nil)
+			l := p.loop(`
+ralph: 1
+facts:
+  todo: {tasks: claude}
+rules:
+  - name: over
+    when: '` + c.when + `'
+    stop: It is over.
+  - {name: go-on, continue: Go on.}`)
+			ev := p.stop()
+			ev.LastAssistantMessage = c.last
+			for path, fault := range map[string]rules.Fault{p.path(""): rules.FaultFact, p.path("gone.jsonl"): ""} {
+				ev.TranscriptPath = path
+				if !c.undecided {
+					fault = ""
+				}
+				d := p.run(l, ev)
+				if d.Verdict.Fault != fault || d.Continue() != (fault == "") || strings.Contains(strings.Join(d.Notices, "\n"), "not a regular file") != (fault != "") {
+					t.Errorf("%s: it goes on: %v, fault %q, notices %q", path, d.Continue(), d.Verdict.Fault, d.Notices)
+				}
+			}
+		})
 	}
 }

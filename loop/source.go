@@ -50,14 +50,15 @@ type Query struct {
 	Now     time.Time // of the event
 
 	allowed func() error // why the program of the fact may not start, asked right before its start
-	session func(context.Context) *host.Session
+	session func(context.Context) (*host.Session, error)
 	budget  *state.Budget // of all files
 }
 
-// Session returns the session file of the event, which it opens when first called, or nil if there is none.
-func (q Query) Session(ctx context.Context) *host.Session {
+// Session returns the session file of the event, which it opens when first called: nil if there is none, and an error if
+// there is one that cannot be read.
+func (q Query) Session(ctx context.Context) (*host.Session, error) {
 	if q.session == nil {
-		return nil
+		return nil, nil
 	}
 	return q.session(ctx)
 }

@@ -46,7 +46,11 @@ func gatherTasks(ctx context.Context, q Query) rules.Value {
 	if !own {
 		return absent("there is no task list " + name)
 	}
-	if session := q.Session(ctx); session != nil {
+	session, err := q.Session(ctx)
+	switch {
+	case err != nil:
+		return missing("the session's task list cannot be read: " + err.Error())
+	case session != nil:
 		if list, ok := session.Tasks(ctx); ok {
 			return rules.Value{V: listOf(list, ofSession)}
 		}

@@ -20,9 +20,9 @@ type Facts interface {
 	Fact(ctx context.Context, decl *Fact, args []string) Value
 
 	// Name returns the value of one of ralph's own names, see docs/reference/names.md. name is the full name of a
-	// member ("transcript.last", "env.HOME"). nil means the zero value of its type; other values convert as in
-	// [ValueOf], and a function needs a func of the type that [Names] lists. now and the names of loop are in [Options]
-	// instead.
+	// member ("transcript.last", "env.HOME"). nil means the zero value of its type, and an error why a value that exists
+	// cannot be used; other values convert as in [ValueOf], and a function needs a func of the type that [Names] lists.
+	// now and the names of loop are in [Options] instead.
 	Name(ctx context.Context, name string) any
 }
 

@@ -187,8 +187,12 @@ func (ev *evaluation) name(s *symbol) (any, truth) {
 	if s.name == vocab.SessionElapsed && (v == nil || v == time.Duration(0)) { // the session file has no time
 		v = since(ev.verdict.Memory.Began, ev.now)
 	}
-	if v == nil {
+	switch v := v.(type) {
+	case nil:
 		return s.info.zero, known
+	case error:
+		ev.why, ev.lack = sentencef("%s: %s", s.name, masked(v.Error(), s.info.mark != nil)), unusable
+		return nil, unknown
 	}
 	v, problem := s.info.take(v, &ev.meter)
 	if ev.full() {

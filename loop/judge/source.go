@@ -75,7 +75,11 @@ func (source) Gather(ctx context.Context, q loop.Query) rules.Value {
 	if results != "" && results != "true" && results != "false" {
 		return rules.Value{Status: rules.Missing, Problem: fmt.Sprintf("tool_results must be true or false; got %q", results)}
 	}
-	if r.Turns = turns(ctx, q, limit, results == "true"); len(r.Turns) == 0 {
+	var err error
+	switch r.Turns, err = turns(ctx, q, limit, results == "true"); {
+	case err != nil:
+		return failure(err)
+	case len(r.Turns) == 0:
 		return absent("there is no conversation to judge")
 	}
 	answer, err := Ask(ctx, r)
@@ -110,10 +114,10 @@ func request(q loop.Query) (r Request, key string) {
 
 // turns returns the last turns of the conversation. The session file may lag behind the agent, whose last message is
 // then only in the event.
-func turns(ctx context.Context, q loop.Query, n int, results bool) []Turn {
-	s := q.Session(ctx)
+func turns(ctx context.Context, q loop.Query, n int, results bool) ([]Turn, error) {
+	s, err := q.Session(ctx)
 	if s == nil {
-		return nil
+		return nil, err
 	}
 	var all []Turn
 	for _, e := range s.Conversation(ctx, n, results) {
@@ -127,7 +131,7 @@ func turns(ctx context.Context, q loop.Query, n int, results bool) []Turn {
 	case !strings.Contains(all[len(all)-1].Text, last):
 		all[len(all)-1].Text += "\n" + last
 	}
-	return all[max(0, len(all)-n):]
+	return all[max(0, len(all)-n):], nil
 }
 
 // typed validates an answer with the schema in the policy. Unlike in files, which people write, a string that spells a
