@@ -178,7 +178,7 @@ func (g *gatherer) readSession(ctx context.Context) (*host.Session, error) {
 	s, err := host.ReadSession(ctx, path, o)
 	if err != nil {
 		g.problem = err.Error()
-		if errors.Is(err, fs.ErrNotExist) {
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, host.ErrNotRegular) { // it names no session file
 			err = nil
 		}
 		return nil, err

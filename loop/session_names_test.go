@@ -2,6 +2,7 @@ package loop_test
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -105,7 +106,7 @@ func TestNoSubagent(t *testing.T) {
 	}
 }
 
-// A session file that exists and cannot be read keeps a stop rule undecided; one that does not exist is no conversation.
+// A session file that exists and cannot be read keeps a stop rule undecided. A path that leads to no file is no conversation.
 func TestSessionThatCannotBeRead(t *testing.T) {
 	for _, c := range []struct {
 		when, last string
@@ -138,13 +139,16 @@ rules:
   - {name: go-on, continue: Go on.}`)
 			ev := p.stop()
 			ev.LastAssistantMessage = c.last
-			for path, fault := range map[string]rules.Fault{p.path(""): rules.FaultFact, p.path("gone.jsonl"): ""} {
+			if err := os.Symlink("circle.jsonl", p.path("circle.jsonl")); err != nil {
+				t.Skip("no links here:", err)
+			}
+			for path, fault := range map[string]rules.Fault{p.path("circle.jsonl"): rules.FaultFact, p.path("gone.jsonl"): "", p.path(""): ""} {
 				ev.TranscriptPath = path
 				if !c.undecided {
 					fault = ""
 				}
 				d := p.run(l, ev)
-				if d.Verdict.Fault != fault || d.Continue() != (fault == "") || strings.Contains(strings.Join(d.Notices, "\n"), "not a regular file") != (fault != "") {
+				if d.Verdict.Fault != fault || d.Continue() != (fault == "") || strings.Contains(strings.Join(d.Notices, "\n"), "too many levels of symbolic links") != (fault != "") {
 					t.Errorf("%s: it goes on: %v, fault %q, notices %q", path, d.Continue(), d.Verdict.Fault, d.Notices)
 				}
 			}

@@ -81,7 +81,7 @@ func (q Query) read(ctx context.Context, f state.File) (state.Doc, rules.Value) 
 		Path: q.Args[0], Format: f.Format, Check: f.Check, Schema: q.Fact.Schema, Timeout: q.Fact.Timeout,
 		Now: func() time.Time { return q.Now },
 	})
-	v := rules.Value{Problem: doc.Problem, Quiet: doc.Quiet, Path: doc.Path, Version: doc.Version, ModTime: doc.ModTime}
+	v := rules.Value{Problem: doc.Problem, Quiet: doc.Quiet, Found: doc.Found, Path: doc.Path, Version: doc.Version, ModTime: doc.ModTime}
 	switch doc.Status {
 	case state.Missing:
 		v.Status = rules.Missing

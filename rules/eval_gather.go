@@ -95,7 +95,7 @@ func (ev *evaluation) traceFact(f *Fact, start time.Duration) {
 	g := &ev.gotten[f.index]
 	r := FactRead{
 		Name: f.Name, Source: f.Source.Name, Status: g.Status, Path: ev.show(masked(g.Path, g.masked)), Problem: ev.show(g.problem),
-		Defaulted: g.Status == Missing && f.HasDefault, Start: start, Took: time.Since(ev.start) - start, Meta: g.Meta, Modified: g.ModTime.UTC(),
+		Unusable: g.Status != OK && lackOf(&g.Value) == unusable, Defaulted: g.Status == Missing && f.HasDefault, Start: start, Took: time.Since(ev.start) - start, Meta: g.Meta, Modified: g.ModTime.UTC(),
 	}
 	if g.masked && !ev.clear() {
 		r.Meta, r.Modified = nil, time.Time{}

@@ -59,7 +59,9 @@ func (ev *evaluation) head() bool {
 				v.Fault = FaultFact
 			}
 			v.Private = why.private()
-			return ev.aside(NoLoop, why.full)
+			ev.aside(NoLoop, why.full)
+			v.Show = g.Found && ev.once(why.full)
+			return false
 		}
 		v.Loop = &LoopInfo{Name: ev.verdict.Memory.Loop.Name, State: g.Path, Gone: true}
 	} else {
@@ -69,9 +71,13 @@ func (ev *evaluation) head() bool {
 			v.Loop.Name = g.Path
 		}
 	}
+	var hidden sentence // why the owner of a usable state is unknown; rules can ask for one that is not usable
 	if l.owner != nil && !v.Loop.Gone {
-		if owner, state := ev.value(l.owner); state == known {
+		switch owner, was := ev.value(l.owner); {
+		case was == known:
 			v.Loop.Owner, _ = owner.(string)
+		case g.Status == OK && ev.lack != ordinary:
+			hidden = sentencef("it is not known whose loop %s is: %s", v.Loop.Name, ev.why)
 		}
 	}
 	session := ev.session()
@@ -84,6 +90,9 @@ func (ev *evaluation) head() bool {
 		return ev.aside(InRun, fmt.Sprintf("run %s continues the loop %s; run `ralph stop %s` to end it", ev.busy, name, ev.called()))
 	case ev.untrusted != "":
 		return ev.aside(Distrusted, fmt.Sprintf("%s holds a loop, which is not continued: %s", v.Loop.State, ev.untrusted))
+	case hidden.full != "" && !ev.inRun:
+		v.Fault, v.Private = FaultFact, hidden.private()
+		return ev.aside(Foreign, hidden.full)
 	case v.Loop.Owner != "" && v.Loop.Owner != session && !ev.inRun:
 		how := ""
 		if session != "" {
@@ -128,7 +137,7 @@ func (ev *evaluation) lacks(state *gathered) *gathered {
 }
 
 // noFile reports whether a fact is missing because its file is.
-func (g *gathered) noFile() bool { return g.Quiet && g.Version == "" && g.Path != "" }
+func (g *gathered) noFile() bool { return g.Quiet && !g.Found && g.Path != "" }
 
 // decides reports whether this event has a decision.
 func (ev *evaluation) decides() bool { return !ev.prompt() && !ev.watches() && !ev.watch }

@@ -100,7 +100,8 @@ func TestLoop(t *testing.T) {
 		{"its owner", worker(busy(object{"session": "s1"})), rules.Options{}, "continue next: do 1 of 3, flag off", "", false, loop("s1")},
 		{"another owner", worker(busy(object{"session": "s2"})), rules.Options{}, "the loop login belongs to session s2; run `ralph start tasks --session s1` to move it to this session", rules.Foreign, true, loop("s2")},
 		{"another owner in a run", worker(busy(object{"session": "s2"})), rules.Options{Run: true}, "continue next: do 1 of 3, flag off", "", false, loop("s2")},
-		{"an owner of a wrong type", with1(worker(nil), "state", with(is(object{"phase": "work", "done": 1, "total": 3, "flag": "x"}), "/session")), rules.Options{}, "continue next: do 1 of 3, flag x", "", false, loop("")},
+		{"an owner of a wrong type", with1(worker(nil), "state", with(is(object{"phase": "work", "done": 1, "total": 3, "flag": "x"}), "/session")), rules.Options{}, "it is not known whose loop login is: specs/login/state.json: state.session expected integer, got string", rules.Foreign, true, loop("")},
+		{"a link to no file", &world{facts: map[string]rules.Value{"feature": is("login"), "state": {Status: rules.Missing, Quiet: true, Problem: "is a link to a file that does not exist", Found: true}}}, rules.Options{}, "no loop: specs/login/state.json is a link to a file that does not exist; run `ralph start tasks` to start one", rules.NoLoop, true, nil},
 		{"a run", worker(busy(nil)), rules.Options{Busy: "r7"}, "run r7 continues the loop login; run `ralph stop tasks` to end it", rules.InRun, true, loop("")},
 		{"stopped", worker(busy(nil)), rules.Options{Project: rules.Memory{Stopped: true}}, "the loop login was stopped; run `ralph start tasks` to continue it", rules.Stopped, true, loop("")},
 		{"of a project that is not trusted", worker(busy(object{"session": "s2"})), rules.Options{Untrusted: "ask me"}, "specs/login/state.json holds a loop, which is not continued: ask me", rules.Distrusted, true, loop("s2")},
@@ -219,7 +220,7 @@ func TestLoopThatIsGone(t *testing.T) {
 		{"the agent was done", "Stop", done(gone("login")), time.Time{}, []string{"stop all-done: login is done", "none"}},
 		{"no rule decides", "Stop", gone("login"), time.Time{}, []string{"stop: the loop's file is gone: specs/login/state.json", "none"}},
 		{"the pointer moved", "Stop", done(gone("logout")), time.Time{}, []string{"none", "none"}},
-		{"the file is empty", "Stop", with1(done(gone("login")), "state", rules.Value{Status: rules.Missing, Problem: "is empty", Quiet: true, Version: "v2"}), time.Time{}, []string{"none"}},
+		{"the file is empty", "Stop", with1(done(gone("login")), "state", rules.Value{Status: rules.Missing, Problem: "is empty", Quiet: true, Found: true, Version: "v2"}), time.Time{}, []string{"none"}},
 		{"ralph put it away", "Stop", done(gone("login")), today().Add(time.Second), []string{"none"}},
 		{"at an event that decides nothing", "SessionEnd", done(gone("login")), time.Time{}, []string{"idle"}},
 	} {

@@ -231,7 +231,8 @@ type Read struct {
 type FactRead struct {
 	Name      string        `json:"name"`
 	Source    string        `json:"source"`
-	Status    Status        `json:"status,omitempty"` // before a default replaced it; omitted if OK
+	Status    Status        `json:"status,omitempty"`   // before a default replaced it; omitted if OK
+	Unusable  bool          `json:"unusable,omitempty"` // it exists or was tried, and has no value
 	Defaulted bool          `json:"defaulted,omitempty"`
 	Path      string        `json:"path,omitempty"`
 	Problem   string        `json:"problem,omitempty"`

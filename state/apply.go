@@ -175,8 +175,9 @@ func (r *Root) plan(ctx context.Context, changes []Change) ([]*target, error) {
 		if t == nil {
 			t = &target{root: r, loc: loc, was: was}
 			if was.place != "" {
-				if err := t.lookAtEntry(); err != nil {
-					return nil, err
+				var err error
+				if t.entry, t.link, err = r.look(loc); err != nil {
+					return nil, t.failed(err)
 				}
 			}
 			byPlace[place] = t
@@ -190,18 +191,6 @@ func (r *Root) plan(ctx context.Context, changes []Change) ([]*target, error) {
 		}
 	}
 	return targets, nil
-}
-
-// lookAtEntry determines whether the path itself is a link.
-func (t *target) lookAtEntry() error {
-	entry, err := entry(t.root.dir, t.loc)
-	if err != nil {
-		return t.failed(err)
-	}
-	t.entry = entry
-	info, err := t.root.root.Lstat(entry)
-	t.link = err == nil && info.Mode()&fs.ModeSymlink != 0
-	return nil
 }
 
 // add adds one more change of the file.

@@ -97,6 +97,10 @@ type Doc struct {
 	// begins no front matter. Report any other reason to the user.
 	Quiet bool
 
+	// Found, of a document that is Quiet, says that something is at the path: an empty text, text without front matter, a
+	// link to a file that does not exist.
+	Found bool
+
 	// Problem is why the document is missing or invalid, on one line that completes a sentence beginning with its path,
 	// with line:col of the document if known: "is not valid JSON: 3:14: unexpected end". It never contains an absolute
 	// path. For LenientFrontMatter that is OK it is what was not read as YAML, one a line: "loop.md:3: …".
@@ -155,6 +159,7 @@ type raw struct {
 	mod     time.Time
 	mode    fs.FileMode
 	place   string // of its place; empty if there is no file
+	found   bool   // there is a file, or a link to none
 	spent   bool   // it did not fit into the budget
 }
 
@@ -187,7 +192,11 @@ func (r *Root) fetch(loc location, b *Budget) raw {
 	at, err := r.resolve(loc)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return absent()
+		got := absent()
+		if _, link, _ := r.look(loc); link {
+			got.problem, got.found = "is a link to a file that does not exist", true
+		}
+		return got
 	case errors.Is(err, errOutside):
 		if loc.home {
 			return missing("is a link that leads outside the home directory")
@@ -250,6 +259,7 @@ func readRegular(f *os.File, at place, b *Budget) raw {
 		mod:     info.ModTime(),
 		mode:    info.Mode(),
 		place:   at.rel,
+		found:   true,
 	}
 	if len(data) > MaxFileSize {
 		got.status, got.problem = Invalid, "is too big: more than 8 MiB"
@@ -283,7 +293,7 @@ func versionOf(place string, data []byte) string {
 
 // decode parses the bytes, if the document fits into the budget.
 func (r *raw) decode(f File, path string, b *Budget) Doc {
-	doc := Doc{Status: r.status, Quiet: r.quiet, Problem: r.problem, Path: path, Version: r.version, ModTime: r.mod}
+	doc := Doc{Status: r.status, Quiet: r.quiet, Found: r.found, Problem: r.problem, Path: path, Version: r.version, ModTime: r.mod}
 	if r.status != OK {
 		return doc
 	}

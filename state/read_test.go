@@ -107,14 +107,15 @@ func TestReadOddFiles(t *testing.T) {
 		path    string
 		text    string
 		quiet   bool
+		found   bool
 		problem string
 	}{
-		{path: "to-file", text: "inside"},
-		{path: "absolute-to-file", text: "inside"},
-		{path: "to-dir/x", text: "x"},
+		{path: "to-file", text: "inside", found: true},
+		{path: "absolute-to-file", text: "inside", found: true},
+		{path: "to-dir/x", text: "x", found: true},
 		{path: "absent", quiet: true, problem: "does not exist"},
 		{path: "file/below", quiet: true, problem: "does not exist"},
-		{path: "dangling", quiet: true, problem: "does not exist"},
+		{path: "dangling", quiet: true, found: true, problem: "is a link to a file that does not exist"},
 		{path: "dir", problem: "is a directory, not a file"},
 		{path: "to-dir", problem: "is a directory, not a file"},
 		{path: "circle", problem: "is a link in a cycle"},
@@ -128,11 +129,11 @@ func TestReadOddFiles(t *testing.T) {
 	for _, test := range tests {
 		t.Run(syserr.Path(test.path), func(t *testing.T) {
 			doc := p.read(test.path, Text)
-			want := Doc{Status: Missing, Quiet: test.quiet, Problem: test.problem}
+			want := Doc{Status: Missing, Quiet: test.quiet, Found: test.found, Problem: test.problem}
 			if test.problem == "" {
-				want = Doc{Text: test.text}
+				want = Doc{Text: test.text, Found: true}
 			}
-			got := Doc{Status: doc.Status, Quiet: doc.Quiet, Problem: doc.Problem, Text: doc.Text}
+			got := Doc{Status: doc.Status, Quiet: doc.Quiet, Found: doc.Found, Problem: doc.Problem, Text: doc.Text}
 			if diff := cmp.Diff(want, got, cmp.AllowUnexported()); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}

@@ -185,6 +185,18 @@ func entry(base string, loc location) (string, error) {
 	return path.Join(dir, path.Base(loc.rel)), nil
 }
 
+// look returns the directory entry of a location in the project, and whether it is a link.
+func (r *Root) look(loc location) (at string, link bool, err error) {
+	if loc.home {
+		return "", false, nil
+	}
+	if at, err = entry(r.dir, loc); err != nil {
+		return "", false, err
+	}
+	info, err := r.root.Lstat(at)
+	return at, err == nil && info.Mode()&fs.ModeSymlink != 0, nil
+}
+
 // follow resolves the links of rel below base.
 func follow(base, rel string) (string, error) {
 	abs, err := filepath.EvalSymlinks(filepath.Join(base, filepath.FromSlash(rel)))

@@ -34,7 +34,7 @@ func (w *past) Fact(_ context.Context, decl *rules.Fact, args []string) rules.Va
 		path.Clean(arguments[0]) != path.Clean(read.Path):
 		w.miss("the fact %s was read from %s then, and is read from %s now", decl.Name, read.Path, arguments[0])
 	}
-	v := rules.Value{Status: read.Status, Problem: read.Problem, Path: read.Path, Version: "then", Quiet: true}
+	v := rules.Value{Status: read.Status, Problem: read.Problem, Path: read.Path, Version: "then", Quiet: !read.Unusable, Found: read.Status != rules.Missing}
 	if age, ok := recorded.Known(w.record, "age("+decl.Name+")"); ok {
 		if d, err := time.ParseDuration(age.(string)); err == nil {
 			v.ModTime = w.record.Time.Add(-d)
