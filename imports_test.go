@@ -100,7 +100,7 @@ func TestImports(t *testing.T) {
 
 		// Pictures: of a policy, and of what a project has done.
 		"graph": {"./rules"},
-		"view":  {"./graph", "./internal/source", "./project", "./rules", "./run", "compress/gzip", "crypto/rand", "crypto/subtle", "encoding/base64", "html", "net", "net/http", "time", "unique"},
+		"view":  {"./graph", "./internal/source", "./loop", "./project", "./rules", "./run", "compress/gzip", "crypto/rand", "crypto/subtle", "encoding/base64", "html", "net", "net/http", "time", "unique"},
 
 		// OpenTelemetry, a module of its own.
 		"otel": {"./host", "./loop"},

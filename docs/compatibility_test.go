@@ -151,7 +151,7 @@ func same[T any](t *testing.T, shown string, got *T) {
 	}
 	if diff := cmp.Diff(want, back,
 		cmpopts.IgnoreTypes(rules.Budget{}),
-		cmpopts.IgnoreFields(loop.Record{}, "ID", "Digest", "Took"),
+		cmpopts.IgnoreFields(loop.Head{}, "ID", "Digest", "Took"),
 		cmpopts.IgnoreFields(rules.Step{}, "Start", "Took"),
 		cmpopts.IgnoreFields(rules.FactRead{}, "Start", "Took"),
 	); diff != "" {

@@ -20,31 +20,12 @@ import (
 // are RFC 3339 in UTC, durations nanoseconds with names that end with _ns; it can be unmarshaled. A V other than 1 is
 // another form.
 type Record struct {
-	V       int             `json:"v"`  // the version, 1
-	ID      string          `json:"id"` // of this decision: the event's, otherwise one that sorts after earlier ones
-	Time    time.Time       `json:"time"`
-	Policy  string          `json:"policy"`
-	Shadows string          `json:"shadows,omitempty"` // the shipped policy that the project's file of that name replaces
-	Digest  string          `json:"digest,omitempty"`  // of the policy, its includes and its schemas
-	Root    string          `json:"root,omitempty"`
-	Host    string          `json:"host,omitempty"`
-	Event   string          `json:"event"`
-	Session string          `json:"session,omitempty"`
-	Agent   string          `json:"agent,omitempty"`
-	Run     string          `json:"run,omitempty"` // ID of the run of ralph run, if it comes from one
-	Turn    string          `json:"turn,omitempty"`
-	Action  rules.Action    `json:"action"`
-	Command string          `json:"command,omitempty"` // that ended the loop, such as ralph stop; then there is no event and no decision
-	Rule    string          `json:"rule,omitempty"`
-	At      string          `json:"at,omitempty"` // file:line:col of the rule
-	Reason  string          `json:"reason,omitempty"`
-	Success bool            `json:"success,omitempty"` // the rule that let the agent stop has success
-	Bound   string          `json:"bound,omitempty"`
-	Fault   rules.Fault     `json:"fault,omitempty"`
-	Skipped string          `json:"skipped,omitempty"` // why no rule was tried
-	Loop    *rules.LoopInfo `json:"loop,omitempty"`    // the loop that the event found
-	Error   string          `json:"error,omitempty"`
-	Applied bool            `json:"applied"`
+	Head
+	Shadows string      `json:"shadows,omitempty"` // the shipped policy that the project's file of that name replaces
+	Turn    string      `json:"turn,omitempty"`
+	At      string      `json:"at,omitempty"` // file:line:col of the rule
+	Fault   rules.Fault `json:"fault,omitempty"`
+	Applied bool        `json:"applied"`
 
 	// Streak is the loop memory before the decision.
 	Streak struct {
@@ -58,24 +39,10 @@ type Record struct {
 		Elapsed time.Duration `json:"elapsed_ns,omitempty"`
 		Step    time.Duration `json:"step_ns,omitempty"`
 	} `json:"streak"`
-	Limits []rules.Limit `json:"limits,omitempty"`
-	// Measure is the progress, if the policy measures it.
-	Measure *struct {
-		Done  float64 `json:"done"`
-		Total float64 `json:"total"`
-	} `json:"measure,omitempty"`
-	Notices []string `json:"notices,omitempty"`
-	Notes   []string `json:"notes,omitempty"`
-	Noted   []string `json:"noted,omitempty"` // the rules with notes
-	Log     []string `json:"log,omitempty"`
-	Hint    string   `json:"hint,omitempty"` // the user's, shown to the agent with the reason
-	// Effects are those of the verdict, Finally those after it. Old and new values are shortened to fit on a line. An
-	// archive effect that was made has the new path.
-	Effects []rules.Effect `json:"effects,omitempty"`
-	Finally []rules.Effect `json:"finally,omitempty"`
-	Tokens  int            `json:"tokens,omitempty"` // context size of the agent's last reply, if read
-	USD     float64        `json:"usd,omitempty"`    // cost of the run so far in US dollars, if the client reports it
-	Cost    rules.Budget   `json:"cost"`             // of the evaluation
+	Log     []string       `json:"log,omitempty"`
+	Hint    string         `json:"hint,omitempty"`    // the user's, shown to the agent with the reason
+	Finally []rules.Effect `json:"finally,omitempty"` // the effects after those of the verdict, as they are
+	Cost    rules.Budget   `json:"cost"`              // of the evaluation
 	Trace   rules.Trace    `json:"trace"`
 
 	// Calls has the results of functions, by name and quoted argument, as in said("DONE"): a boolean, or a path.
@@ -83,8 +50,42 @@ type Record struct {
 	// Repeated has the previous numbers of verdicts of tried rules with unless_repeated.
 	Repeated map[string]int `json:"repeated,omitempty"`
 
-	Retries int           `json:"retries,omitempty"` // how often it was made again because something had changed
-	Took    time.Duration `json:"took_ns"`           // the time to decide
+	Retries int `json:"retries,omitempty"` // how often it was made again because something had changed
+}
+
+// Head is what a [Record] says of a decision without explaining it.
+type Head struct {
+	V       int             `json:"v"`  // the version, 1
+	ID      string          `json:"id"` // of this decision: the event's, otherwise one that sorts after earlier ones
+	Time    time.Time       `json:"time"`
+	Policy  string          `json:"policy"`
+	Digest  string          `json:"digest,omitempty"` // of the policy, its includes and its schemas
+	Root    string          `json:"root,omitempty"`
+	Host    string          `json:"host,omitempty"`
+	Event   string          `json:"event"`
+	Session string          `json:"session,omitempty"`
+	Agent   string          `json:"agent,omitempty"`
+	Run     string          `json:"run,omitempty"` // ID of the run of ralph run, if it comes from one
+	Action  rules.Action    `json:"action"`
+	Command string          `json:"command,omitempty"` // that ended the loop, such as ralph stop; then there is no event and no decision
+	Rule    string          `json:"rule,omitempty"`
+	Reason  string          `json:"reason,omitempty"`
+	Success bool            `json:"success,omitempty"` // the rule that let the agent stop has success
+	Bound   string          `json:"bound,omitempty"`
+	Skipped string          `json:"skipped,omitempty"` // why no rule was tried
+	Loop    *rules.LoopInfo `json:"loop,omitempty"`    // the loop that the event found
+	Error   string          `json:"error,omitempty"`
+	Limits  []rules.Limit   `json:"limits,omitempty"`
+	Measure *rules.Measure  `json:"measure,omitempty"` // the progress, if the policy measures it
+	Notices []string        `json:"notices,omitempty"`
+	Notes   []string        `json:"notes,omitempty"`
+	Noted   []string        `json:"noted,omitempty"` // the rules with notes
+	// Effects are those of the verdict. Old and new values are shortened to fit on a line. An archive effect that was made
+	// has the new path.
+	Effects []rules.Effect `json:"effects,omitempty"`
+	Tokens  int            `json:"tokens,omitempty"` // context size of the agent's last reply, if read
+	USD     float64        `json:"usd,omitempty"`    // cost of the run so far in US dollars, if the client reports it
+	Took    time.Duration  `json:"took_ns"`          // the time to decide
 }
 
 // Record returns the decision as the log has it. Unless private, private values and texts for the agent appear as
@@ -98,10 +99,13 @@ func (d *Decision) Record(private bool) Record {
 		d.id = cmp.Or(d.Event.ID, store.LineID(d.Time))
 	}
 	r := Record{
-		V: 1, ID: d.id, Time: d.Time.UTC(), Policy: d.Policy, Shadows: shadowed(d.Policy), Root: d.Root, Host: d.Event.Host, Event: d.Event.Name,
-		Session: d.Event.SessionID, Agent: d.Event.AgentID, Run: d.Event.Run, Turn: d.Event.Turn, USD: d.usd,
-		Action: v.Action, Rule: v.Rule, At: v.Pos.String(), Reason: v.Reason, Success: v.Success, Bound: v.Bound, Measure: v.Measure, Fault: v.Fault,
-		Skipped: d.Skipped, Loop: v.Loop, Applied: d.Applied, Notices: slices.Concat(d.Notices, d.Known), Notes: d.Notes, Log: d.Log, Cost: v.Cost, Trace: v.Trace, Calls: v.Trace.Calls, Retries: d.Retries, Took: d.Took,
+		Head: Head{
+			V: 1, ID: d.id, Time: d.Time.UTC(), Policy: d.Policy, Root: d.Root, Host: d.Event.Host, Event: d.Event.Name, Session: d.Event.SessionID,
+			Agent: d.Event.AgentID, Run: d.Event.Run, Action: v.Action, Rule: v.Rule, Reason: v.Reason, Success: v.Success, Bound: v.Bound,
+			Skipped: d.Skipped, Loop: v.Loop, Measure: v.Measure, Notices: slices.Concat(d.Notices, d.Known), Notes: d.Notes, USD: d.usd, Took: d.Took,
+		},
+		Shadows: shadowed(d.Policy), Turn: d.Event.Turn, At: v.Pos.String(), Fault: v.Fault, Applied: d.Applied, Log: d.Log, Cost: v.Cost,
+		Trace: v.Trace, Calls: v.Trace.Calls, Retries: d.Retries,
 	}
 	if d.Err != nil {
 		r.Error = d.Err.Error()

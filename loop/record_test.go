@@ -37,16 +37,17 @@ func TestRecord(t *testing.T) {
 		t.Fatalf("%q", p.lines)
 	}
 	want := loop.Record{
-		V: 1, Digest: approval.Key(l.Program().Files()), Time: p.now, Policy: "policy.yaml", Root: p.dir, Host: host.ClaudeCode, Event: "Stop",
-		Session: "s", Agent: "7", Turn: "t", Action: rules.Continue, Rule: "go", At: "policy.yaml:12:5",
-		Reason: "(16 bytes)", Applied: true,
-		Notices: []string{"counted"}, Log: []string{"[ralph] counting"},
-		Limits:  []rules.Limit{{Name: "continuations", At: 1, Of: 500}, {Name: "total", At: 1, Of: 5000}, {Name: "elapsed", Of: int(24 * time.Hour)}},
-		Effects: []rules.Effect{{Kind: rules.SetEffect, Fact: "state", Source: "json", File: "state.json", Path: []any{"n"}, Old: 2.0, Value: 3.0}},
+		Head: loop.Head{
+			V: 1, Digest: approval.Key(l.Program().Files()), Time: p.now, Policy: "policy.yaml", Root: p.dir, Host: host.ClaudeCode, Event: "Stop",
+			Session: "s", Agent: "7", Action: rules.Continue, Rule: "go", Reason: "(16 bytes)", Notices: []string{"counted"},
+			Limits:  []rules.Limit{{Name: "continuations", At: 1, Of: 500}, {Name: "total", At: 1, Of: 5000}, {Name: "elapsed", Of: int(24 * time.Hour)}},
+			Effects: []rules.Effect{{Kind: rules.SetEffect, Fact: "state", Source: "json", File: "state.json", Path: []any{"n"}, Old: 2.0, Value: 3.0}},
+		},
+		Turn: "t", At: "policy.yaml:12:5", Applied: true, Log: []string{"[ralph] counting"},
 		Finally: []rules.Effect{{Kind: rules.PruneEffect, Glob: "*.tmp", Older: time.Hour}},
 	}
 	want.Streak.Continuations, want.Streak.Total, want.Streak.Same = 1, 1, 1
-	if diff := cmp.Diff(want, got[1], cmpopts.IgnoreFields(loop.Record{}, "ID", "Trace", "Cost", "Took"), cmpopts.IgnoreFields(rules.Effect{}, "Version")); diff != "" {
+	if diff := cmp.Diff(want, got[1], cmpopts.IgnoreFields(loop.Head{}, "ID", "Took"), cmpopts.IgnoreFields(loop.Record{}, "Trace", "Cost"), cmpopts.IgnoreFields(rules.Effect{}, "Version")); diff != "" {
 		t.Errorf("record (-want +got):\n%s", diff)
 	}
 	if n := len(got[1].Trace.Steps); n != 2 {
@@ -205,7 +206,7 @@ func TestLongRecords(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			r := loop.Record{V: 1, ID: "7", Policy: "p", Event: "Stop", Action: rules.Continue, Rule: "go", Applied: true}
+			r := loop.Record{Head: loop.Head{V: 1, ID: "7", Policy: "p", Event: "Stop", Action: rules.Continue, Rule: "go"}, Applied: true}
 			grow(&r)
 			before := r
 			if err := loop.LocalLog(dir).Record(t.Context(), &r); err != nil {

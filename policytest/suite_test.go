@@ -535,7 +535,7 @@ rules:
 
 // A decision about a loop whose file was removed needs the past of its session.
 func TestDraftOfALoopThatIsGone(t *testing.T) {
-	d := policytest.FromRecord(loop.Record{Event: "Stop", Rule: "all-done", Loop: &rules.LoopInfo{State: "state.json", Gone: true}})
+	d := policytest.FromRecord(loop.Record{Head: loop.Head{Event: "Stop", Rule: "all-done", Loop: &rules.LoopInfo{State: "state.json", Gone: true}}})
 	if diff := cmp.Diff(map[string]any{"seen": true}, d.Given["loop"]); diff != "" {
 		t.Error(diff)
 	}

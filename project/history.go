@@ -21,47 +21,12 @@ import (
 	"github.com/ralph-sdk/ralph/run"
 )
 
-// Decision has the fields of [loop.Record] except those that only explain it.
+// Decision is the head of a [loop.Record], with the rules that were tried.
 type Decision struct {
-	V       int             `json:"v"` // the version; other than 1 is another form
-	ID      string          `json:"id"`
-	Time    time.Time       `json:"time"`
-	Policy  string          `json:"policy"`
-	Digest  string          `json:"digest"` // see [Policy.Digest]
-	Root    string          `json:"root"`
-	Host    string          `json:"host"`
-	Event   string          `json:"event"`
-	Session string          `json:"session"`
-	Agent   string          `json:"agent"`
-	Run     string          `json:"run"`
-	Action  rules.Action    `json:"action"`
-	Command string          `json:"command"` // that ended the loop, if no event did
-	Rule    string          `json:"rule"`
-	Reason  string          `json:"reason"`
-	Success bool            `json:"success"`
-	Bound   string          `json:"bound"`
-	Skipped string          `json:"skipped"`
-	Loop    *rules.LoopInfo `json:"loop"`
-	Error   string          `json:"error"`
-	Noted   []string        `json:"noted"`
-	Notes   []string        `json:"notes"`
-	Notices []string        `json:"notices"`
-	Measure *Measure        `json:"measure"`
-	Effects []rules.Effect  `json:"effects"`
-	Limits  []rules.Limit   `json:"limits"`
-	Tokens  int             `json:"tokens"`
-	USD     float64         `json:"usd"`
-	Took    time.Duration   `json:"took_ns"`
-
+	loop.Head
 	Trace struct {
 		Steps []*rules.Step `json:"steps"`
 	} `json:"trace"`
-}
-
-// Measure is the progress of the work.
-type Measure struct {
-	Done  float64 `json:"done"`
-	Total float64 `json:"total"`
 }
 
 // Entry is a decision in the log.

@@ -424,22 +424,22 @@ func TestStatus(t *testing.T) {
 	}{
 		{
 			name: "it runs", files: state,
-			want: project.Loop{Policy: ".ralph/tasks.yaml", Name: "login", State: project.StateRunning, File: "specs/login/state.json", Owner: "one", Measure: &project.Measure{Done: 1, Total: 2}},
+			want: project.Loop{Policy: ".ralph/tasks.yaml", Name: "login", State: project.StateRunning, File: "specs/login/state.json", Owner: "one", Measure: &rules.Measure{Done: 1, Total: 2}},
 		},
 		{
 			name: "its owner decides", files: state, do: func(w *world) { w.stop("tasks", "one", ""); w.stop("tasks", "two", "") },
-			want: project.Loop{Policy: ".ralph/tasks.yaml", Name: "login", State: project.StateRunning, File: "specs/login/state.json", Owner: "one", Measure: &project.Measure{Done: 1, Total: 2},
+			want: project.Loop{Policy: ".ralph/tasks.yaml", Name: "login", State: project.StateRunning, File: "specs/login/state.json", Owner: "one", Measure: &rules.Measure{Done: 1, Total: 2},
 				Continuations: 1, Last: &project.Last{Session: "one", Action: rules.Continue, By: "next", Reason: "(6 bytes)"}},
 		},
 		{
 			name: "it is done", files: map[string]string{"current": "login", "specs/login/state.json": `{"taskIndex": 2, "totalTasks": 2}`},
 			do: func(w *world) { w.now = time.Now().Add(time.Hour); w.stop("tasks", "one", "") },
-			want: project.Loop{Policy: ".ralph/tasks.yaml", Name: "login", State: project.StateDone, File: "specs/login/state.json", Measure: &project.Measure{Done: 2, Total: 2},
+			want: project.Loop{Policy: ".ralph/tasks.yaml", Name: "login", State: project.StateDone, File: "specs/login/state.json", Measure: &rules.Measure{Done: 2, Total: 2},
 				Last: &project.Last{Session: "one", By: "done", Reason: "all tasks are done", Success: true}},
 		},
 		{
 			name: "switched off", files: map[string]string{"current": "login", "specs/login/state.json": "{}", "plugin.md": "---\nenabled: false\n---\n"},
-			want: project.Loop{Policy: ".ralph/tasks.yaml", Name: "login", State: project.StateOff, Why: "the loop is switched off: plugin.enabled", File: "specs/login/state.json", Measure: &project.Measure{}},
+			want: project.Loop{Policy: ".ralph/tasks.yaml", Name: "login", State: project.StateOff, Why: "the loop is switched off: plugin.enabled", File: "specs/login/state.json", Measure: &rules.Measure{}},
 		},
 		{
 			name: "all are off", files: map[string]string{"loop.md": "---\n---\n# Do it\n", ".ralph/off": ""},

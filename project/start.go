@@ -301,7 +301,7 @@ func (p *Project) archive(ctx context.Context, policy Policy, l *rules.LoopInfo,
 	if err := p.apply(ctx, &c); err != nil {
 		return "", err
 	}
-	return c.Archived, p.record(loop.Record{
+	return c.Archived, p.record(loop.Head{
 		Policy: policy.Name, Command: command, Loop: l,
 		Effects: []rules.Effect{{Kind: rules.ArchiveEffect, Fact: fact.Name, Source: fact.Source.Name, File: old.Path, To: c.Archived}},
 	})

@@ -64,16 +64,16 @@ type Unusable struct {
 
 // Loop is an existing loop.
 type Loop struct {
-	Policy   string    `json:"policy"`
-	Name     string    `json:"name"` // the policy's name for it
-	State    string    `json:"state"`
-	Why      string    `json:"why,omitempty"` // why no session is continued
-	File     string    `json:"file"`
-	Changed  time.Time `json:"changed,omitzero"` // when the file changed
-	Owner    string    `json:"owner,omitempty"`  // the session that owns it, "" is every session
-	Goal     string    `json:"goal,omitempty"`   // first line of the prompt
-	Measure  *Measure  `json:"measure,omitempty"`
-	Problems []string  `json:"problems,omitempty"`
+	Policy   string         `json:"policy"`
+	Name     string         `json:"name"` // the policy's name for it
+	State    string         `json:"state"`
+	Why      string         `json:"why,omitempty"` // why no session is continued
+	File     string         `json:"file"`
+	Changed  time.Time      `json:"changed,omitzero"` // when the file changed
+	Owner    string         `json:"owner,omitempty"`  // the session that owns it, "" is every session
+	Goal     string         `json:"goal,omitempty"`   // first line of the prompt
+	Measure  *rules.Measure `json:"measure,omitempty"`
+	Problems []string       `json:"problems,omitempty"`
 
 	Continuations int            `json:"continuations"` // in the streak of the session with the last decision
 	Limit         int            `json:"limit"`         // of the streak
@@ -213,9 +213,7 @@ func (p *Project) Loops(ctx context.Context) ([]Loop, error) {
 func (p *Project) status(ctx context.Context, f found, h history) (l Loop, err error) {
 	v, program := f.verdict, f.policy.Program
 	l = Loop{Policy: f.policy.Name, State: StateRunning, File: f.file, Problems: f.problems(), Limit: program.Limits().Continuations}
-	if v.Measure != nil {
-		l.Measure = &Measure{v.Measure.Done, v.Measure.Total}
-	}
+	l.Measure = v.Measure
 	if v.Loop != nil {
 		l.Name, l.Owner = v.Loop.Name, v.Loop.Owner
 	}

@@ -105,7 +105,7 @@ func (p *Project) stop(ctx context.Context, policy Policy, session, command stri
 		return s, false, err
 	}
 	if !l.Archived {
-		return s, true, p.record(loop.Record{Policy: policy.Name, Session: now.verdict.Loop.Owner, Command: command, Reason: "its state is kept: " + now.file, Loop: now.verdict.Loop})
+		return s, true, p.record(loop.Head{Policy: policy.Name, Session: now.verdict.Loop.Owner, Command: command, Reason: "its state is kept: " + now.file, Loop: now.verdict.Loop})
 	}
 	old := p.root.Read(ctx, state.File{Path: now.file})
 	if s.Archived, err = p.archive(ctx, policy, now.verdict.Loop, l.State, old, command); err != nil {
@@ -115,10 +115,10 @@ func (p *Project) stop(ctx context.Context, policy Policy, session, command stri
 }
 
 // record logs that a command ended a loop.
-func (p *Project) record(r loop.Record) error {
+func (p *Project) record(h loop.Head) error {
 	now := p.now()
-	r.V, r.ID, r.Time, r.Root, r.Action, r.Applied = 1, store.LineID(now), now.UTC(), p.dir, rules.Stop, true
-	line, err := json.Marshal(r)
+	h.V, h.ID, h.Time, h.Root, h.Action = 1, store.LineID(now), now.UTC(), p.dir, rules.Stop
+	line, err := json.Marshal(loop.Record{Head: h, Applied: true})
 	if err == nil {
 		err = p.own.AppendLog(line)
 	}

@@ -61,10 +61,7 @@ func (ev *evaluation) measure() {
 			return
 		}
 	}
-	v.Measure = &struct {
-		Done  float64 `json:"done"`
-		Total float64 `json:"total"`
-	}{amounts[0], amounts[1]}
+	v.Measure = &Measure{Done: amounts[0], Total: amounts[1]}
 }
 
 // unread reports whether the settled evaluation would read a symbol for the first time.

@@ -74,10 +74,7 @@ type Verdict struct {
 	Limits []Limit `json:"limits,omitempty"`
 
 	// Measure is the progress, if the policy declares how to measure it and the decision read what that needs.
-	Measure *struct {
-		Done  float64 `json:"done"`
-		Total float64 `json:"total"`
-	} `json:"measure,omitempty"`
+	Measure *Measure `json:"measure,omitempty"`
 
 	// Memory and Project are the memories after this verdict. If Changed, store both by compare-and-set, also on stops,
 	// before you act on the verdict.
@@ -94,6 +91,12 @@ type Limit struct {
 	Name string `json:"name"` // a key of limits
 	At   int    `json:"at"`
 	Of   int    `json:"of"`
+}
+
+// Measure is the progress of the work, in a unit that the policy chooses.
+type Measure struct {
+	Done  float64 `json:"done"`
+	Total float64 `json:"total"`
 }
 
 // Part is the part of one rule in a verdict. Show its log and notice only if its effects succeeded.

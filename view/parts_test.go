@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/project"
 )
 
@@ -22,7 +23,7 @@ func TestMostRows(t *testing.T) {
 	x := emptyRows(p)
 	x.most = 5
 	decision := func(i int) project.Decision {
-		return project.Decision{V: 1, ID: fmt.Sprint(i), Time: time.Unix(int64(i), 0)}
+		return project.Decision{Head: loop.Head{V: 1, ID: fmt.Sprint(i), Time: time.Unix(int64(i), 0)}}
 	}
 	have := func(want ...string) {
 		t.Helper()

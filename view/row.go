@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"encoding/json"
 	"strings"
-	"time"
 	"unicode/utf8"
 	"unique"
 
+	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/project"
 	"github.com/ralph-sdk/ralph/rules"
 )
@@ -15,46 +15,30 @@ import (
 // maxText is how many characters of a text a row has.
 const maxText = 300
 
-// row is a decision in the timeline.
+// row is a decision in the timeline. What it says in other words than the log hides the head's.
 type row struct {
-	N             int              `json:"n"`
-	ID            string           `json:"id"`
-	Time          time.Time        `json:"time"`
-	Root          string           `json:"root,omitempty"` // of the project, where all are shown
-	Policy        string           `json:"policy,omitempty"`
-	Digest        string           `json:"digest,omitempty"`
-	Host          string           `json:"host,omitempty"`
-	Session       string           `json:"session,omitempty"`
-	Agent         string           `json:"agent,omitempty"`
-	Run           string           `json:"run,omitempty"`
-	Event         string           `json:"event,omitempty"`
-	Command       string           `json:"command,omitempty"`
-	Action        string           `json:"action"`
-	Kind          string           `json:"kind"`
-	By            string           `json:"by"`
-	Said          string           `json:"said,omitempty"`
-	Success       bool             `json:"success,omitempty"`
-	Bound         string           `json:"bound,omitempty"`
-	Skipped       string           `json:"skipped,omitempty"`
-	Notes         int              `json:"notes,omitempty"`
-	Continuations int              `json:"continuations,omitempty"`
-	Limit         int              `json:"limit,omitempty"`
-	Tokens        int              `json:"tokens,omitempty"`
-	USD           float64          `json:"usd,omitempty"`
-	Measure       *project.Measure `json:"measure,omitempty"`
-	Loop          string           `json:"loop,omitempty"`
-	Took          time.Duration    `json:"took_ns,omitempty"`
+	N int `json:"n"`
+	loop.Head
+	Action        string `json:"action"`
+	Kind          string `json:"kind"`
+	By            string `json:"by"`
+	Said          string `json:"said,omitempty"`
+	Notes         int    `json:"notes,omitempty"`
+	Loop          string `json:"loop,omitempty"`
+	Continuations int    `json:"continuations,omitempty"`
+	Limit         int    `json:"limit,omitempty"`
 }
 
-// newRow returns the row of a decision. Rows share what many of them say.
+// newRow returns the row of a decision. Rows share what many of them say, and leave out what only one decision shows.
 func newRow(d project.Decision) row {
 	shared := func(s string) string { return unique.Make(short(s)).Value() }
-	r := row{
-		ID: short(d.ID), Time: d.Time, Policy: shared(d.Policy), Digest: shared(d.Digest), Host: shared(d.Host), Session: shared(d.Session),
-		Agent: shared(d.Agent), Run: shared(d.Run), Event: shared(d.Event), Command: shared(d.Command), Action: shared(d.Verdict()), Kind: kind(d),
-		By: shared(d.By()), Said: shared(d.Said()), Success: d.Success, Bound: shared(d.Bound), Skipped: shared(d.Skipped),
-		Notes: len(d.Notes), Tokens: d.Tokens, USD: d.USD, Measure: d.Measure, Took: d.Took,
+	r := row{Head: d.Head, Action: shared(d.Verdict()), Kind: kind(d), By: shared(d.By()), Said: shared(d.Said()), Notes: len(d.Notes)}
+	h := &r.Head
+	h.ID, h.Root, h.Rule, h.Reason, h.Error = short(d.ID), "", "", "", ""
+	for _, s := range []*string{&h.Policy, &h.Digest, &h.Host, &h.Session, &h.Agent, &h.Run, &h.Event, &h.Command, &h.Bound, &h.Skipped} {
+		*s = shared(*s)
 	}
+	h.Loop, h.Limits, h.Notices, h.Notes, h.Noted, h.Effects = nil, nil, nil, nil, nil, nil
 	if r.Kind == "newer" {
 		r.Said = "logged by a newer version of ralph"
 	}

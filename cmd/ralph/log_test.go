@@ -15,6 +15,7 @@ import (
 
 	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/internal/store"
+	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/project"
 )
 
@@ -179,10 +180,10 @@ func TestLogIsTaken(t *testing.T) {
 
 // On a terminal each line of the log has its number and fits, however narrow the terminal is.
 func TestLogFits(t *testing.T) {
-	e := project.Entry{Number: 12, Decision: project.Decision{
+	e := project.Entry{Number: 12, Decision: project.Decision{Head: loop.Head{
 		ID: "18a000000000000000000000", Time: time.Date(2026, 11, 20, 12, 0, 0, 0, time.Local), Policy: ".ralph/a-policy-with-a-long-name.yaml", Event: host.Stop,
 		Session: "019a9f3c-1111-7000-8000-0000000000aa", Agent: "subagent-1", Rule: "a/rule-with-a-name-that-is-long", Reason: strings.Repeat("because ", 40), Root: "/a/project",
-	}}
+	}}}
 	for _, width := range []int{20, 60, 80, 120, 200} {
 		for _, ids := range []bool{false, true} {
 			table := logTable{ids: ids, all: ids, prefix: 8, widths: []int{0, len(time.DateTime), len("continue"), 8, 14, 16}}

@@ -58,12 +58,15 @@ func Recorder(t *testing.T, open func(t *testing.T) (r loop.Recorder, read func(
 // decision returns a record with a value in most fields.
 func decision(id string) *loop.Record {
 	r := &loop.Record{
-		V: 1, ID: id, Time: time.Date(2026, 1, 2, 15, 4, 5, 123456789, time.UTC), Policy: "policy.yaml", Digest: "d", Root: "/project",
-		Host: host.ClaudeCode, Event: vocab.Stop, Session: "s", Agent: "a", Turn: "t", Action: rules.Continue, Rule: "go", At: "policy.yaml:3:5",
-		Reason: "go on", Applied: true,
-		Limits: []rules.Limit{{Name: "total", At: 2, Of: 5000}}, Notices: []string{"a\nnotice"}, Notes: []string{"note"}, Noted: []string{"go"}, Log: []string{"[ralph] <log>"},
-		Effects: []rules.Effect{{Kind: rules.SetEffect, Fact: "state", File: "state.json", Path: []any{"n", 0}, Old: "x", Value: []any{"y"}}},
-		Tokens:  7, Cost: rules.Budget{Steps: 8}, Calls: map[string]any{`said("DONE")`: false}, Repeated: map[string]int{"go": 1}, Took: 10,
+		Head: loop.Head{
+			V: 1, ID: id, Time: time.Date(2026, 1, 2, 15, 4, 5, 123456789, time.UTC), Policy: "policy.yaml", Digest: "d", Root: "/project",
+			Host: host.ClaudeCode, Event: vocab.Stop, Session: "s", Agent: "a", Action: rules.Continue, Rule: "go", Reason: "go on",
+			Limits: []rules.Limit{{Name: "total", At: 2, Of: 5000}}, Notices: []string{"a\nnotice"}, Notes: []string{"note"}, Noted: []string{"go"},
+			Effects: []rules.Effect{{Kind: rules.SetEffect, Fact: "state", File: "state.json", Path: []any{"n", 0}, Old: "x", Value: []any{"y"}}},
+			Tokens:  7, Took: 10,
+		},
+		Turn: "t", At: "policy.yaml:3:5", Applied: true, Log: []string{"[ralph] <log>"}, Cost: rules.Budget{Steps: 8},
+		Calls: map[string]any{`said("DONE")`: false}, Repeated: map[string]int{"go": 1},
 		Trace: rules.Trace{Steps: []*rules.Step{{Rule: "go", Outcome: rules.Holds, Took: time.Microsecond}}, Warnings: []string{"a warning"}},
 	}
 	r.Streak.Continuations, r.Streak.Total, r.Streak.Same = 1, 2, 1
