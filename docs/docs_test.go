@@ -348,7 +348,7 @@ func reason(t *testing.T, p *rules.Program, dir string) string {
 		t.Fatal(err)
 	}
 	input := []byte(`{"session_id": "s1", "hook_event_name": "Stop", "cwd": ".", "last_assistant_message": "Task 2 is done."}`)
-	ev, err := host.Detect(input).Decode(input)
+	_, ev, err := host.Read(input, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -125,7 +125,7 @@ func (p *project) stop(more event) *loop.Decision {
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	ev, err := host.Detect(data).Decode(data)
+	_, ev, err := host.Read(data, nil)
 	if err != nil {
 		p.t.Fatal(err)
 	}

@@ -8,13 +8,27 @@ import (
 	"github.com/ralph-sdk/ralph/internal/vocab"
 )
 
-// Decode parses a hook input in this host's format. The error is an [*InputError]; the Event then has only its Host.
-// Fields of the wrong type, unknown keys, bytes that are not UTF-8 and numbers of any size are not errors.
-func (h *Host) Decode(payload []byte) (Event, error) {
+// Read parses a hook input. It returns the host that sent it, which is h unless that is nil, and the event. The host is
+// never nil: it is the portable host if no known one sends such an input. The error is an [*InputError]; the Event then
+// has only its Host. Fields of the wrong type, unknown keys, bytes that are not UTF-8 and numbers of any size are not
+// errors.
+func Read(payload []byte, h *Host) (*Host, Event, error) {
 	in, err := parse(payload)
-	if err != nil {
-		return Event{Host: h.Name, LoopCount: -1}, err
+	switch {
+	case h != nil:
+	case err != nil:
+		h = &Host{}
+	default:
+		h = detect(in)
 	}
+	if err != nil {
+		return h, Event{Host: h.Name, LoopCount: -1}, err
+	}
+	return h, h.event(in), nil
+}
+
+// event returns the event in a hook input of this host.
+func (h *Host) event(in object) Event {
 	ev := Event{
 		Host:                h.Name,
 		AgentTranscriptPath: in.text("agent_transcript_path"),
@@ -54,7 +68,7 @@ func (h *Host) Decode(payload []byte) (Event, error) {
 			ev.NewTurn = true
 		}
 	}
-	return ev, nil
+	return ev
 }
 
 // field maps a field of an event to its key in the hook input. Hosts spell the key like ralph, in camelCase, or

@@ -13,9 +13,9 @@ import (
 
 func decode(t *testing.T, payload string) host.Event {
 	t.Helper()
-	ev, err := host.Detect([]byte(payload)).Decode([]byte(payload))
+	_, ev, err := host.Read([]byte(payload), nil)
 	if err != nil {
-		t.Fatalf("Decode(%.80s): %v", payload, err)
+		t.Fatalf("Read(%.80s): %v", payload, err)
 	}
 	return ev
 }
@@ -184,11 +184,10 @@ func TestInputErrors(t *testing.T) {
 		{"too big", `{"x":"` + strings.Repeat("x", host.MaxInput) + `"}`, "hook input: it is too large: 16777224 bytes (limit 16777216)"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			h := host.Detect([]byte(c.input))
+			h, ev, err := host.Read([]byte(c.input), nil)
 			if h.Name != "" {
-				t.Errorf("Detect = %q, want the portable host", h.Name)
+				t.Errorf("host %q, want the portable one", h.Name)
 			}
-			ev, err := h.Decode([]byte(c.input))
 			var inputError *host.InputError
 			if !errors.As(err, &inputError) {
 				t.Fatalf("error %v is no *InputError", err)
@@ -223,7 +222,7 @@ func TestLookup(t *testing.T) {
 			continue
 		}
 		// A host that a person names decodes what it would not have recognised.
-		ev, err := h.Decode([]byte(`{"session_id":"s"}`))
+		_, ev, err := host.Read([]byte(`{"session_id":"s"}`), h)
 		if err != nil || ev.Host != name || ev.SessionID != "s" {
 			t.Errorf("%s: %+v, %v", name, ev, err)
 		}
@@ -238,7 +237,7 @@ func TestLookup(t *testing.T) {
 // A key without a name is not a field.
 func TestDecodeNoName(t *testing.T) {
 	h, _ := host.Lookup(host.ClaudeCode)
-	ev, err := h.Decode([]byte(`{"hook_event_name":"Stop","":"x"}`))
+	_, ev, err := host.Read([]byte(`{"hook_event_name":"Stop","":"x"}`), h)
 	if err != nil || ev.Cwd != "" || ev.Prompt != "" {
 		t.Errorf("%+v, error %v", ev, err)
 	}

@@ -10,8 +10,7 @@ import (
 func Example() {
 	stdin := []byte(`{"hook_event_name":"stop","conversation_id":"c-7","loop_count":1,"workspace_roots":["/home/ada/shop"]}`)
 
-	h := host.Detect(stdin)
-	ev, err := h.Decode(stdin)
+	h, ev, err := host.Read(stdin, nil)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -15,7 +15,7 @@ import (
 
 // Whatever comes in, decoding ends; what it accepts is an object whose every key stays in Raw, and is accepted by every
 // host alike.
-func FuzzDecode(f *testing.F) {
+func FuzzInput(f *testing.F) {
 	files, _ := filepath.Glob("testdata/*/*.txtar")
 	for _, file := range files {
 		data, err := os.ReadFile(file)
@@ -28,11 +28,10 @@ func FuzzDecode(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, payload []byte) {
-		h := host.Detect(payload)
-		ev, err := h.Decode(payload)
+		h, ev, err := host.Read(payload, nil)
 		for _, name := range host.Names() {
 			other, _ := host.Lookup(name)
-			if _, err2 := other.Decode(payload); (err == nil) != (err2 == nil) {
+			if _, _, err2 := host.Read(payload, other); (err == nil) != (err2 == nil) {
 				t.Fatalf("%q says %v, %s says %v", h.Name, err, name, err2)
 			}
 		}

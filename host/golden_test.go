@@ -38,13 +38,9 @@ func TestHosts(t *testing.T) {
 			want := parseArchive(string(data))
 			input := []byte(want.sections[0].text)
 
-			h := host.Detect(input)
-			if h.Name != name {
-				t.Fatalf("Detect = %q, want %q", h.Name, name)
-			}
-			ev, err := h.Decode(input)
-			if err != nil {
-				t.Fatal(err)
+			h, ev, err := host.Read(input, nil)
+			if h.Name != name || err != nil {
+				t.Fatalf("host %q, error %v, want %q", h.Name, err, name)
 			}
 			got := archive{want.comment, []section{
 				want.sections[0],

@@ -17,10 +17,9 @@
 // The package reads no environment variables and no clock, knows no policies, and never writes. It does not shorten
 // reasons: hosts show about 10,000 characters and differ beyond that.
 //
-// Start with [Detect]:
+// Start with [Read]:
 //
-//	h := host.Detect(stdin)
-//	ev, err := h.Decode(stdin)
+//	h, ev, err := host.Read(stdin, nil)
 //	…
 //	answer := h.Encode(host.Reply{Event: ev.Name, Continue: true, Reason: "Task 2 is next."})
 //
@@ -39,7 +38,7 @@ import (
 )
 
 // Host describes one host: its protocol and, as data, its settings. Its methods are pure functions and safe for
-// concurrent use. Use [Detect] or [Lookup] to get one; the zero Host is the portable one.
+// concurrent use. Use [Read] or [Lookup] to get one; the zero Host is the portable one.
 type Host struct {
 	Name     string            // such as [ClaudeCode]; "" for the portable host, used for unknown hosts
 	Title    string            // the name as its vendor writes it
@@ -66,15 +65,10 @@ type eventName struct{ event, name string }
 // hosts lists the known hosts, in the order in which a user would look for them.
 var hosts = []*Host{&claudeCode, &codex, &gemini, &qwen, &copilot, &cursor, &droid, &vscode, &goose, &openHands}
 
-// Detect returns the host that sent a hook input, judged by the input alone: the environment does not help, since
+// detect returns the host that sent a hook input, judged by the input alone: the environment does not help, since
 // several hosts set CLAUDE_PROJECT_DIR, nor does the file that registered the hook, since several hosts run the hooks
-// in .claude/settings.json. Paths of session files count last, since a user can keep them anywhere. The result is never
-// nil: it is the portable host if payload is not a JSON object or matches no known host.
-func Detect(payload []byte) *Host {
-	in, err := parse(payload)
-	if err != nil {
-		return &Host{}
-	}
+// in .claude/settings.json. Paths of session files count last, since a user can keep them anywhere.
+func detect(in object) *Host {
 	for _, h := range slices.Backward(hosts) { // others copied the marks of the first ones
 		if h.marks != nil && h.marks(in) {
 			return h

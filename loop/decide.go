@@ -192,20 +192,17 @@ func (d *Decision) decide(ctx context.Context, alone bool) {
 // skipped finds the project, and returns why no rule is tried, or "".
 func (d *Decision) skipped() (why string, err error) {
 	l := d.loop
-	if why, off := workspace.Off("", l.getenv); off {
-		return why, nil
-	}
 	if d.program != nil && !slices.Contains(d.program.Events, d.Event.Name) {
 		return "the policy does not decide " + d.Event.Name, nil
 	}
 	if d.Event.NoSubagent() {
 		return "the host names no type of the agent that ends, so it is not a subagent", nil
 	}
-	if d.Root, err = d.root(); err != nil {
-		return "", err
-	}
+	d.Root, err = d.root()
 	if why, off := workspace.Off(d.Root, l.getenv); off {
 		return why, nil
+	} else if err != nil {
+		return "", err
 	}
 	if paused, err := l.paused(d.Root, d.Event); err != nil {
 		return "", err

@@ -1,14 +1,19 @@
 package loop
 
 import (
+	"bytes"
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/ralph-sdk/ralph/host"
+	"github.com/ralph-sdk/ralph/internal/room"
 	"github.com/ralph-sdk/ralph/internal/workspace"
 )
 
@@ -21,66 +26,116 @@ func (e lateError) Error() string {
 
 func (e lateError) Unwrap() error { return context.DeadlineExceeded }
 
-// Hook answers one hook call: it decodes stdin, runs the loop and then others, and encodes the answer for the host. If
-// h is nil, Hook detects the host from the input. Each loop has its own memory, limits and effects. The agent continues
-// if any loop decides so; a loop that fails stops only itself.
+// Hook answers the hook calls of a host. It is the one way from a hook's input to its answer: [Loop.Hook] and ralph eval
+// take it too. It is safe for concurrent use if Loops is.
+type Hook struct {
+	// Loops is required. It returns the loops that decide an event, in the order of their reasons, and notices for the user about policies
+	// that do not decide. An input that is no event is not reported if all loops of an event without a directory are off.
+	Loops func(ctx context.Context, ev host.Event) (loops []*Loop, notices []string, err error)
+
+	Host    *host.Host // that sends the input; nil detects it
+	Session string     // of an input that names neither a session nor a directory, which is then about the working directory; "" is none
+	Preview bool       // decide, and change nothing
+}
+
+// Event reads a hook's input, see [host.Read].
+func (k Hook) Event(stdin []byte) (*host.Host, host.Event, error) {
+	h, ev, err := host.Read(stdin, k.Host)
+	switch {
+	case k.Session == "":
+	case err != nil && len(bytes.TrimSpace(stdin)) == 0:
+		return h, host.Event{Host: h.Name, Name: host.Stop, SessionID: k.Session, Cwd: ".", LoopCount: -1}, nil
+	case err == nil && ev.SessionID == "" && ev.Cwd == "":
+		ev.SessionID, ev.Cwd = k.Session, "."
+	}
+	return h, ev, err
+}
+
+// Reply decides the event in a hook's input with every loop, and returns the reply and the host that reads it. Each loop
+// has its own memory, limits and effects. The agent continues if any loop decides so; a loop that fails stops only
+// itself.
 //
-// Hook never panics and never continues on an error. It returns when all loops are done or at the longest of their
+// Reply never panics and never continues on an error. It returns when all loops are done or at the longest of their
 // deadlines, and up to a second later if a [Recorder] is slow. A loop that is late lets the agent stop and changes
 // nothing afterwards; a source that ignores its context then continues in a goroutine until it returns.
-func (l *Loop) Hook(ctx context.Context, h *host.Host, stdin []byte, others ...*Loop) (answer host.Answer) {
+func (k Hook) Reply(ctx context.Context, stdin []byte) (h *host.Host, r host.Reply) {
+	h = &host.Host{}
 	defer func() {
-		if r := recover(); r != nil {
-			answer = (&host.Host{}).Encode(host.Trouble("ralph", "", fmt.Errorf("internal error: %v\n%s", r, debug.Stack())))
+		if p := recover(); p != nil {
+			r = host.Trouble("ralph", "", fmt.Errorf("internal error: %v\n%s", p, debug.Stack()))
 		}
 	}()
-	if h == nil {
-		h = host.Detect(stdin)
+	h, ev, err := k.Event(stdin)
+	switch {
+	case ctx == nil:
+		return h, host.Trouble("ralph", ev.Name, errNoContext)
+	case k.Loops == nil:
+		return h, host.Trouble("ralph", ev.Name, errors.New("the hook has no function that returns its loops"))
 	}
-	loops, deadline := slices.Concat([]*Loop{l}, others), time.Duration(0)
+	loops, notices, failed := k.Loops(ctx, ev)
+	var deadline time.Duration
 	for _, l := range loops {
-		if err := l.usable(); err != nil {
-			return h.Encode(host.Trouble("ralph", "", err))
+		if failed == nil {
+			failed = l.usable()
 		}
-		deadline = max(deadline, l.deadline)
+		if l != nil {
+			deadline = max(deadline, l.deadline)
+		}
 	}
-	if ctx == nil {
-		return h.Encode(host.Trouble("ralph", "", errNoContext))
-	}
-	ev, err := h.Decode(stdin)
-	if err != nil && off(loops) {
-		return host.Answer{}
-	} else if err != nil {
-		return h.Encode(host.Trouble("ralph", "", err))
+	switch {
+	case err != nil && failed == nil && !slices.ContainsFunc(loops, func(l *Loop) bool { return !l.off() }):
+		return h, host.Reply{}
+	case err != nil || failed != nil:
+		return h, host.Trouble("ralph", ev.Name, cmp.Or(err, failed))
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, deadline, lateError(deadline))
 	defer cancel()
-	return h.Encode(Reply(ev, runAll(ctx, ev, loops)))
+	r = reply(ev, k.decide(ctx, ev, loops))
+	if len(notices) > 0 {
+		r.Notice = strings.TrimSuffix(strings.Join(append(slices.Clone(notices), r.Notice), "\n"), "\n")
+		r.Log = append(slices.Clone(notices), r.Log...)
+	}
+	return h, r
 }
 
-// off reports whether all loops are switched off, as far as that is known without an event.
-func off(loops []*Loop) bool {
-	return !slices.ContainsFunc(loops, func(l *Loop) bool {
-		if l.project != "" || l.local {
-			return !workspace.OffEarly(l.project, l.getenv)
-		}
-		_, off := workspace.Off("", l.getenv)
-		return !off
-	})
+// Hook answers one hook call with this loop and then others, see [Hook.Reply]. If h is nil, it detects the host from the
+// input.
+func (l *Loop) Hook(ctx context.Context, h *host.Host, stdin []byte, others ...*Loop) host.Answer {
+	loops := slices.Concat([]*Loop{l}, others)
+	h, r := Hook{Host: h, Loops: func(context.Context, host.Event) ([]*Loop, []string, error) { return loops, nil, nil }}.Reply(ctx, stdin)
+	return h.Encode(r)
 }
 
-// runAll runs the loops until ctx is done. A decision is recorded and answered by the first that claims it: its loop,
-// or on its behalf, when the time is up, this function.
-func runAll(ctx context.Context, ev host.Event, loops []*Loop) []*Decision {
+// off reports whether the loop is switched off, as far as that is known without an event.
+func (l *Loop) off() bool {
+	root := ""
+	if l.project != "" || l.local {
+		root = workspace.Named(l.project, l.getenv)
+	}
+	_, off := workspace.Off(root, l.getenv)
+	return off
+}
+
+// decide runs the loops until ctx is done. A decision is recorded and answered by the first that claims it: its loop, or
+// on its behalf, when the time is up, this function.
+func (k Hook) decide(ctx context.Context, ev host.Event, loops []*Loop) []*Decision {
 	claimed := make([]atomic.Bool, len(loops))
 	done := make(chan *Decision, len(loops)) // buffered, so that a late policy never blocks
 	go func() {
+		room.Grow()
 		for i, l := range loops {
 			mine := false
-			d := l.run(ctx, ev, func() bool {
+			claim := func() bool {
 				mine = claimed[i].CompareAndSwap(false, true)
 				return mine
-			})
+			}
+			var d *Decision
+			if k.Preview {
+				d = l.Preview(ctx, ev)
+				claim()
+			} else {
+				d = l.run(ctx, ev, claim)
+			}
 			if !mine {
 				return
 			}
@@ -101,7 +156,9 @@ func runAll(ctx context.Context, ev host.Event, loops []*Loop) []*Decision {
 		out[i] = l.decision(ev)
 		out[i].Time = l.now()
 		out[i].fail(interrupted(ctx))
-		out[i].keep(ctx)
+		if !k.Preview {
+			out[i].keep(ctx)
+		}
 	}
 	return out
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// Reply joins the decisions on one event into one reply. It reports equal notices once.
-func Reply(ev host.Event, decisions []*Decision) host.Reply {
+// reply joins the decisions on one event into one reply. It reports equal notices once.
+func reply(ev host.Event, decisions []*Decision) host.Reply {
 	r := host.Reply{Event: cmp.Or(ev.Name, host.Stop)}
 	var reasons, notices, notes []string
 	for _, d := range decisions {

@@ -117,6 +117,11 @@ func TestNothingPublicPanics(t *testing.T) {
 		}
 		return diags.Err()
 	}
+	replies := func(ctx context.Context, k loop.Hook) error {
+		_, r := k.Reply(ctx, []byte("{}"))
+		return errors.New(r.Notice)
+	}
+	loops := func(context.Context, host.Event) ([]*loop.Loop, []string, error) { return []*loop.Loop{l}, nil, nil }
 	stops := func(a host.Answer) error {
 		if !strings.Contains(string(a.Stdout), "ralph") || strings.Contains(string(a.Stdout), "block") {
 			return nil
@@ -149,6 +154,7 @@ func TestNothingPublicPanics(t *testing.T) {
 		"Replace":   {l.Replace(nil), l.Replace(new(rules.Program)), zero.Replace(program), (*loop.Loop)(nil).Replace(nil)},
 		"Look":      {lookErr, lookZero},
 		"Start":     {startErr},
+		"Reply":     {replies(ctx, loop.Hook{}), replies(none, loop.Hook{Loops: loops})},
 		"Hook":      {stops(l.Hook(none, nil, nil)), stops(zero.Hook(ctx, nil, nil)), stops((*loop.Loop)(nil).Hook(none, new(host.Host), nil)), stops(l.Hook(ctx, nil, []byte("{}"), nil))},
 		"WithRoot":  slices.Concat(refuses(loop.WithRoot("")), refuses(loop.WithRoot(t.TempDir()+"/absent")), refuses(loop.WithRoot(file))),
 		"WithState": refuses(loop.WithState("")),
@@ -181,12 +187,9 @@ func TestNothingPublicPanics(t *testing.T) {
 	}
 
 	// What has no error returns something that can be used.
-	harmless := []string{"Config", "Reply", "Record", "Session", "Local", "WithClock", "WithEnv", "WithFacts", "WithName", "WithObserver", "WithPrivate", "WithRecorder", "WithTrust", "WithUserScope"}
+	harmless := []string{"Config", "Event", "Record", "Session", "Local", "WithClock", "WithEnv", "WithFacts", "WithName", "WithObserver", "WithPrivate", "WithRecorder", "WithTrust", "WithUserScope"}
 	if d, err := load(t, goOn, nil, loop.WithClock(nil), loop.WithEnv(nil), loop.WithFacts(nil), loop.WithName(""), loop.WithObserver(nil), loop.WithRecorder(nil), loop.WithTrust(nil), loop.WithUserScope(nil)).Run(ctx, host.Event{}); err != nil || !d.Continue() {
 		t.Errorf("it says %q, error %v", said(d), err)
-	}
-	if r := loop.Reply(host.Event{}, []*loop.Decision{nil, {}, spent}); !r.Continue {
-		t.Errorf("the reply is %+v", r)
 	}
 	for _, d := range []*loop.Decision{nil, {}, zero.Preview(ctx, host.Event{}), l.Preview(none, host.Event{}), spent} {
 		if r := d.Record(true); r.V != 1 || r.ID == "" {

@@ -95,7 +95,7 @@ func TestNoSubagent(t *testing.T) {
 	p := newProject(t, nil)
 	l := p.loop("ralph: 1\nevents: [SubagentStop]\nrules: [{name: go, continue: 'on, ${agent_type}'}]\n")
 	for typ, want := range map[string]string{"": "stop", "Explore": "on, Explore"} {
-		ev, err := (&host.Host{}).Decode(p.input(map[string]any{"hook_event_name": "SubagentStop", "agent_type": typ, "agent_id": "a"}))
+		_, ev, err := host.Read(p.input(map[string]any{"hook_event_name": "SubagentStop", "agent_type": typ, "agent_id": "a"}), &host.Host{})
 		if err != nil {
 			t.Fatal(err)
 		}

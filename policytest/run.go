@@ -147,7 +147,7 @@ func (b *bench) event() (host.Event, error) {
 		}
 		h = named
 	}
-	ev, err := h.Decode(payload)
+	_, ev, err := host.Read(payload, h)
 	ev.Name = b.test.Event
 	ev.TranscriptPath, ev.AgentTranscriptPath = session, "" // a path in a test is only a string, see world.Name
 	return ev, err

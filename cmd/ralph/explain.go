@@ -190,11 +190,11 @@ func (a *app) decideNow(ctx context.Context, f explainFlags) ([]loop.Record, err
 		if err != nil {
 			return nil, err
 		}
-		if _, ev, err = a.decode(input, ""); err != nil {
+		if _, ev, err = a.hookOf(f.evalFlags).Event(input); err != nil {
 			return nil, err
 		}
 	}
-	loops, _, err := a.loops(ctx, ev, f.evalFlags)
+	loops, _, err := a.hookOf(f.evalFlags).Loops(ctx, ev)
 	if err != nil {
 		return nil, err
 	}
@@ -202,8 +202,8 @@ func (a *app) decideNow(ctx context.Context, f explainFlags) ([]loop.Record, err
 		return nil, errors.New("all loops are off; run `ralph status`")
 	}
 	records := make([]loop.Record, len(loops))
-	for i, d := range decide(ctx, ev, loops, true) {
-		records[i] = d.Record(f.private)
+	for i, l := range loops {
+		records[i] = l.Preview(ctx, ev).Record(f.private)
 		if !f.private && f.format == "text" && records[i].Action == rules.Continue {
 			records[i].Reason += "; --private shows it"
 		}

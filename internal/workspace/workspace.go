@@ -86,12 +86,6 @@ func directory(dir string) (string, error) {
 	return resolved, nil
 }
 
-// OffEarly reports whether loops are switched off, as far as that is known without an event. It reports no errors.
-func OffEarly(flag string, getenv func(string) string) bool {
-	_, off := Off(Named(flag, getenv), getenv)
-	return off
-}
-
 // OffFile switches off all loops of a project if it exists.
 const OffFile = ".ralph/off"
 

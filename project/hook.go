@@ -1,0 +1,131 @@
+package project
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ralph-sdk/ralph/host"
+	"github.com/ralph-sdk/ralph/internal/workspace"
+	"github.com/ralph-sdk/ralph/loop"
+)
+
+// Hook finds the loops of an installed hook: its method Loops is the one of [loop.Hook]. It is safe for concurrent use.
+type Hook struct {
+	Config   Config        // Dir names the project; "" finds that of each event
+	Policies []string      // names, see [Project.Find]; default: .ralph/policy.yaml
+	Set      []string      // values of params, as name=value
+	User     bool          // it is in the user's own settings, so a project counts only with the user's trust
+	Options  []loop.Option // of each loop
+	Again    bool          // show each notice again, instead of once in a session
+}
+
+// Loops returns the loops of all policies for an event, none if loops are switched off. The notices are about policies
+// that do not decide.
+func (h Hook) Loops(ctx context.Context, ev host.Event) ([]*loop.Loop, []string, error) {
+	if _, off := workspace.Off("", h.Config.Env); off {
+		return nil, nil, nil
+	}
+	var root string
+	var all hookLoops
+	var err error
+	for range 2 { // a file in a policy's head may make a nearer directory the project
+		var nearer string
+		if nearer, err = workspace.Find(ev.Cwd, h.Config.Dir, all.files, h.Config.Env); err != nil || nearer == root {
+			break
+		}
+		root = nearer
+		if all, err = h.in(ctx, root); err != nil {
+			break
+		}
+	}
+	if _, off := workspace.Off(root, h.Config.Env); off {
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	defer all.project.Close()
+	var shown []string
+	for _, notice := range all.notices {
+		if h.Again || all.project.Once(ctx, ev.Host, ev.SessionID, root+notice) {
+			shown = append(shown, "[ralph] "+notice)
+		}
+	}
+	return all.loops, shown, nil
+}
+
+// hookLoops are the loops of a hook's policies in a project.
+type hookLoops struct {
+	project *Project
+	loops   []*loop.Loop
+	files   []string // the HeadFiles that identify projects; .ralph identifies the project of a policy file
+	notices []string // about policies that are not used
+}
+
+func (h Hook) in(ctx context.Context, root string) (all hookLoops, err error) {
+	c := h.Config
+	c.Dir = root
+	if all.project, err = Open(c); err != nil {
+		return all, err
+	}
+	for _, name := range workspace.OrDefault(h.Policies) {
+		if err := h.add(ctx, &all, name); err != nil {
+			return all, err
+		}
+	}
+	return all, nil
+}
+
+// add adds the loop of one policy. An unusable policy stops only itself: its loop lets the agent stop and reports why.
+// A missing policy that no other replaces has no loop.
+func (h Hook) add(ctx context.Context, all *hookLoops, name string) error {
+	p := all.project
+	opts := slices.Concat(p.options, []loop.Option{loop.Local(), loop.WithEnv(p.env), loop.WithRoot(p.dir)}, h.Options)
+	add := func(l *loop.Loop, err error) error {
+		if err == nil {
+			all.loops = append(all.loops, l)
+		}
+		return err
+	}
+	policy, err := p.Find(name)
+	switch {
+	case err != nil && h.User && p.Lacks(name):
+		return nil
+	case err != nil:
+		return add(loop.Broken(name, err, opts...))
+	}
+	load := Load{Set: h.Set, Lazy: true}
+	if h.User && policy.Beneath() {
+		approved, err := p.OpenApproved(ctx, policy, Load{Set: h.Set})
+		if err != nil {
+			all.notices = append(all.notices, fmt.Sprintf("%s is not used, since it %s", policy.Name, strings.TrimPrefix(err.Error(), "which ")))
+			var ok bool
+			if approved, ok = ShippedPolicy(name); !ok {
+				return nil
+			}
+		}
+		policy = approved
+	}
+	if policy.Program == nil {
+		if h.User {
+			why := p.Distrusted()
+			if why != nil && p.Configured(policy) {
+				all.notices = append(all.notices, fmt.Sprintf("%s is not used: %v", ConfigFile, why))
+			}
+			load.Untrusted = why != nil
+			opts = append(opts, loop.WithUserScope(func(string) error { return why }))
+		}
+		if policy, err = p.Load(ctx, policy, load); err != nil {
+			if policy.Findings != nil {
+				err = fmt.Errorf("the policy cannot be used; run `ralph check %s`\n%s", name, policy.Problem)
+			}
+			return add(loop.Broken(policy.Name, err, opts...))
+		}
+	}
+	if !policy.Beneath() {
+		all.files = append(all.files, policy.Program.HeadFiles()...)
+	}
+	return add(loop.New(policy.Program, slices.Concat(policy.Options, opts, []loop.Option{loop.WithName(policy.Name)})...))
+}
