@@ -78,6 +78,7 @@ func (ev *evaluation) head() bool {
 			v.Loop.Owner, _ = owner.(string)
 		case g.Status == OK && ev.lack != ordinary:
 			hidden = sentencef("it is not known whose loop %s is: %s", v.Loop.Name, ev.why)
+			ev.reportedBy(hidden)
 		}
 	}
 	session := ev.session()

@@ -24,13 +24,16 @@ func (ev *evaluation) operand(o *operand) (v any, state truth) {
 		state = max(state, at.state)
 		private = private || at.mark != nil
 	}
-	if ev.goesOut && len(o.explains) > 0 {
-		ev.explained = append(ev.explained, o.explains...)
-	}
 	if state == known {
+		if ev.goesOut && len(o.explains) > 0 {
+			ev.explained = append(ev.explained, o.explains...)
+		}
 		v, state = ev.evaluate(o)
 	} else {
 		ev.blame(o, state)
+		if ev.lack == withheld {
+			ev.unapproved = ev.why
+		}
 	}
 	ev.at = outer
 	var mark *mask

@@ -68,6 +68,8 @@ type current struct {
 	lack      lack // why the latest operand is unknown
 	flawed    bool // some value of a fact cannot be used, or not as written
 	doubt     bool // something unusable may have kept a rule from deciding
+
+	unapproved sentence // why an operand was unknown, if that is because a person has not approved what it reads
 	looking   bool // called by Look, which decides nothing
 	trying    bool // a rule's condition is being evaluated
 	rendering bool // a text is being rendered: what it reads does not decide
@@ -311,8 +313,14 @@ rules:
 			}
 			break rules
 		case r.Verb == verbContinue:
-			ev.parts = append(ev.parts, r)
+			ev.unapproved = sentence{}
 			text := ev.shownText(r.text)
+			if ev.unapproved.full != "" { // the rule needs it, though its condition does not
+				ev.why, ev.lack = ev.unapproved, withheld
+				ev.endTrying(r, FaultApproval, chosen == nil)
+				break rules
+			}
+			ev.parts = append(ev.parts, r)
 			if text == "" {
 				text = "Continue (rule " + r.Name + ")"
 			}
@@ -366,14 +374,18 @@ func (ev *evaluation) endTrying(r *Rule, fault Fault, stops bool) {
 		v.Rule, v.Pos, v.Fault = r.Name, r.Pos, fault
 		v.Reason, v.Private = because.full, because.private()
 	}
-	// The reason has what is wrong with facts and fields.
+	ev.reportedBy(because)
+	ev.problems = append(ev.problems, reported{Problem: problemOf(because), last: stops})
+}
+
+// reportedBy drops what is wrong with facts and fields where a reason that is reported ends with it.
+func (ev *evaluation) reportedBy(because sentence) {
 	ev.problems = slices.DeleteFunc(ev.problems, func(p reported) bool { return strings.HasSuffix(because.full, p.Text) })
 	for _, f := range ev.program.facts {
 		if what := ev.gotten[f.index].sentence().full; what != "" && strings.HasSuffix(because.full, what) {
 			ev.explained = append(ev.explained, f)
 		}
 	}
-	ev.problems = append(ev.problems, reported{Problem: problemOf(because), last: stops})
 }
 
 // fault returns why a condition is undecided, given its outcome; an ordinary missing fact is no fault.
@@ -405,14 +417,15 @@ func (ev *evaluation) isFor() bool {
 	v.Trace.When = s
 	s.Outcome, s.Because = ev.test(when, s)
 	v.Fault = ev.fault(s.Outcome)
-	switch s.Outcome {
-	case Holds:
+	switch {
+	case s.Outcome == Holds:
 		return true
-	case Broken:
+	case v.Fault != "":
 		v.Pos = from
 		why := sentencef("the policy's own when could not be evaluated: %s", ev.why)
 		v.Reason, v.Private = why.full, why.private()
-		ev.report(why)
+		ev.reportedBy(why)
+		ev.problems = append(ev.problems, reported{Problem: problemOf(why), last: true})
 	default:
 		v.Idle = true
 		v.Reason = "the policy is not for this event: its when is not true"

@@ -383,3 +383,31 @@ rules:
 		t.Errorf("it is not told: %v", v.Problems)
 	}
 }
+
+// The first rule that needs what a person has not approved ends the trying, whether its condition or its text needs it. A
+// rule that decides nothing does not, and no text counts as the report.
+func TestNotApproved(t *testing.T) {
+	const rest = "  - {name: rest, continue: Rest}\n"
+	for _, tt := range []struct{ name, rules, want string }{
+		{"a condition", `  - {name: first, when: it.code != 0, continue: First}`, "stop first: the rule first needs your approval: it: x is not approved"},
+		{"a function", `  - {name: first, when: missing(it), continue: First}`, "stop first: the rule first needs your approval: it: x is not approved"},
+		{"a text", `  - {name: first, continue: "First ${it.stdout}, ${missing(gone)}"}`, "stop first: the rule first needs your approval: it: x is not approved"},
+		{"a problem in a text", `  - {name: first, continue: "First ${problem(it)}"}`, "stop first: the rule first needs your approval: it: x is not approved"},
+		{"a part of a text", `  - {name: first, continue: [{when: ok(it), text: First}]}`, "stop first: the rule first needs your approval: it: x is not approved"},
+		{"a note", `  - {name: first, when: ok(it), note: First}`, "continue rest: Rest"},
+		{"a problem in a note", `  - {name: first, note: "First ${problem(it)}"}`, "continue rest: Rest"},
+		{"not reached", `  - {name: first, when: missing(gone) or ok(it), continue: First}`, "continue first: First"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			v := decide(t, "facts: {it: {exec: [x], default: {code: 0, stdout: '', stderr: '', lines: [], json: null}}, gone: {text: gone}}\nlimits: {total: 9}\nrules:\n"+tt.rules+"\n"+rest,
+				&world{facts: map[string]rules.Value{"it": {Status: rules.Withheld, Problem: "is not approved"}}})
+			if diff := cmp.Diff(tt.want, said(v)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			reports := strings.Join(reported(v), "\n")
+			if n := strings.Count(reports, "is not approved"); n != 1 && !strings.HasPrefix(tt.want, "continue first") {
+				t.Errorf("it is reported %d times: %q", n, reports)
+			}
+		})
+	}
+}

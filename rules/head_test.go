@@ -21,6 +21,7 @@ func TestOwnWhen(t *testing.T) {
 		when     string
 		said     string
 		idle     bool
+		facts    int // that it reads itself
 		problems []string
 	}{
 		{name: "true", when: `session_id startsWith "s"`, said: "continue go: on"},
@@ -33,14 +34,26 @@ func TestOwnWhen(t *testing.T) {
 			said:     "stop: the policy's own when could not be evaluated: policy.yaml:4:7: int(session_id) > 0: int(…) cannot read \"s-1\"",
 			problems: []string{"the policy's own when could not be evaluated: policy.yaml:4:7: int(session_id) > 0: int(…) cannot read \"s-1\""},
 		},
+		{
+			name: "something unusable", when: `off.x == 1`, facts: 1,
+			said:     "stop: the policy's own when could not be evaluated: off is invalid: off.json is cut",
+			problems: []string{"the policy's own when could not be evaluated: off is invalid: off.json is cut"},
+		},
+		{
+			name: "something that is not approved", when: `ok(it)`, facts: 1,
+			said:     "stop: the policy's own when could not be evaluated: it: x is not approved",
+			problems: []string{"the policy's own when could not be evaluated: it: x is not approved"},
+		},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := &world{
-				facts: map[string]rules.Value{"state": is(object{"n": 1})},
+				facts: map[string]rules.Value{
+					"state": is(object{"n": 1}), "off": {Status: rules.Invalid, Path: "off.json", Problem: "is cut"}, "it": {Status: rules.Withheld, Problem: "is not approved"},
+				},
 				names: map[string]any{"session_id": "s-1", "exists": func(path string) bool { return path == "here" }},
 			}
 			p := load(t, policy("params: {mode: {enum: [slow, fast], default: slow}}\n\nwhen: "+tt.when+`
-facts: {state: {json: state.json, schema: {properties: {n: {type: integer, default: 0}}}}}
+facts: {state: {json: state.json, schema: {properties: {n: {type: integer, default: 0}}}}, off: {json: off.json, schema: {properties: {x: {}}}}, it: {exec: [x]}}
 rules:
   - {name: go, when: state.n == 1, continue: "on"}
 finally:
@@ -51,7 +64,7 @@ finally:
 				t.Errorf("it says (-want +got)\n%s", diff)
 			}
 			tried := len(v.Trace.Steps) > 0
-			if runs := strings.HasPrefix(tt.said, "continue"); v.Idle != tt.idle || tried != runs || (len(v.Finally) > 0) != runs || v.Changed != (runs || len(tt.problems) > 0) || len(v.Trace.Facts) > 0 != runs {
+			if runs := strings.HasPrefix(tt.said, "continue"); v.Idle != tt.idle || tried != runs || (len(v.Finally) > 0) != runs || v.Changed != (runs || len(tt.problems) > 0) || len(v.Trace.Facts) > tt.facts != runs {
 				t.Errorf("idle: %t, steps %v, finally %v, asked for %v", v.Idle, outcomes(v), v.Finally, w.asked)
 			}
 			if diff := cmp.Diff(tt.problems, reported(v)); diff != "" {

@@ -125,6 +125,9 @@ func TestLoop(t *testing.T) {
 			if diff := cmp.Diff(tt.loop, v.Loop); diff != "" {
 				t.Errorf("loop (-want +got)\n%s", diff)
 			}
+			if v.Show && len(v.Problems) > 0 {
+				t.Errorf("it is reported twice: %q, and %q", v.Reason, reported(v))
+			}
 			if v.Idle && (v.Memory.Streak > 0 || len(v.Trace.Steps) > 0) {
 				t.Errorf("something was tried or counted: %+v", v.Memory)
 			}
