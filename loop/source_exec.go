@@ -37,7 +37,7 @@ func gatherExec(ctx context.Context, q Query) rules.Value {
 	document, problem := printed(schemaOf(q.Fact), f, &v)
 	if problem != "" && q.Fact.Schema != nil {
 		// Code and text of a failed program may still be of use.
-		v.Unusable = append(v.Unusable, schema.Violation{Pointer: "/json", Message: problem})
+		v.Unusable = append(v.Unusable, schema.Violation{Pointer: "/json", Message: "is unknown: " + problem})
 	}
 	v.V = map[string]any{
 		"code": f.code, "stdout": stdout, "stderr": f.stderr.String(), "lines": lines(stdout), "json": document,

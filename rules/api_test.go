@@ -195,7 +195,7 @@ rules:
 		"a name that is not a func": {with("said", true), "a: error; the rule a is undecided: said cannot be used: expected a func(string) bool; got a bool"},
 		"a func of another shape":   {with("said", func() bool { return true }), "a: error; the rule a is undecided: said cannot be used: expected a func(string) bool; got a func() bool"},
 		"a nil func":                {with("said", marker(nil)), "a: no"},
-		"a name of a wrong type":    {with("transcript.last", 3), "a: error; the rule a is undecided: transcript.last is 3, expected string"},
+		"a name of a wrong type":    {with("transcript.last", 3), "a: error; the rule a is undecided: transcript.last is 3, expected string; write a string such as \"text\""},
 		"a flag of a wrong type":    {with("stop_hook_active", "perhaps"), `a: error; the rule a is undecided: stop_hook_active is "perhaps", expected boolean; write true or false`},
 		"a fact of a wrong type":    {with("s", map[string]any{"n": "x"}), `a: unknown; the rule a is undecided: s.n is "x", expected integer; write a whole number such as 3`},
 	} {

@@ -65,18 +65,18 @@ type current struct {
 	tokens    int // used, where there is a limit
 	cost      float64
 
-	lack      lack // why the latest operand is unknown
-	flawed    bool // some value of a fact cannot be used, or not as written
-	doubt     bool // something unusable may have kept a rule from deciding
+	lack   lack // why the latest operand is unknown
+	flawed bool // some value of a fact cannot be used, or not as written
+	doubt  bool // something unusable may have kept a rule from deciding
 
 	unapproved sentence // why an operand was unknown, if that is because a person has not approved what it reads
-	looking   bool // called by Look, which decides nothing
-	trying    bool // a rule's condition is being evaluated
-	rendering bool // a text is being rendered: what it reads does not decide
-	settled   bool // the verdict is final; gather no new facts
-	goesOut   bool // the current text is for the agent or the user
-	quoted    bool // a text contains what traces do not
-	read      bool // anything private was read
+	looking    bool     // called by Look, which decides nothing
+	trying     bool     // a rule's condition is being evaluated
+	rendering  bool     // a text is being rendered: what it reads does not decide
+	settled    bool     // the verdict is final; gather no new facts
+	goesOut    bool     // the current text is for the agent or the user
+	quoted     bool     // a text contains what traces do not
+	read       bool     // anything private was read
 }
 
 // slot is the state of one symbol in an evaluation.

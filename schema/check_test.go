@@ -167,7 +167,7 @@ func TestViolations(t *testing.T) {
 		{`{"type": "integer"}`, `"seven"`, violation{`is "seven", expected integer; write a whole number such as 3`, "type", "seven"}},
 		{`{"type": "number"}`, `[1]`, violation{`is an array of 1, expected number; write a number such as 2.5`, "type", []any{number("1")}}},
 		{`{"type": "boolean"}`, `1`, violation{`is 1, expected boolean; write true or false`, "type", number("1")}},
-		{`{"type": "string"}`, `{"a": 1}`, violation{`is an object with 1 fields, expected string`, "type", map[string]any{"a": number("1")}}},
+		{`{"type": "string"}`, `{"a": 1}`, violation{`is an object with 1 fields, expected string; write a string such as "text"`, "type", map[string]any{"a": number("1")}}},
 		{`{"type": ["integer", "null"]}`, `"seven"`, violation{`is "seven", expected integer or null`, "type", "seven"}},
 		{`{"type": "integer", "minimum": 1}`, `"0"`, violation{`is 0, expected at least 1`, "minimum", "0"}},
 		{`{"type": "integer", "maximum": 1}`, `2`, violation{`is 2, expected at most 1`, "maximum", number("2")}},
@@ -179,6 +179,8 @@ func TestViolations(t *testing.T) {
 		{`{"format": "ipv4"}`, `"soon"`, violation{`is "soon", expected the format ipv4`, "format", "soon"}},
 		{`{"format": "go-duration", "multipleOf": 2}`, `"30"`, violation{`is "30", expected a duration; write a duration such as 30m`, "format", "30"}},
 		{`{"enum": ["a", "b"]}`, `"c"`, violation{`is "c", expected one of "a" or "b"`, "enum", "c"}},
+		{`{"enum": ["plan", "done"]}`, `"Done"`, violation{`is "Done", expected one of "plan" or "done"; did you mean "done"?`, "enum", "Done"}},
+		{`{"type": "string"}`, `5`, violation{`is 5, expected string; write a string such as "text"`, "type", number("5")}},
 		{`{"const": "a"}`, `"c"`, violation{`is "c", expected "a"`, "const", "c"}},
 		{`{"pattern": "^a"}`, `"c"`, violation{`is "c", expected string that matches ^a`, "pattern", "c"}},
 		{`{"minLength": 2}`, `"c"`, violation{`has 1 character, expected at least 2`, "minLength", "c"}},
@@ -364,7 +366,7 @@ func TestCheckDocuments(t *testing.T) {
 			want:     map[string]any{"name": "x", "phase": "excution", "limits": map[string]any{"times": 5}},
 			unusable: []string{"2:11: /index: is -1, expected at least 0"},
 			warnings: []string{
-				`2:24: /phase: is "excution", expected one of "plan" or "execution"`,
+				`2:24: /phase: is "excution", expected one of "plan" or "execution"; did you mean "execution"?`,
 			},
 		},
 		{

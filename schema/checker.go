@@ -130,8 +130,27 @@ func (c *checker) among(values []any, keyword string, v any) {
 	}
 	c.take(weightOf(values))
 	if !slices.ContainsFunc(values, func(allowed any) bool { return reflect.DeepEqual(allowed, v) }) {
-		c.reportf(keyword, "is %s, expected %s", show(v), oneOf(values))
+		found := Violation{Keyword: keyword, Message: "is " + show(v) + ", expected " + oneOf(values)}
+		if len(c.findings) < maxLocated { // to compare words takes time
+			found.Help = near(v, values)
+		}
+		c.report(found)
 	}
+}
+
+// near returns a question for the string of a list that v may mean, or "".
+func near(v any, values []any) string {
+	word, ok := v.(string)
+	if !ok {
+		return ""
+	}
+	var words []string
+	for _, value := range values {
+		if s, ok := value.(string); ok {
+			words = append(words, s)
+		}
+	}
+	return nearest.DidYouMean(word, words)
 }
 
 // limit reports a value beyond a limit for its kind.

@@ -123,6 +123,7 @@ func example(k Kind) string {
 		Bool:   "write true or false",
 		Int:    "write a whole number such as 3",
 		Number: "write a number such as 2.5",
+		String: `write a string such as "text"`,
 	}[k]
 }
 

@@ -35,8 +35,8 @@ func Example() {
 	}
 	// Output:
 	// value:    map[phase:excution taskIndex:2 totalTasks:0]
-	// unusable: 3:11: /owner: is 7, expected string
-	// warning:  2:11: /phase: is "excution", expected one of "plan" or "execution"
+	// unusable: 3:11: /owner: is 7, expected string; write a string such as "text"
+	// warning:  2:11: /phase: is "excution", expected one of "plan" or "execution"; did you mean "execution"?
 }
 
 // Rules are checked against the type before there is any document.

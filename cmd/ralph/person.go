@@ -23,7 +23,7 @@ func personFlag(fl *pflag.FlagSet, yes *bool) {
 // yes; with --yes it does not ask. The error is why it cannot ask: an agent's session, or no terminal.
 func (a *app) person(yes bool) (ask func(question string) bool, err error) {
 	if set := project.InSession(a.getenv); len(set) > 0 {
-		return nil, fmt.Errorf("only a person may do this, and this is an agent's session (%s is set); if you are the person, run: %s", strings.Join(set, " and "), outside(runtime.GOOS, set, a.typed))
+		return nil, fmt.Errorf("only a person may do this, and this is an agent's session (set: %s); if you are the person, run: %s", strings.Join(set, ", "), outside(runtime.GOOS, set, a.typed))
 	}
 	if yes {
 		return func(string) bool { return true }, nil
