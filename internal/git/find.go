@@ -51,18 +51,18 @@ func At(top string) (*Repo, error) {
 	switch {
 	case r.dir == "" || r.common == "":
 		return r, fmt.Errorf("%s does not lead to a repository", at)
-	case !info.IsDir() && !r.pointsBack():
+	case info.IsDir() && r.common == r.dir: // it is the repository
+	case !r.pointsBack():
 		return r, fmt.Errorf("%s names a repository that does not name it, so it is not used", at)
 	}
 	return r, err
 }
 
-// pointsBack reports whether the directory that a file .git names refers to the working tree: by gitdir as that of a
-// linked one, or by core.worktree as that of a submodule. Anyone can write a file that names another repository.
+// pointsBack reports whether the repository that .git names refers to the working tree: by gitdir as that of a linked
+// one, or by core.worktree as that of a submodule. Anyone can write a file that names another repository.
 func (r *Repo) pointsBack() bool {
-	link, err := filepath.EvalSymlinks(filepath.Join(r.Top, ".git"))
-	if err == nil && follow(r.dir, "gitdir", "") == link {
-		return true
+	if r.common != r.dir {
+		return r.LinkedTo(r)
 	}
 	top, err := filepath.EvalSymlinks(r.Top)
 	if err != nil {

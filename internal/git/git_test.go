@@ -135,6 +135,8 @@ func TestGitFilePointsBack(t *testing.T) {
 		"another work tree's":               {"git worktree add -q -b side ../d; cp -r ../d ../c", "does not name it"},
 		"another core.worktree":             {"mkdir ../c; git config core.worktree ../../repo; echo gitdir: ../repo/.git > ../c/.git", "does not name it"},
 		"an included core.worktree":         {"mkdir ../c; printf '[core]\nworktree=../../c\n' > ../inc; git config include.path ../../inc; echo gitdir: ../repo/.git > ../c/.git", "does not name it"},
+		"a directory, with another's data":  {"git init -q ../c; echo ../../repo/.git > ../c/.git/commondir", "does not name it"},
+		"a file, with another's data":       {"mkdir -p ../c/x; cp .git/HEAD ../c/x; cd ../c; echo ../../repo/.git > x/commondir; echo $PWD/.git > x/gitdir; echo gitdir: x > .git", "does not name it"},
 		"in a repository, another one":      {"mkdir -p ../c; git init -q ..; echo gitdir: repo/.git > ../c/.git", "does not lead to a repository"},
 		"in a repository, another's really": {"mkdir -p ../c; git init -q ..; echo gitdir: ../repo/.git > ../c/.git", "does not name it"},
 	} {

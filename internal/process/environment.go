@@ -27,9 +27,13 @@ func loads(name, value string) bool {
 	if slices.Contains(Loading(), name) || strings.HasPrefix(name, "GIT_CONFIG_KEY_") || strings.HasPrefix(name, "GIT_CONFIG_VALUE_") {
 		return true
 	}
+	value = strings.NewReplacer(`"`, "", "'", "", `\`, "").Replace(value) // quotes can be anywhere in a word
+	if name == "NODE_OPTIONS" {
+		value = strings.ReplaceAll(value, "_", "-") // they mean the same
+	}
 	return slices.ContainsFunc(loadingOptions()[name], func(option string) bool {
 		return slices.ContainsFunc(strings.Fields(value), func(word string) bool {
-			short := len(option) == 2 // its value may follow without a separator
+			short := len(option) <= 2 // its value may follow without a separator
 			return word == option || strings.HasPrefix(word, option) && (short || strings.ContainsRune(":=", rune(word[len(option)])))
 		})
 	})
@@ -57,6 +61,6 @@ func loadingOptions() map[string][]string {
 	java := []string{"-javaagent", "-agentlib", "-agentpath", "-Xbootclasspath/a", "-Xbootclasspath/p", "-XX:Flags", "-XX:VMOptionsFile"}
 	return map[string][]string{
 		"NODE_OPTIONS":      {"--require", "-r", "--import", "--loader", "--experimental-loader", "--env-file", "--env-file-if-exists"},
-		"JAVA_TOOL_OPTIONS": java, "JDK_JAVA_OPTIONS": java, "_JAVA_OPTIONS": java,
+		"JAVA_TOOL_OPTIONS": java, "JDK_JAVA_OPTIONS": append([]string{"@"}, java...), "_JAVA_OPTIONS": java,
 	}
 }
