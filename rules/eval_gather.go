@@ -68,6 +68,10 @@ func (ev *evaluation) gather(f *Fact) (any, truth) {
 		g.defaulted, g.problem = true, sentence{}
 	}
 	if v.Status == OK {
+		if f.Source.Glob && v.Problem != "" {
+			why := sentencef("%s is not whole: %s", f.Name, g.problem)
+			ev.partial, ev.doubt = &why, ev.doubt || !ev.rendering
+		}
 		return v.V, known
 	}
 	ev.why, ev.lack = public(f.Name+" is "+string(v.Status)), lackOf(v)

@@ -19,17 +19,27 @@ func (ev *evaluation) operand(o *operand) (v any, state truth) {
 		ev.ran = append(ev.ran, o)
 	}
 	private := false
+	var partial *sentence
 	for _, s := range o.syms {
 		at := ev.need(s)
 		state = max(state, at.state)
 		private = private || at.mark != nil
+		if at.state == known && at.lack != ordinary {
+			partial = at.why
+		}
 	}
-	if state == known {
+	switch {
+	case state == known && partial != nil && ev.trying && ev.rule.Verb == verbStop:
+		state, ev.why, ev.lack = unknown, *partial, unusable // what is left out might make the rule true
+	case state == known:
+		if partial != nil {
+			ev.partial = partial
+		}
 		if ev.goesOut && len(o.explains) > 0 {
 			ev.explained = append(ev.explained, o.explains...)
 		}
 		v, state = ev.evaluate(o)
-	} else {
+	default:
 		ev.blame(o, state)
 		if ev.lack == withheld {
 			ev.unapproved = ev.why

@@ -65,9 +65,10 @@ type current struct {
 	tokens    int // used, where there is a limit
 	cost      float64
 
-	lack   lack // why the latest operand is unknown
-	flawed bool // some value of a fact cannot be used, or not as written
-	doubt  bool // something unusable may have kept a rule from deciding
+	lack    lack      // why the latest operand is unknown
+	partial *sentence // what operands read of a list from which files are left out, or nil
+	flawed  bool      // some value of a fact cannot be used, or not as written
+	doubt   bool      // something unusable may have kept a rule from deciding
 
 	unapproved sentence // why an operand was unknown, if that is because a person has not approved what it reads
 	looking    bool     // called by Look, which decides nothing
@@ -83,7 +84,7 @@ type current struct {
 type slot struct {
 	value any
 	mark  *mask
-	why   *sentence // of a missing value
+	why   *sentence // of a missing value, and of a list from which files are left out
 	state truth
 	lack  lack
 	seen  bool
@@ -382,7 +383,12 @@ func (ev *evaluation) endTrying(r *Rule, fault Fault, stops bool) {
 func (ev *evaluation) reportedBy(because sentence) {
 	ev.problems = slices.DeleteFunc(ev.problems, func(p reported) bool { return strings.HasSuffix(because.full, p.Text) })
 	for _, f := range ev.program.facts {
-		if what := ev.gotten[f.index].sentence().full; what != "" && strings.HasSuffix(because.full, what) {
+		g := &ev.gotten[f.index]
+		what := g.sentence().full
+		if g.Status == OK {
+			what = g.Problem
+		}
+		if what != "" && strings.HasSuffix(because.full, what) {
 			ev.explained = append(ev.explained, f)
 		}
 	}

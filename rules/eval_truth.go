@@ -119,6 +119,8 @@ func (ev *evaluation) fetch(s *symbol) *slot {
 	var v any
 	var state truth
 	var mark *mask
+	outer := ev.partial
+	ev.partial = nil
 	switch at := &ev.slots[s.slot]; {
 	case at.busy: // possible only for a cycle that Load missed
 		state, ev.why = broken, public(s.name+" depends on itself")
@@ -132,6 +134,9 @@ func (ev *evaluation) fetch(s *symbol) *slot {
 	at.seen, at.busy, at.state, at.mark = true, false, state, mark
 	if state == known {
 		at.value = v
+		if at.why = ev.partial; at.why != nil {
+			at.lack = unusable
+		}
 	} else {
 		why := ev.why
 		at.why, at.lack = &why, ev.lack
@@ -139,6 +144,7 @@ func (ev *evaluation) fetch(s *symbol) *slot {
 			at.lack = max(at.lack, unusable)
 		}
 	}
+	ev.partial = outer
 	ev.read = ev.read || mark != nil
 	return at
 }

@@ -411,3 +411,32 @@ func TestNotApproved(t *testing.T) {
 		})
 	}
 }
+
+// A list from which files are left out is enough for what is in it, but it does not say that a stop rule is false. Nothing
+// below such a rule is tried, and no stop is a success.
+func TestListThatIsNotWhole(t *testing.T) {
+	const left = "n is not whole: b.json: is cut"
+	for _, tt := range []struct {
+		name, rules, want string
+		success           bool
+	}{
+		{"continue", `[{name: a, when: "any(n, .value.x)", continue: A}]`, "continue a: A", false},
+		{"stop", `[{name: a, when: "any(n, not .value.x)", stop: A}, {name: b, continue: B}]`, "stop a: the rule a is undecided: " + left, false},
+		{"a let that another rule read", `[{name: a, when: shut, log: x}, {name: b, when: shut, stop: B}, {name: c, continue: C}]`, "stop b: the rule b is undecided: " + left, false},
+		{"decided without it", `[{name: a, when: "true or shut", stop: A, success: true}]`, "stop a: A", true},
+		{"its state", `[{name: a, when: "ok(n) and problem(n) != ''", stop: A, success: true}]`, "stop a: A", false},
+		{"a success below", `[{name: a, when: shut, continue: A}, {name: b, stop: B, success: true}]`, "stop b: B", false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			v := decide(t, "facts: {n: {glob: '*.json', schema: {properties: {x: {type: boolean, default: false}}}}}\nlet: {shut: 'any(n, not .value.x)'}\nlimits: {total: 9}\nrules: "+tt.rules+"\n",
+				&world{facts: map[string]rules.Value{"n": {V: []any{object{"path": "a.json", "name": "a", "age": 0, "value": object{"x": true}}}, Problem: "b.json: is cut"}}})
+			if diff := cmp.Diff(tt.want, said(v)); diff != "" || v.Success != tt.success {
+				t.Errorf("success %t (-want +got):\n%s", v.Success, diff)
+			}
+			reports := strings.Join(reported(v), "\n")
+			if n := strings.Count(reports, "b.json: is cut"); n != 1 && !tt.success {
+				t.Errorf("it is reported %d times: %q", n, reports)
+			}
+		})
+	}
+}

@@ -192,7 +192,7 @@ func Sources() []SourceKind {
 		{Name: "frontmatter", Doc: "The YAML front matter of a file; .body is the text below it.", Path: true, Schema: true, Editable: true, File: true, Body: true},
 		{Name: "checklist", Doc: "The task list items of a Markdown file.", Path: true, File: true, Value: listOf(item)},
 		{
-			Name: "glob", Doc: "The files that match a pattern; those that cannot be read are left out and reported by problem(fact).",
+			Name: "glob", Doc: "The files that match a pattern; those that cannot be used are left out and named by problem(fact). A stop rule that reads a list from which files are left out is undecided.",
 			Path: true, Glob: true, Schema: true,
 			Options: []SourceOption{
 				{Name: "parse", Kind: optionWord, Words: []string{"json", "frontmatter", "text"}, Doc: "How each file is read; json by default."},
