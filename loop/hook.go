@@ -29,8 +29,9 @@ func (e lateError) Unwrap() error { return context.DeadlineExceeded }
 // Hook answers the hook calls of a host. It is the one way from a hook's input to its answer: [Loop.Hook] and ralph eval
 // take it too. It is safe for concurrent use if Loops is.
 type Hook struct {
-	// Loops is required. It returns the loops that decide an event, in the order of their reasons, and notices for the user about policies
-	// that do not decide. An input that is no event is not reported if all loops of an event without a directory are off.
+	// Loops is required. It returns the loops that decide an event, in the order of their reasons, and notices for the user
+	// about policies that do not decide. An input that is not an event is not reported if all loops of an event without a
+	// directory are off.
 	Loops func(ctx context.Context, ev host.Event) (loops []*Loop, notices []string, err error)
 
 	Host    *host.Host // that sends the input; nil detects it

@@ -106,7 +106,7 @@ func TestNoSubagent(t *testing.T) {
 	}
 }
 
-// A session file that exists and cannot be read keeps a stop rule undecided. A path that leads to no file is no conversation.
+// A session file that exists and cannot be read keeps a stop rule undecided. A path that leads to no file is not a conversation.
 func TestSessionThatCannotBeRead(t *testing.T) {
 	for _, c := range []struct {
 		when, last string

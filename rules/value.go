@@ -28,7 +28,7 @@ type Value struct {
 	V       any
 	Problem string    // why it is missing or invalid, to follow Path; if it is OK, what was omitted or read leniently
 	Quiet   bool      // ordinarily missing, such as a missing file, which is not reported
-	Found   bool      // it is Quiet, and something is at Path: a text that is no document, a link to no file
+	Found   bool      // it is Quiet, and something is at Path: a text that is not a document, a link to no file
 	Path    string    // the file, as users know it; "" if none
 	Version string    // opaque; equal versions mean equal content
 	ModTime time.Time // zero if none
