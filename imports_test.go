@@ -69,9 +69,8 @@ func TestImports(t *testing.T) {
 		"internal/home":      {"os", "runtime", "syscall"},
 		"internal/approval":  {"./internal/shellwords", "./internal/source", "./internal/store", "./rules", "os", "os/exec", "path/filepath"},
 		"internal/workspace": {"./internal/git", "./internal/home", "os", "path/filepath"},
-		"internal/batch":     {"path/filepath", "runtime"},
-		"internal/child":     {"os/exec", "syscall"},
-		"internal/git":       {"./internal/batch", "./internal/child", "./internal/home", "os", "os/exec", "path/filepath", "syscall", "time"},
+		"internal/process":   {"math/rand/v2", "os", "os/exec", "path/filepath", "runtime", "syscall", "time", "unsafe"},
+		"internal/git":       {"./internal/home", "./internal/process", "os", "os/exec", "path/filepath", "time"},
 		"internal/store":     {"./internal/home", "./internal/syserr", "math/rand/v2", "os", "path/filepath", "runtime", "syscall", "time"},
 		"state": {
 			"./internal/home", "./internal/jsonedit", "./internal/jsontext", "./internal/markdown", "./internal/syserr", "./schema",
@@ -81,8 +80,8 @@ func TestImports(t *testing.T) {
 		// Events in, facts gathered, verdicts applied.
 		"internal/hookfile": {"path/filepath"},
 		"host":              {"./internal/hookfile", "./internal/jsontext", "./internal/markdown", "./internal/shellwords", "./internal/vocab", "os", "path/filepath", "syscall", "time"},
-		"host/setup":        {"./host", "./internal/hookfile", "./internal/jsonedit", "./internal/jsontext", "./internal/nearest", "./internal/shellwords", "./internal/workspace", "./schema", "./state", "os", "os/exec", "path/filepath", "runtime", "time"},
-		"loop":              {"./examples", "./host", "./internal/approval", "./internal/batch", "./internal/child", "./internal/git", "./internal/home", "./internal/process", "./internal/room", "./internal/store", "./internal/vocab", "./internal/workspace", "./rules", "./schema", "./state", "encoding/xml", "log/slog", "math/rand/v2", "os", "os/exec", "path/filepath", "runtime/debug", "syscall", "time"},
+		"host/setup":        {"./host", "./internal/hookfile", "./internal/jsonedit", "./internal/jsontext", "./internal/nearest", "./internal/process", "./internal/shellwords", "./internal/workspace", "./schema", "./state", "os", "os/exec", "path/filepath", "runtime", "time"},
+		"loop":              {"./examples", "./host", "./internal/approval", "./internal/git", "./internal/home", "./internal/process", "./internal/room", "./internal/store", "./internal/vocab", "./internal/workspace", "./rules", "./schema", "./state", "encoding/xml", "log/slog", "math/rand/v2", "os", "os/exec", "path/filepath", "runtime/debug", "time"},
 		"internal/recorded": {"./loop", "./rules", "./schema"},
 		"loop/judge":        {"./loop", "./rules", "./schema", "net", "net/http", "time"},
 		"loop/looptest":     {"./host", "./internal/vocab", "./loop", "./rules", "testing", "time"}, // for tests
@@ -90,8 +89,7 @@ func TestImports(t *testing.T) {
 		"loop/replay":       {"./internal/recorded", "./internal/vocab", "./loop", "./rules", "./schema", "time"},
 
 		// Runs of an agent.
-		"internal/process":  {"math/rand/v2", "os", "os/exec", "path/filepath", "runtime", "syscall", "time", "unsafe"},
-		"run":               {"./host", "./internal/batch", "./internal/home", "./internal/jsontext", "./internal/process", "./internal/store", "./internal/vocab", "./loop", "./rules", "./state", "bufio", "crypto/rand", "math/rand/v2", "os", "os/exec", "path/filepath", "time"},
+		"run":               {"./host", "./internal/home", "./internal/jsontext", "./internal/process", "./internal/store", "./internal/vocab", "./loop", "./rules", "./state", "bufio", "crypto/rand", "math/rand/v2", "os", "os/exec", "path/filepath", "time"},
 		"run/runtest":       {"./run", "runtime", "testing"}, // for tests
 		"internal/worktree": {"./internal/git", "os", "path/filepath"},
 
