@@ -128,19 +128,3 @@ func problem(p Process) string {
 	}
 	return how
 }
-
-// withoutValues returns a command line to show. The value in NAME=VALUE may be a secret, whether it is an argument, an
-// option, or part of a shell command; so the rest of its argument is left out.
-func withoutValues(args []string) []string {
-	shown := slices.Clone(args)
-	for i, arg := range args {
-		for at, c := range arg {
-			name := strings.TrimRightFunc(arg[:at], func(r rune) bool { return plain(r) || r == '_' })
-			if c == '=' && len(name) < at && (name == "" || name == "-" || strings.ContainsRune(" \t\n\"'`=:;,&|?(", rune(name[len(name)-1]))) {
-				shown[i] = arg[:at+1] + "…"
-				break
-			}
-		}
-	}
-	return shown
-}
