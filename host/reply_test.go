@@ -59,7 +59,7 @@ func TestEncode(t *testing.T) {
 			answer("", "<a> & \"b\" \u2028 \ufffd é\n", 2),
 		},
 		{
-			"what nobody sees", host.Reply{Continue: true, Reason: "a\x1b[2J\u009b\u202e 👩\u200d💻", Notice: "b\x1b[2J\u009b\u202e 👩\u200d💻"},
+			"invisible characters", host.Reply{Continue: true, Reason: "a\x1b[2J\u009b\u202e 👩\u200d💻", Notice: "b\x1b[2J\u009b\u202e 👩\u200d💻"},
 			answer(`{"decision":"block","reason":"a\\x1b[2J\\u009b`+"\u202e 👩\u200d💻"+`","systemMessage":"b\\x1b[2J\\u009b\\u202e `+"👩\u200d💻\"}\n", "", 0),
 			answer("", `a\x1b[2J\u009b`+"\u202e 👩\u200d💻\n", 2),
 		},

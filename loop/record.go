@@ -301,7 +301,7 @@ func logLine(r Record) ([]byte, error) {
 	return line, err
 }
 
-// lineOf returns a record as JSON that a person can print: characters that nobody sees are escapes.
+// lineOf returns a record as JSON that a person can print: invisible characters are escapes.
 func lineOf(r Record) ([]byte, error) {
 	line, err := json.Marshal(r)
 	return []byte(escape.Person(string(line))), err

@@ -1,4 +1,4 @@
-// Package escape makes the characters of a text that nobody sees visible, so that no file, agent or log can move a
+// Package escape makes invisible characters of a text visible, so that no file, agent or log can move a
 // cursor, reverse a line or hide words. Start with [Person], for what people read, and [Agent].
 package escape
 
@@ -69,9 +69,9 @@ func Rune(r rune) string {
 	return fmt.Sprintf(`\u%04x`, r)
 }
 
-// Text is a text of which the characters come one after the other. Its zero value is the beginning.
+// Text reads the characters of a text one after the other. Its zero value is at the beginning.
 type Text struct {
-	before rune // the last character that is no part of the one before it
+	before rune // the last character that stands for itself
 	parts  int  // how many parts of it came since
 }
 
