@@ -55,6 +55,7 @@ func TestImports(t *testing.T) {
 		"internal/regexpsize":     nil,
 		"internal/room":           nil,
 		"schema":                  {"./internal/jsontext", "./internal/nearest", "./internal/regexpsize", "math/big", "time"},
+		"internal/escape":         {"unicode/utf16"},
 		"internal/form":           nil,
 		"internal/vocab":          {"time"},
 		"rules/internal/analysis": {"./schema", "math/big"},
@@ -62,16 +63,15 @@ func TestImports(t *testing.T) {
 		"internal/source":         nil,
 
 		// The language and the decision.
-		"rules": {"./internal/form", "./internal/jsontext", "./internal/nearest", "./internal/regexpsize", "./internal/source", "./internal/vocab", "./rules/internal/analysis", "./schema", "runtime/debug", "time"},
+		"rules": {"./internal/escape", "./internal/form", "./internal/jsontext", "./internal/nearest", "./internal/regexpsize", "./internal/source", "./internal/vocab", "./rules/internal/analysis", "./schema", "runtime/debug", "time"},
 
 		// Files.
 		"internal/syserr":    {"os", "syscall"},
 		"internal/home":      {"os", "runtime", "syscall"},
 		"internal/approval":  {"./internal/shellwords", "./internal/source", "./internal/store", "./rules", "os", "os/exec", "path/filepath"},
 		"internal/workspace": {"./internal/git", "./internal/home", "os", "path/filepath"},
-		"internal/batch":     {"path/filepath", "runtime"},
-		"internal/child":     {"os/exec", "syscall"},
-		"internal/git":       {"./internal/batch", "./internal/child", "./internal/home", "os", "os/exec", "path/filepath", "syscall", "time"},
+		"internal/process":   {"math/rand/v2", "os", "os/exec", "path/filepath", "runtime", "syscall", "time", "unsafe"},
+		"internal/git":       {"./internal/home", "./internal/process", "os", "os/exec", "path/filepath", "time"},
 		"internal/store":     {"./internal/home", "./internal/syserr", "math/rand/v2", "os", "path/filepath", "runtime", "syscall", "time"},
 		"state": {
 			"./internal/home", "./internal/jsonedit", "./internal/jsontext", "./internal/markdown", "./internal/syserr", "./schema",
@@ -80,9 +80,9 @@ func TestImports(t *testing.T) {
 
 		// Events in, facts gathered, verdicts applied.
 		"internal/hookfile": {"path/filepath"},
-		"host":              {"./internal/hookfile", "./internal/jsontext", "./internal/markdown", "./internal/shellwords", "./internal/vocab", "os", "path/filepath", "syscall", "time"},
-		"host/setup":        {"./host", "./internal/hookfile", "./internal/jsonedit", "./internal/jsontext", "./internal/nearest", "./internal/shellwords", "./internal/workspace", "./schema", "./state", "os", "os/exec", "path/filepath", "runtime", "time"},
-		"loop":              {"./examples", "./host", "./internal/approval", "./internal/batch", "./internal/child", "./internal/git", "./internal/home", "./internal/process", "./internal/room", "./internal/store", "./internal/vocab", "./internal/workspace", "./rules", "./schema", "./state", "encoding/xml", "log/slog", "math/rand/v2", "os", "os/exec", "path/filepath", "runtime/debug", "syscall", "time"},
+		"host":              {"./internal/escape", "./internal/hookfile", "./internal/jsontext", "./internal/markdown", "./internal/shellwords", "./internal/vocab", "os", "path/filepath", "syscall", "time"},
+		"host/setup":        {"./host", "./internal/hookfile", "./internal/jsonedit", "./internal/jsontext", "./internal/nearest", "./internal/process", "./internal/shellwords", "./internal/workspace", "./schema", "./state", "os", "os/exec", "path/filepath", "runtime", "time"},
+		"loop":              {"./examples", "./host", "./internal/approval", "./internal/escape", "./internal/git", "./internal/home", "./internal/process", "./internal/room", "./internal/store", "./internal/vocab", "./internal/workspace", "./rules", "./schema", "./state", "encoding/xml", "log/slog", "math/rand/v2", "os", "os/exec", "path/filepath", "runtime/debug", "time"},
 		"internal/recorded": {"./loop", "./rules", "./schema"},
 		"loop/judge":        {"./loop", "./rules", "./schema", "net", "net/http", "time"},
 		"loop/looptest":     {"./host", "./internal/vocab", "./loop", "./rules", "testing", "time"}, // for tests
@@ -90,8 +90,7 @@ func TestImports(t *testing.T) {
 		"loop/replay":       {"./internal/recorded", "./internal/vocab", "./loop", "./rules", "./schema", "time"},
 
 		// Runs of an agent.
-		"internal/process":  {"math/rand/v2", "os", "os/exec", "path/filepath", "runtime", "syscall", "time", "unsafe"},
-		"run":               {"./host", "./internal/batch", "./internal/home", "./internal/jsontext", "./internal/process", "./internal/store", "./internal/vocab", "./loop", "./rules", "./state", "bufio", "crypto/rand", "math/rand/v2", "os", "os/exec", "path/filepath", "time"},
+		"run":               {"./host", "./internal/escape", "./internal/home", "./internal/jsontext", "./internal/process", "./internal/store", "./internal/vocab", "./loop", "./rules", "./state", "bufio", "crypto/rand", "math/rand/v2", "os", "os/exec", "path/filepath", "time"},
 		"run/runtest":       {"./run", "runtime", "testing"}, // for tests
 		"internal/worktree": {"./internal/git", "os", "path/filepath"},
 
@@ -99,8 +98,8 @@ func TestImports(t *testing.T) {
 		"project": {"./examples", "./host", "./host/setup", "./internal/approval", "./internal/nearest", "./internal/shellwords", "./internal/source", "./internal/store", "./internal/workspace", "./internal/worktree", "./loop", "./rules", "./run", "./state", "crypto/rand", "os", "path/filepath", "runtime", "time"},
 
 		// Pictures: of a policy, and of what a project has done.
-		"graph": {"./rules"},
-		"view":  {"./graph", "./internal/source", "./loop", "./project", "./rules", "./run", "compress/gzip", "crypto/rand", "crypto/subtle", "encoding/base64", "html", "net", "net/http", "time", "unique"},
+		"graph": {"./internal/escape", "./rules"},
+		"view":  {"./graph", "./internal/escape", "./internal/source", "./loop", "./project", "./rules", "./run", "compress/gzip", "crypto/rand", "crypto/subtle", "encoding/base64", "html", "net", "net/http", "time", "unique"},
 
 		// OpenTelemetry, a module of its own.
 		"otel": {"./host", "./loop"},
@@ -118,7 +117,7 @@ func TestImports(t *testing.T) {
 		"examples/embed/database":     {"./host", "./loop", "./rules", "./schema", "database/sql", "net/http", "time"},
 		"examples/embed/quickstart":   {"./host", "./loop", "log"},
 		"examples/run/scripted-agent": {"os", "time"},
-		"cmd/ralph":                   {"./docs/checks", "./graph", "./host", "./host/setup", "./internal/fatal", "./internal/form", "./internal/home", "./internal/jsontext", "./internal/nearest", "./internal/room", "./internal/shellwords", "./internal/store", "./internal/workspace", "./loop", "./loop/judge", "./loop/replay", "./policytest", "./project", "./rules", "./run", "./schema", "./state", "./view", "bufio", "os", "os/exec", "os/signal", "path/filepath", "runtime", "runtime/debug", "syscall", "time"},
+		"cmd/ralph":                   {"./docs/checks", "./graph", "./host", "./host/setup", "./internal/escape", "./internal/fatal", "./internal/form", "./internal/home", "./internal/jsontext", "./internal/nearest", "./internal/room", "./internal/shellwords", "./internal/store", "./internal/workspace", "./loop", "./loop/judge", "./loop/replay", "./policytest", "./project", "./rules", "./run", "./schema", "./state", "./view", "bufio", "os", "os/exec", "os/signal", "path/filepath", "runtime", "runtime/debug", "syscall", "time"},
 	}
 	got, used := map[string][]string{}, map[string]bool{}
 	for pkg, imports := range imported(t) {

@@ -5,29 +5,26 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/ralph-sdk/ralph/internal/escape"
 )
 
 // mostText bounds a text in a graph, in characters.
 const mostText = 500
 
-// line returns a text on one line with every character visible: characters with an effect in a terminal or page, such
-// as controls and bidirectional marks, are written as their codes.
+// line returns a text on one line for people, see [escape.Line].
 func line(s string) string {
 	if len(s) > 64<<10 {
 		s = s[:64<<10]
 	}
 	var b strings.Builder
 	marks := 0
-	for _, r := range strings.Join(strings.Fields(strings.ToValidUTF8(s, "\uFFFD")), " ") {
+	for _, r := range escape.Line(strings.Join(strings.Fields(s), " ")) {
 		if marks++; !unicode.IsMark(r) {
 			marks = 0
 		}
-		switch {
-		case marks > 2: // stacked accents would overlap other lines
-		case unicode.IsPrint(r):
+		if marks <= 2 { // stacked accents would overlap other lines
 			b.WriteRune(r)
-		default:
-			b.WriteString(strings.Trim(strconv.QuoteRuneToASCII(r), "'"))
 		}
 	}
 	return cut(b.String(), mostText)

@@ -11,7 +11,7 @@ func (g *Graph) SVG(theme string) []byte {
 	pic := g.layout()
 	d := &drawing{}
 	d.addf(`<svg xmlns="http://www.w3.org/2000/svg" class="ralph-graph" role="img" width="%d" height="%d" viewBox="0 0 %[1]d %[2]d">`+"\n", pic.width, pic.height)
-	d.addf("<title>%s</title>\n<style>\n%s</style>\n", escape(strings.TrimSuffix("The policy "+line(g.Policy)+": "+g.Description, ": ")), Style(theme))
+	d.addf("<title>%s</title>\n<style>\n%s</style>\n", inXML(strings.TrimSuffix("The policy "+line(g.Policy)+": "+g.Description, ": ")), Style(theme))
 	d.addf(`<rect class="bg" width="%d" height="%d"/>`+"\n", pic.width, pic.height)
 	color := map[string]int{}
 	for i, l := range pic.lanes {
@@ -45,14 +45,14 @@ type drawing struct{ strings.Builder }
 
 func (d *drawing) addf(format string, args ...any) { fmt.Fprintf(&d.Builder, format, args...) }
 
-// escape returns a text as the content of an element or attribute.
-func escape(s string) string {
+// inXML returns a text as the content of an element or attribute.
+func inXML(s string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;", "'", "&#39;").Replace(s)
 }
 
 // group draws a box: its shape, its labels, and more.
 func (d *drawing) group(class string, b *box, shape string, more ...string) {
-	d.addf(`<g class="%s"><title>%s</title>%s`, class, escape(b.title), shape)
+	d.addf(`<g class="%s"><title>%s</title>%s`, class, inXML(b.title), shape)
 	d.labels(b.labels)
 	d.addf("%s</g>\n", strings.Join(more, ""))
 }
@@ -63,7 +63,7 @@ func (d *drawing) labels(labels []label) {
 		if w := l.font.fits(l.text); w > 0 {
 			fits = fmt.Sprintf(` textLength="%.0f" lengthAdjust="spacingAndGlyphs"`, w)
 		}
-		d.addf(`<text class="%s" x="%d" y="%d"%s>%s</text>`, l.font.class, l.x, l.y, fits, escape(l.text))
+		d.addf(`<text class="%s" x="%d" y="%d"%s>%s</text>`, l.font.class, l.x, l.y, fits, inXML(l.text))
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ralph-sdk/ralph/internal/escape"
 	"github.com/ralph-sdk/ralph/internal/jsontext"
 )
 
@@ -59,7 +60,7 @@ func EncodeExitCode(r Reply) Answer {
 	return Answer{Stdout: lines(nil, r.Context), Stderr: lines(r.Log, unsaid(r.Notice, r.Log))}
 }
 
-// normalize returns r without what the event cannot carry.
+// normalize returns r without what the event cannot carry, and with escapes for its readers.
 func normalize(r Reply) Reply {
 	r.Continue = r.Continue && (decides(r.Event) || r.Event == PreCompact)
 	if r.Continue && strings.TrimSpace(r.Reason) == "" {
@@ -70,6 +71,11 @@ func normalize(r Reply) Reply {
 	}
 	if strings.TrimSpace(r.Notice) == "" {
 		r.Notice = ""
+	}
+	r.Reason, r.Context, r.Notice = escape.Agent(r.Reason), escape.Agent(r.Context), escape.Person(r.Notice)
+	r.Log = slices.Clone(r.Log)
+	for i, line := range r.Log {
+		r.Log[i] = escape.Person(line)
 	}
 	return r
 }

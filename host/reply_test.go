@@ -55,8 +55,13 @@ func TestEncode(t *testing.T) {
 		},
 		{
 			"signs and odd bytes", host.Reply{Continue: true, Reason: "<a> & \"b\" \u2028 \xff é"},
-			answer(`{"decision":"block","reason":"<a> & \"b\" \u2028 \ufffd é"}`+"\n", "", 0),
-			answer("", "<a> & \"b\" \u2028 \xff é\n", 2),
+			answer(`{"decision":"block","reason":"<a> & \"b\" \u2028 `+"\ufffd é\"}\n", "", 0),
+			answer("", "<a> & \"b\" \u2028 \ufffd é\n", 2),
+		},
+		{
+			"invisible characters", host.Reply{Continue: true, Reason: "a\x1b[2J\u009b\u202e 👩\u200d💻", Notice: "b\x1b[2J\u009b\u202e 👩\u200d💻"},
+			answer(`{"decision":"block","reason":"a\\x1b[2J\\u009b`+"\u202e 👩\u200d💻"+`","systemMessage":"b\\x1b[2J\\u009b\\u202e `+"👩\u200d💻\"}\n", "", 0),
+			answer("", `a\x1b[2J\u009b`+"\u202e 👩\u200d💻\n", 2),
 		},
 		{
 			"a prompt is never erased", host.Reply{Event: host.UserPromptSubmit, Continue: true, Reason: "go on"},

@@ -6,24 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/ralph-sdk/ralph/internal/approval"
-	"github.com/ralph-sdk/ralph/internal/batch"
-	"github.com/ralph-sdk/ralph/internal/child"
 	procs "github.com/ralph-sdk/ralph/internal/process"
 )
 
 // maxOutput bounds what is kept of each output stream of a program.
 const maxOutput = 1 << 20
-
-// afterExit is how long to wait for output after a program has ended: a child that it left running may keep the stream
-// open.
-const afterExit = 200 * time.Millisecond
 
 // process is a program to run in the project.
 type process struct {
@@ -40,46 +32,37 @@ type withheldError struct{ error }
 // finished is the result of a program.
 type finished struct {
 	code           int
-	stdout, stderr child.Output
+	stdout, stderr procs.Output
 	dropped        []string // variables of the environment that it did not get
 }
 
-// run runs a program to its end, or kills it and all its children if ctx ends or its time is over. The error is why it
-// did not run to its end.
+// run runs a program to its end, or kills it if ctx ends or its time is over; nothing that it started runs on. The error
+// is why it did not run to its end.
 func (p process) run(ctx context.Context) (f finished, err error) {
-	f = finished{stdout: child.Output{Left: maxOutput}, stderr: child.Output{Left: maxOutput}}
-	none, cannot := fmt.Errorf("there is no program %s", p.argv[0]), p.argv[0]+" cannot be run: %w"
+	f = finished{stdout: procs.Output{Left: maxOutput}, stderr: procs.Output{Left: maxOutput}}
+	none := fmt.Errorf("there is no program %s", p.argv[0])
 	ctx, cancel := context.WithTimeout(ctx, p.timeout)
 	defer cancel()
 	program, err := approval.Program(p.dir, p.argv[0])
 	if err != nil {
 		return f, cmp.Or(p.withheld(), none)
 	}
-	if err := batch.Check(program, p.argv[1:]); err != nil {
-		return f, cmp.Or(p.withheld(), fmt.Errorf(cannot, err))
-	}
-	cmd := exec.CommandContext(ctx, program, p.argv[1:]...)
-	cmd.Args[0] = p.argv[0]
-	cmd.Dir = p.dir
-	cmd.Env, f.dropped = childEnv()
-	cmd.Stdin = strings.NewReader(p.stdin)
-	cmd.Stdout, cmd.Stderr = &f.stdout, &f.stderr
-	cmd.WaitDelay = afterExit
-	child.Group(cmd, syscall.SIGKILL)
+	c := procs.Command{Args: p.argv, Path: program, Dir: p.dir, Stdin: strings.NewReader(p.stdin), Stdout: &f.stdout, Stderr: &f.stderr}
+	c.Env, f.dropped = childEnv()
 	if err := p.withheld(); err != nil { // the last thing before the start
 		return f, err
 	}
-	err = cmd.Run()
+	exit, err := c.Run(ctx)
 	switch {
 	case ctx.Err() != nil:
 		return f, fmt.Errorf("%s did not end within %s", p.argv[0], p.timeout)
-	case cmd.ProcessState != nil: // even if it did not read all of its input
-		f.code = cmd.ProcessState.ExitCode()
+	case err == nil:
+		f.code = exit.Code
 		return f, nil
 	case errors.Is(err, os.ErrNotExist):
 		return f, none
 	}
-	return f, fmt.Errorf(cannot, err)
+	return f, fmt.Errorf("%s cannot be run: %w", p.argv[0], err)
 }
 
 // withheld returns why a person keeps the program from starting, or nil.

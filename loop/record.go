@@ -11,6 +11,7 @@ import (
 
 	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/internal/approval"
+	"github.com/ralph-sdk/ralph/internal/escape"
 	"github.com/ralph-sdk/ralph/internal/store"
 	"github.com/ralph-sdk/ralph/rules"
 )
@@ -289,15 +290,21 @@ func logLine(r Record) ([]byte, error) {
 		steps[i] = &own
 	}
 	r.Trace.Steps = steps
-	line, err := json.Marshal(r)
+	line, err := lineOf(r)
 	for _, shorten := range []func(*Record){(*Record).cut, (*Record).keepOutcome} {
 		if err == nil && len(line) <= store.MaxLogLine {
 			break
 		}
 		shorten(&r)
-		line, err = json.Marshal(r)
+		line, err = lineOf(r)
 	}
 	return line, err
+}
+
+// lineOf returns a record as JSON that a person can print: invisible characters are escapes.
+func lineOf(r Record) ([]byte, error) {
+	line, err := json.Marshal(r)
+	return []byte(escape.Person(string(line))), err
 }
 
 // Texts of a record that is too long.

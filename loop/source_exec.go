@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/ralph-sdk/ralph/internal/child"
+	procs "github.com/ralph-sdk/ralph/internal/process"
 	"github.com/ralph-sdk/ralph/rules"
 	"github.com/ralph-sdk/ralph/schema"
 )
@@ -25,7 +25,7 @@ func gatherExec(ctx context.Context, q Query) rules.Value {
 	}
 	stdout := f.stdout.String()
 	var cut []string
-	for i, s := range []child.Output{f.stdout, f.stderr} {
+	for i, s := range []procs.Output{f.stdout, f.stderr} {
 		if s.Cut {
 			cut = append(cut, fmt.Sprintf("%s is cut off after %d MiB", []string{"stdout", "stderr"}[i], maxOutput>>20))
 		}

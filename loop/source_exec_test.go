@@ -9,7 +9,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -111,52 +110,39 @@ y: {exec: [sh, -c, "head -c 3000000 /dev/zero | tr '\\0' a"]}`, `${missing(x)} $
 	}
 }
 
-// At the deadline a program ends with all the children that it made.
-func TestExecEndsChildren(t *testing.T) {
+// Nothing that a program starts outlives it, whether it ends by itself or at its deadline, and it delays no decision.
+func TestExecLeavesNothing(t *testing.T) {
 	needsShell(t)
-	p := newProject(t, nil)
-	l := p.loop(shown(`x: {exec: [sh, -c, "sleep 300 & echo $! >child; wait"], timeout: 500ms}`, `${missing(x)}`), trusted())
-	if got := said(p.run(l, p.stop())); got != "true" {
-		t.Fatalf("it says %q", got)
-	}
-	pid, err := strconv.Atoi(strings.TrimSpace(p.read("child")))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for range 200 { // the system may take a moment to end it
-		if gone(pid) {
-			return
+	for _, c := range []struct {
+		name, script string
+		linux        bool // only Linux can find it
+	}{
+		{"a child", `sh -c 'echo $$ >new; mv new child; exec sleep 300' &`, false},
+		{"a session of its own", `setsid sh -c 'echo $$ >new; mv new child; exec sleep 300' &`, true},
+		{"a daemon", `(setsid sh -c 'sh -c "echo \$\$ >new; mv new child; exec sleep 300" &' &)`, true},
+	} {
+		for _, then := range []struct{ name, script, text, want string }{
+			{"ends", "echo done", `${x.stdout}`, "done"},
+			{"is late", "sleep 300", `${missing(x)}`, "true"},
+		} {
+			t.Run(c.name+", the program "+then.name, func(t *testing.T) {
+				if _, err := exec.LookPath("setsid"); c.linux && (err != nil || runtime.GOOS != "linux") {
+					t.Skip("only on Linux")
+				}
+				p := newProject(t, map[string]string{"start.sh": c.script + "\nuntil test -e child; do sleep 0.01; done\n" + then.script + "\n"})
+				l := p.loop(shown(`x: {exec: [sh, start.sh], timeout: 2s}`, then.text), trusted())
+				if got := said(p.run(l, p.stop())); got != then.want {
+					t.Errorf("it says %q, want %q", got, then.want)
+				}
+				pid, err := strconv.Atoi(strings.TrimSpace(p.read("child")))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if child, err := os.FindProcess(pid); err == nil && child.Signal(syscall.Signal(0)) == nil {
+					t.Errorf("%d still runs", pid)
+					_ = child.Kill()
+				}
+			})
 		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	t.Errorf("the child %d still runs", pid)
-	if child, err := os.FindProcess(pid); err == nil {
-		child.Kill()
-	}
-}
-
-// gone reports whether a process has ended, including one that was not waited for.
-func gone(pid int) bool {
-	child, err := os.FindProcess(pid)
-	if err != nil || child.Signal(syscall.Signal(0)) != nil {
-		return true
-	}
-	state, err := exec.Command("ps", "-o", "stat=", "-p", strconv.Itoa(pid)).Output()
-	return err != nil || strings.HasPrefix(strings.TrimSpace(string(state)), "Z")
-}
-
-// A program that leaves a child running does not delay the decision.
-func TestExecDoesNotWaitForWhatStaysBehind(t *testing.T) {
-	needsShell(t)
-	p := newProject(t, nil)
-	l := p.loop(shown(`x: {exec: [sh, -c, "sleep 300 & echo $! >child; echo done"], timeout: 60s}`, `${x.stdout}`), trusted())
-	got := said(p.run(l, p.stop()))
-	if pid, err := strconv.Atoi(strings.TrimSpace(p.read("child"))); err == nil {
-		if child, err := os.FindProcess(pid); err == nil {
-			defer child.Kill()
-		}
-	}
-	if strings.TrimSpace(got) != "done" {
-		t.Errorf("it says %q", got)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/ralph-sdk/ralph/internal/escape"
 	"github.com/ralph-sdk/ralph/internal/form"
 )
 
@@ -146,8 +147,8 @@ func (ds Diagnostics) hasErrors() bool {
 // sorted orders findings by file, position and check, and drops duplicates.
 func (ds Diagnostics) sorted() Diagnostics {
 	for i := range ds { // quoted values may contain anything
-		ds[i].Message = strings.Map(visible, ds[i].Message)
-		ds[i].Help = strings.Map(visible, ds[i].Help)
+		ds[i].Message = escape.Line(ds[i].Message)
+		ds[i].Help = escape.Line(ds[i].Help)
 	}
 	slices.SortStableFunc(ds, func(a, b Diagnostic) int {
 		return cmp.Or(
@@ -183,7 +184,7 @@ func (d Diagnostic) format(b *strings.Builder) {
 	fmt.Fprintln(b, d)
 	margin := ""
 	if d.Line != "" {
-		line, col := window([]rune(strings.Map(visible, d.Line)), d.Pos.Col)
+		line, col := window(shownLine(d.Line), d.Pos.Col)
 		width := 1
 		if d.End.Line == d.Pos.Line && d.End.Col > d.Pos.Col {
 			width = d.End.Col - d.Pos.Col
@@ -207,15 +208,18 @@ func (d Diagnostic) format(b *strings.Builder) {
 	}
 }
 
-// visible replaces characters that would move a terminal's cursor.
-func visible(r rune) rune {
-	switch {
-	case r == '\t':
-		return ' '
-	case unicode.IsControl(r):
+// shownLine returns a line of a file with one visible character for each of its own.
+func shownLine(line string) []rune {
+	var shown escape.Text
+	return []rune(strings.Map(func(r rune) rune {
+		switch {
+		case shown.Shows(r):
+			return r
+		case r == '\t':
+			return ' '
+		}
 		return unicode.ReplacementChar
-	}
-	return r
+	}, line))
 }
 
 // window returns the part of a long line around a column, and the new column, counted from 1 with the space that

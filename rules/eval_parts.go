@@ -1,6 +1,10 @@
 package rules
 
-import "cmp"
+import (
+	"cmp"
+
+	"github.com/ralph-sdk/ralph/internal/escape"
+)
 
 // reportParts evaluates the texts and effects of the verdict's rules.
 func (ev *evaluation) reportParts(prompt bool) {
@@ -28,11 +32,13 @@ func (ev *evaluation) reportParts(prompt bool) {
 			part.Note = ev.shownText(r.text)
 			if prompt { // it goes to the agent
 				part.Note = ev.capped(r, part.Note)
+			} else {
+				part.Note = escape.Person(part.Note)
 			}
 		}
-		part.Notice = ev.shownText(r.notice)
+		part.Notice = escape.Person(ev.shownText(r.notice))
 		part.Seen = r.Verb == verbStop && !ev.lastNotice(part.Notice)
-		part.Log = ev.render(r.log)
+		part.Log = escape.Person(ev.render(r.log))
 		part.Private = ev.quoted
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/expr-lang/expr/vm"
 
+	"github.com/ralph-sdk/ralph/internal/escape"
 	"github.com/ralph-sdk/ralph/internal/vocab"
 )
 
@@ -308,7 +309,7 @@ rules:
 			if chosen == nil {
 				v.Rule, v.Pos, v.Success = r.Name, r.Pos, r.Success
 				ev.quoted = false
-				v.Reason = ev.render(r.text)
+				v.Reason = escape.Person(ev.render(r.text))
 				v.Private = ev.quoted
 				ev.parts = append(ev.parts, r)
 			}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"unicode/utf8"
+
+	"github.com/ralph-sdk/ralph/internal/escape"
 )
 
 // render returns a text: its parts, each trimmed at the end, on separate lines. Texts never change a decision.
@@ -104,8 +106,9 @@ func (ev *evaluation) shownText(t *text) string {
 // maxReason bounds a text for an agent, in bytes, because it fills the agent's context. Prompts of 100 KB are in use.
 const maxReason = 128 << 10
 
-// capped returns a text for the agent, truncated if it is too long, which its end and a problem say.
+// capped returns a text for the agent, escaped and truncated if it is too long, which its end and a problem say.
 func (ev *evaluation) capped(r *Rule, text string) string {
+	text = escape.Agent(text)
 	if len(text) <= maxReason {
 		return text
 	}

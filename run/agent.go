@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -94,7 +93,7 @@ func (r *Runner) runProgram(ctx context.Context, cancel context.CancelCauseFunc,
 	start := r.now()
 	env := slices.Concat(r.env, cmd.Env) // if a name occurs twice, the last value counts
 	c := process.Command{
-		Args: cmd.Args, Dir: r.plan.Root, Env: env, Stdin: cmd.Stdin, Mark: r.mark(), Grace: grace,
+		Args: cmd.Args, Dir: r.plan.Root, Env: env, Stdin: strings.NewReader(cmd.Stdin), Mark: r.mark(), Grace: grace,
 		Stdout: io.MultiWriter(spools[0], read), Stderr: io.MultiWriter(spools[1], stderr),
 		Started: func(id process.ID) {
 			r.progress.Agent = id
@@ -122,29 +121,10 @@ func (r *Runner) runProgram(ctx context.Context, cancel context.CancelCauseFunc,
 
 // problem returns how a process ended, with the last line of its stderr.
 func problem(p Process) string {
-	how := "exit status " + strconv.Itoa(p.Exit)
-	if p.Signal != "" {
-		how = "signal " + p.Signal
-	}
+	how := process.Exit{Code: p.Exit, Signal: p.Signal}.String()
 	said := strings.TrimSpace(strings.ToValidUTF8(string(p.Stderr), "\ufffd"))
 	if last := short(said[strings.LastIndexByte(said, '\n')+1:]); last != "" {
 		how += ": " + last
 	}
 	return how
-}
-
-// withoutValues returns a command line to show. The value in NAME=VALUE may be a secret, whether it is an argument, an
-// option, or part of a shell command; so the rest of its argument is left out.
-func withoutValues(args []string) []string {
-	shown := slices.Clone(args)
-	for i, arg := range args {
-		for at, c := range arg {
-			name := strings.TrimRightFunc(arg[:at], func(r rune) bool { return plain(r) || r == '_' })
-			if c == '=' && len(name) < at && (name == "" || name == "-" || strings.ContainsRune(" \t\n\"'`=:;,&|?(", rune(name[len(name)-1]))) {
-				shown[i] = arg[:at+1] + "…"
-				break
-			}
-		}
-	}
-	return shown
 }

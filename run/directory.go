@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ralph-sdk/ralph/internal/escape"
 	"github.com/ralph-sdk/ralph/state"
 )
 
@@ -94,7 +95,7 @@ func (d *directory) close() {
 func (d *directory) append(ev Event) error {
 	line, err := json.Marshal(ev)
 	if err == nil {
-		_, err = d.log.Write(append(line, '\n'))
+		_, err = io.WriteString(d.log, escape.Person(string(line))+"\n")
 	}
 	if err != nil {
 		return fmt.Errorf("%s cannot be written: %w", logFile, err)

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ralph-sdk/ralph/internal/batch"
+	"github.com/ralph-sdk/ralph/internal/process"
 )
 
 // Generic returns an adapter for any command. The prompt replaces an argument {}, or is the last argument; if it begins
@@ -30,7 +30,7 @@ func (generic) Command(i Invocation) (Command, error) {
 		if filepath.Base(program) != program && !filepath.IsAbs(program) {
 			program = filepath.Join(i.Dir, program) // relative to its working directory
 		}
-		if path, err := exec.LookPath(program); err == nil && batch.Is(path) {
+		if path, err := exec.LookPath(program); err == nil && process.Batch(path) {
 			return Command{}, fmt.Errorf("%s is a batch file, which can be given no prompt: cmd.exe would take parts of it for commands; name the program that it starts, or give --client", i.Args[0])
 		}
 	}

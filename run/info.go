@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ralph-sdk/ralph/internal/escape"
 	"github.com/ralph-sdk/ralph/internal/store"
 	"github.com/ralph-sdk/ralph/state"
 )
@@ -41,8 +42,9 @@ func Find(state, id string) (Info, error) {
 	}
 	p, g := c.Plan, c.Progress
 	live, _ := disk.LiveRun(p.Root, p.Policy)
+	args, _ := escape.Secrets(p.Args)
 	info := Info{
-		ID: p.ID, Root: p.Root, Home: p.Home, Policy: p.Policy, Client: p.Client, Args: withoutValues(p.Args), Command: p.Args, Prompt: p.Prompt, Started: p.Started, Latest: p.Started,
+		ID: p.ID, Root: p.Root, Home: p.Home, Policy: p.Policy, Client: p.Client, Args: args, Command: p.Args, Prompt: p.Prompt, Started: p.Started, Latest: p.Started,
 		Running: g.End == "" && live == p.ID, Ended: g.End, Limits: p.Limits, Labels: p.Labels,
 		Totals: Totals{Iterations: g.Iterations, Tokens: g.Tokens, Cost: g.Cost, Outcomes: g.Outcomes},
 	}

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/ralph-sdk/ralph/internal/escape"
 	"github.com/ralph-sdk/ralph/internal/process"
 	"github.com/ralph-sdk/ralph/internal/store"
 	"github.com/ralph-sdk/ralph/loop"
@@ -262,7 +263,8 @@ func (r *Runner) begin(ctx context.Context) (release func(), err error) {
 		}
 		r.prune()
 	}
-	return release, r.say(Event{Kind: kind, Policy: r.plan.Policy, Client: r.plan.Client, Args: withoutValues(r.plan.Args)})
+	args, _ := escape.Secrets(r.plan.Args)
+	return release, r.say(Event{Kind: kind, Policy: r.plan.Policy, Client: r.plan.Client, Args: args})
 }
 
 // step takes the next step, by the phase. Each phase ends with a checkpoint, from which a killed run continues.
@@ -303,7 +305,7 @@ func (r *Runner) iterate(ctx context.Context) error {
 		}
 	}
 	n := p.Iterations + 1
-	inv := Invocation{Args: r.plan.Args, Prompt: p.Prompt, Dir: r.plan.Root}
+	inv := Invocation{Args: r.plan.Args, Prompt: escape.Agent(p.Prompt), Dir: r.plan.Root}
 	if r.plan.Continue {
 		inv.Session = p.Session
 	}

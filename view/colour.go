@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/ralph-sdk/ralph/internal/escape"
 	"github.com/ralph-sdk/ralph/internal/source"
 )
 
@@ -52,26 +53,20 @@ func coloured(number int, src []byte) string {
 
 // write writes some text of one class.
 func write(out *strings.Builder, class byte, line []rune) {
-	shown := html.EscapeString(string(line))
-	if slices.ContainsFunc(line, hidden) {
-		shown = ""
-		for _, r := range line {
-			if hidden(r) {
-				shown += fmt.Sprintf(`<span class="%c">U+%04X</span>`, invisible, r)
-			} else {
-				shown += html.EscapeString(string(r))
-			}
+	var shown strings.Builder
+	var text escape.Text
+	for _, r := range line {
+		if text.Shows(r) || r == '\t' {
+			shown.WriteString(html.EscapeString(string(r)))
+		} else {
+			fmt.Fprintf(&shown, `<span class="%c">U+%04X</span>`, invisible, r)
 		}
 	}
-	if class != plain {
-		shown = fmt.Sprintf(`<span class="%c">%s</span>`, class, shown)
+	if class == plain {
+		out.WriteString(shown.String())
+		return
 	}
-	out.WriteString(shown)
-}
-
-// hidden reports whether a character is invisible, or changes the order of others.
-func hidden(r rune) bool {
-	return r != '\t' && unicode.IsControl(r) || unicode.Is(unicode.Cf, r)
+	fmt.Fprintf(out, `<span class="%c">%s</span>`, class, &shown)
 }
 
 // colours are the classes of the characters of a file.

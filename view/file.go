@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ralph-sdk/ralph/internal/escape"
 	"github.com/ralph-sdk/ralph/project"
 )
 
@@ -156,7 +157,7 @@ func (s *saved) lines(home string) []string {
 		"Paths below the home directory begin with ~. Other paths, names of sessions, and reasons are as they are.",
 	}
 	for i, line := range lines {
-		lines[i] = strings.Join(strings.FieldsFunc(string(withoutHome([]byte(line), home)), hidden), " ")
+		lines[i] = escape.Line(string(withoutHome([]byte(line), home)))
 	}
 	return lines
 }

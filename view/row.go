@@ -1,12 +1,14 @@
 package view
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"strings"
 	"unicode/utf8"
 	"unique"
 
+	"github.com/ralph-sdk/ralph/internal/escape"
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/project"
 	"github.com/ralph-sdk/ralph/rules"
@@ -89,11 +91,33 @@ func short(s string) string {
 	return strings.ToValidUTF8(s, "�")
 }
 
-// asJSON returns a value that package json can write.
+// asJSON returns a value that package json can write, with texts for people, see [escape.Person].
 func asJSON(v any) []byte {
 	b, err := json.Marshal(v)
 	if err != nil {
 		b, _ = json.Marshal(map[string]string{"error": "the answer cannot be written: " + err.Error()})
 	}
-	return b
+	var out []byte
+	escaped := func(r rune) bool { return r == '\\' || r >= utf8.RuneSelf }
+	for {
+		from := bytes.IndexByte(b, '"')
+		if from < 0 {
+			return append(out, b...)
+		}
+		to := from + 1
+		for b[to] != '"' {
+			if b[to] == '\\' {
+				to++
+			}
+			to++
+		}
+		text := b[from : to+1]
+		out = append(out, b[:from]...)
+		if b = b[to+1:]; bytes.ContainsFunc(text, escaped) {
+			var s string
+			_ = json.Unmarshal(text, &s) // package json wrote it
+			text, _ = json.Marshal(escape.Person(s))
+		}
+		out = append(out, text...)
+	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/ralph-sdk/ralph/internal/escape"
 	"github.com/ralph-sdk/ralph/internal/nearest"
 	"github.com/ralph-sdk/ralph/internal/workspace"
 	"github.com/ralph-sdk/ralph/project"
@@ -171,7 +172,7 @@ func (a *app) shown(p *project.Project, file string) string {
 			path = rel
 		}
 	}
-	return visible(filepath.ToSlash(path))
+	return escape.Line(filepath.ToSlash(path))
 }
 
 // above returns the project that contains a directory.

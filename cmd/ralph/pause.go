@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ralph-sdk/ralph/internal/escape"
 	"github.com/ralph-sdk/ralph/internal/shellwords"
 	"github.com/ralph-sdk/ralph/internal/workspace"
 	"github.com/ralph-sdk/ralph/project"
@@ -65,9 +66,9 @@ func pausedWhat(p project.Pause) string {
 	case p.Session == "":
 		return project.Short(p.Policy)
 	case p.Policy == "":
-		return "session " + visible(p.Session)
+		return "session " + escape.Line(p.Session)
 	}
-	return project.Short(p.Policy) + " in session " + visible(p.Session)
+	return project.Short(p.Policy) + " in session " + escape.Line(p.Session)
 }
 
 // pausedArgs returns the arguments of ralph resume that undo a pause.

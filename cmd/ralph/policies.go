@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"github.com/ralph-sdk/ralph/internal/escape"
 )
 
 // A listedPolicy is a policy that the project can use.
@@ -61,8 +63,8 @@ func (a *app) listPolicies(ctx context.Context, format string) error {
 	paint := a.palette()
 	for _, l := range all {
 		of := map[bool]string{true: "shipped", false: "project"}[l.Shipped]
-		fmt.Fprintf(a.stdout, "%s  %s  %s\n", paint.in(bold, fmt.Sprintf("%-*s", width, visible(l.Name))), of, visible(cmp.Or(l.Description, "-")))
-		note := func(text string) { fmt.Fprintf(a.stdout, "%*s  %s\n", width, "", visible(text)) }
+		fmt.Fprintf(a.stdout, "%s  %s  %s\n", paint.in(bold, fmt.Sprintf("%-*s", width, escape.Line(l.Name))), of, escape.Line(cmp.Or(l.Description, "-")))
+		note := func(text string) { fmt.Fprintf(a.stdout, "%*s  %s\n", width, "", escape.Line(text)) }
 		if l.Problem != "" {
 			note("it cannot be used; run `ralph check " + l.Name + "`")
 		}

@@ -7,6 +7,7 @@ import (
 	"os/signal"
 	"runtime/debug"
 
+	"github.com/ralph-sdk/ralph/internal/escape"
 	"github.com/ralph-sdk/ralph/project"
 	"github.com/ralph-sdk/ralph/run"
 )
@@ -30,6 +31,9 @@ func (a *app) begin(ctx context.Context, p *project.Project, f runFlags, args []
 	}
 	if f.changed("iteration") {
 		q.Iteration = &f.iteration
+	}
+	if _, secret := escape.Secrets(args); secret {
+		fmt.Fprintln(a.stderr, "ralph: the command line of the agent names a secret: every program of this machine can read it, and ralph keeps it in its own directory to resume the run; pass it in the environment instead")
 	}
 	preparing, prepared := signal.NotifyContext(ctx, endSignals()...)
 	r, err := p.Run(preparing, q)

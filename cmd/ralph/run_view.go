@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/ralph-sdk/ralph/internal/escape"
 	"github.com/ralph-sdk/ralph/run"
 )
 
@@ -166,7 +167,7 @@ func (v *runView) write(ev run.Event) {
 // line prints a line that stays.
 func (v *runView) line(format string, args ...any) {
 	v.clear()
-	fmt.Fprintln(v.out, visible(fmt.Sprintf(format, args...)))
+	fmt.Fprintln(v.out, escape.Line(fmt.Sprintf(format, args...)))
 }
 
 // status replaces the line about the current activity.
@@ -188,7 +189,7 @@ func (v *runView) status() {
 		words = append(words, v.doing)
 	}
 	v.erase()
-	fmt.Fprint(v.out, cut(visible(strings.Join(words, " · ")), max(v.live()-1, 1)))
+	fmt.Fprint(v.out, cut(escape.Line(strings.Join(words, " · ")), max(v.live()-1, 1)))
 	v.shown = true
 }
 

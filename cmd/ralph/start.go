@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ralph-sdk/ralph/host/setup"
+	"github.com/ralph-sdk/ralph/internal/escape"
 	"github.com/ralph-sdk/ralph/internal/workspace"
 	"github.com/ralph-sdk/ralph/project"
 	"github.com/ralph-sdk/ralph/state"
@@ -152,7 +153,7 @@ func (a *app) showStarted(ctx context.Context, p *project.Project, s *project.St
 	}
 	a.writeLoop(s.Loop, time.Now(), true)
 	if s.Idle != "" {
-		fmt.Fprintf(a.stdout, "  it does not run: %s\n", visible(s.Idle))
+		fmt.Fprintf(a.stdout, "  it does not run: %s\n", escape.Line(s.Idle))
 	}
 	fmt.Fprintf(a.stdout, "  pause it: ralph pause %s   end it: ralph stop %[1]s\n", short)
 	a.showSeeing(ctx, p, s.Policy)

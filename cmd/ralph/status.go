@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ralph-sdk/ralph/internal/escape"
 	"github.com/ralph-sdk/ralph/internal/workspace"
 	"github.com/ralph-sdk/ralph/project"
 )
@@ -76,11 +77,11 @@ func (a *app) writeStatus(report *project.Status, now time.Time) {
 		if l.Continuations > 0 && (l.State == project.StateRunning || l.State == project.StatePaused) {
 			head = append(head, fmt.Sprintf("continuation %d of %d in this turn", l.Continuations, l.Limit))
 		}
-		fmt.Fprintf(a.stdout, "%s: %s\n", paint.in(bold, visible(l.Policy)), strings.Join(head, ", "))
+		fmt.Fprintf(a.stdout, "%s: %s\n", paint.in(bold, escape.Line(l.Policy)), strings.Join(head, ", "))
 		a.writeLoop(l, now, false)
 	}
 	for _, o := range report.Others {
-		fmt.Fprintf(a.stdout, "%s: no loop, %s\n", paint.in(bold, visible(o.Policy)), visible(decision(o.Last, now)))
+		fmt.Fprintf(a.stdout, "%s: no loop, %s\n", paint.in(bold, escape.Line(o.Policy)), escape.Line(decision(o.Last, now)))
 	}
 	for _, h := range report.Hints {
 		fmt.Fprintf(a.stdout, "hint for the next continuation%s, %s: %s\n", audience(h.Policy, h.Session), ago(now, h.At), cut(oneLine(h.Text), 100))
@@ -93,7 +94,7 @@ func (a *app) writeStatus(report *project.Status, now time.Time) {
 	}
 	for _, f := range report.Finished {
 		line := fmt.Sprintf("%s: %s, %s by %s: %s", f.Result, f.Policy, ago(now, f.At), f.By, cut(f.Reason, 100))
-		fmt.Fprintln(a.stdout, visible(strings.TrimSuffix(line, ": ")))
+		fmt.Fprintln(a.stdout, escape.Line(strings.TrimSuffix(line, ": ")))
 		a.field("loop", f.Name)
 		a.field("goal", f.Goal)
 		a.field("file", f.File)
@@ -104,7 +105,7 @@ func (a *app) writeStatus(report *project.Status, now time.Time) {
 // field prints a named value unless it is empty. It escapes content of the project's files.
 func (a *app) field(name, value string) {
 	if value != "" {
-		fmt.Fprintf(a.stdout, "  %-9s %s\n", name, visible(value))
+		fmt.Fprintf(a.stdout, "  %-9s %s\n", name, escape.Line(value))
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ralph-sdk/ralph/internal/escape"
 	"github.com/ralph-sdk/ralph/project"
 )
 
@@ -70,11 +71,11 @@ func (a *app) stopOne(ctx context.Context, p *project.Project, names []string, s
 		case s.Run != "":
 			fmt.Fprintf(a.stdout, "run %s of %s ends after its iteration\n", s.Run, short)
 		case s.Archived != "":
-			fmt.Fprintf(a.stdout, "stopped %s: %s; %s is now %s\n", short, visible(s.Name), a.shown(p, s.File), a.shown(p, s.Archived))
+			fmt.Fprintf(a.stdout, "stopped %s: %s; %s is now %s\n", short, escape.Line(s.Name), a.shown(p, s.File), a.shown(p, s.Archived))
 		case s.Already:
-			fmt.Fprintf(a.stdout, "%s is already stopped: %s; run `ralph start %s` to continue it\n", short, visible(s.Name), short)
+			fmt.Fprintf(a.stdout, "%s is already stopped: %s; run `ralph start %s` to continue it\n", short, escape.Line(s.Name), short)
 		default:
-			fmt.Fprintf(a.stdout, "stopped %s: %s; %s is kept; run `ralph start %s` to continue it\n", short, visible(s.Name), a.shown(p, s.File), short)
+			fmt.Fprintf(a.stdout, "stopped %s: %s; %s is kept; run `ralph start %s` to continue it\n", short, escape.Line(s.Name), a.shown(p, s.File), short)
 		}
 	}
 	if err != nil || len(stopped) > 0 {
@@ -85,7 +86,7 @@ func (a *app) stopOne(ctx context.Context, p *project.Project, names []string, s
 		none += " of " + project.Short(names[0])
 	}
 	if session != "" {
-		none += " that session " + visible(session) + " owns"
+		none += " that session " + escape.Line(session) + " owns"
 		a.status = exitFindings
 	} else if len(names) == 0 {
 		none += "; run `ralph pause` to let agents stop under any policy"

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ralph-sdk/ralph/internal/escape"
 	"github.com/ralph-sdk/ralph/internal/workspace"
 	"github.com/ralph-sdk/ralph/project"
 )
@@ -82,20 +83,20 @@ func (a *app) trust(ctx context.Context, p *project.Project, names []string, f t
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		a.showApproval(approval, p.Uses(policy), policy.Params())
-		if !ask("Approve " + visible(approval.Policy) + "?") {
+		if !ask("Approve " + escape.Line(approval.Policy) + "?") {
 			return errNotApproved
 		}
 		if err := p.Approve(approval); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		fmt.Fprintf(a.stdout, "approved %s as it is now, in %s\n", visible(approval.Policy), visible(approval.Project))
+		fmt.Fprintf(a.stdout, "approved %s as it is now, in %s\n", escape.Line(approval.Policy), escape.Line(approval.Project))
 	}
 	trusted := p.Distrusted() == nil
-	if !trusted && !ask("Trust "+visible(p.Dir())+", so that its loops and settings count for hooks of all projects?") {
+	if !trusted && !ask("Trust "+escape.Line(p.Dir())+", so that its loops and settings count for hooks of all projects?") {
 		return errNotApproved
 	}
 	if _, err = p.Trust(); err == nil && (!trusted || alone) {
-		fmt.Fprintf(a.stdout, "trusted %s: its loops and settings count for hooks of all projects too\n", visible(p.Dir()))
+		fmt.Fprintf(a.stdout, "trusted %s: its loops and settings count for hooks of all projects too\n", escape.Line(p.Dir()))
 	}
 	return err
 }
@@ -104,28 +105,28 @@ var errNotApproved = errors.New("not approved")
 
 // showApproval prints everything that an approval covers, and what it does not.
 func (a *app) showApproval(ap project.Approval, uses []project.Use, params []project.Param) {
-	fmt.Fprintf(a.stdout, "%s in %s\n", visible(ap.Policy), visible(ap.Project))
+	fmt.Fprintf(a.stdout, "%s in %s\n", escape.Line(ap.Policy), escape.Line(ap.Project))
 	if len(uses) == 0 {
 		fmt.Fprintln(a.stdout, "It neither runs programs nor asks models: only hooks for all projects (--scope user, a plugin) need the approval.")
 	} else {
 		fmt.Fprintln(a.stdout, "It may use:")
 	}
 	for _, use := range uses {
-		fmt.Fprintf(a.stdout, "  %s: %s, %s: %s\n", use.Pos, use.Name, use.Kind, visible(use.What))
+		fmt.Fprintf(a.stdout, "  %s: %s, %s: %s\n", use.Pos, use.Name, use.Kind, escape.Line(use.What))
 		for _, open := range use.Open {
-			fmt.Fprintf(a.stdout, "    not covered: %s; the agent can change it\n", visible(open))
+			fmt.Fprintf(a.stdout, "    not covered: %s; the agent can change it\n", escape.Line(open))
 		}
 	}
 	fmt.Fprintln(a.stdout, "The approval covers:")
 	for _, c := range ap.Files {
-		fmt.Fprintf(a.stdout, "  file     %s  %.12s\n", visible(c.Name), c.Digest)
+		fmt.Fprintf(a.stdout, "  file     %s  %.12s\n", escape.Line(c.Name), c.Digest)
 	}
 	for _, c := range ap.Programs {
-		fmt.Fprintf(a.stdout, "  program  %s  %.12s\n", visible(c.Name), c.Digest)
+		fmt.Fprintf(a.stdout, "  program  %s  %.12s\n", escape.Line(c.Name), c.Digest)
 	}
 	from := map[string]string{"default": "the default", "--set": "by --set, not part of the approval"}
 	for _, param := range params {
-		fmt.Fprintf(a.stdout, "  param    %s = %s  (%s)\n", visible(param.Name), visible(param.Value), cmp.Or(from[param.From], param.From))
+		fmt.Fprintf(a.stdout, "  param    %s = %s  (%s)\n", escape.Line(param.Name), escape.Line(param.Value), cmp.Or(from[param.From], param.From))
 	}
 }
 
@@ -137,7 +138,7 @@ func (a *app) distrust(p *project.Project, names []string) error {
 			a.status = exitFindings
 		}
 		if err == nil {
-			fmt.Fprintf(a.stdout, "%s is not trusted, and no policy of it is approved\n", visible(p.Dir()))
+			fmt.Fprintf(a.stdout, "%s is not trusted, and no policy of it is approved\n", escape.Line(p.Dir()))
 		}
 		return err
 	}
@@ -187,7 +188,7 @@ func (a *app) listTrust() error {
 		if len(with) > 0 {
 			line += " with " + strings.Join(with, ", ")
 		}
-		fmt.Fprintln(a.stdout, visible(line))
+		fmt.Fprintln(a.stdout, escape.Line(line))
 	}
 	return nil
 }

@@ -1,9 +1,12 @@
 package setup
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -13,6 +16,7 @@ import (
 	"github.com/ralph-sdk/ralph/internal/hookfile"
 	"github.com/ralph-sdk/ralph/internal/jsonedit"
 	"github.com/ralph-sdk/ralph/internal/jsontext"
+	"github.com/ralph-sdk/ralph/internal/process"
 	"github.com/ralph-sdk/ralph/internal/workspace"
 	"github.com/ralph-sdk/ralph/schema"
 )
@@ -129,28 +133,21 @@ func listHooks(ctx context.Context, project string, t *hookfile.Trust) ([]listed
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, program, t.List[1:]...)
-	cmd.Dir = project
-	cmd.WaitDelay = time.Second
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		return nil, err
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	if err := cmd.Start(); err != nil {
-		return nil, err
-	}
-	stop := context.AfterFunc(ctx, func() { out.Close() }) // killing a wrapper may leave its program running
-	defer func() {
-		stop()
-		in.Close() // ends it
-		_ = cmd.Wait()
+	in, ask := io.Pipe() // its end ends the program
+	out, printed := io.Pipe()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_, err := process.Command{Args: t.List, Path: program, Dir: project, Env: os.Environ(), Stdin: in, Stdout: printed}.Run(ctx)
+		in.Close()
+		printed.CloseWithError(cmp.Or(err, io.EOF))
 	}()
-	ask := strings.ReplaceAll(strings.Join(t.Ask, "\n"), "PROJECT", string(jsontext.Encode(project)))
-	if _, err := fmt.Fprintln(in, ask); err != nil {
+	defer func() {
+		ask.Close()
+		out.Close()
+		<-ended
+	}()
+	if _, err := fmt.Fprintln(ask, strings.ReplaceAll(strings.Join(t.Ask, "\n"), "PROJECT", string(jsontext.Encode(project)))); err != nil {
 		return nil, err
 	}
 	answers := json.NewDecoder(out)

@@ -20,12 +20,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
-	"github.com/ralph-sdk/ralph/internal/batch"
-	"github.com/ralph-sdk/ralph/internal/child"
 	"github.com/ralph-sdk/ralph/internal/home"
+	"github.com/ralph-sdk/ralph/internal/process"
 )
 
 var (
@@ -36,11 +34,11 @@ var (
 )
 
 const (
-	maxOutput  = 1 << 20          // bytes of git's output to keep
-	maxMessage = 2 << 10          // bytes of its messages in an error
-	maxTime    = 10 * time.Minute // for one command
-	maxConfig  = 10 * time.Second // for reading the configuration
-	afterExit  = 200 * time.Millisecond
+	maxOutput  = 1 << 20                // bytes of git's output to keep
+	maxMessage = 2 << 10                // bytes of its messages in an error
+	maxTime    = 10 * time.Minute       // for one command
+	maxConfig  = 10 * time.Second       // for reading the configuration
+	grace      = 200 * time.Millisecond // to end when asked
 )
 
 // kept are the configuration keys that git may read, "*" for a subsection. They configure how files, names and objects
@@ -225,24 +223,19 @@ func environ(prefixes ...string) []string {
 func (r *Repo) run(ctx context.Context, env []string, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, maxTime)
 	defer cancel()
-	args = append([]string{"--no-pager", "--literal-pathspecs"}, args...)
-	if err := batch.Check(r.program, args); err != nil {
-		return "", err
-	}
-	cmd := exec.CommandContext(ctx, r.program, args...)
-	cmd.Dir = r.cwd
-	cmd.Env = append(env, "LC_ALL=C", "GIT_DIR="+r.dir, "GIT_WORK_TREE="+r.Top)
-	out, errs := child.Output{Left: maxOutput}, child.Output{Left: maxMessage}
-	cmd.Stdout, cmd.Stderr = &out, &errs
-	cmd.WaitDelay = afterExit
-	kill := child.Group(cmd, syscall.SIGTERM) // lets git remove its locks
-	err := cmd.Run()
+	args = append([]string{"git", "--no-pager", "--literal-pathspecs"}, args...)
+	out, errs := process.Output{Left: maxOutput}, process.Output{Left: maxMessage}
+	exit, err := process.Command{
+		Args: args, Path: r.program, Dir: r.cwd, Env: append(env, "LC_ALL=C", "GIT_DIR="+r.dir, "GIT_WORK_TREE="+r.Top),
+		Stdout: &out, Stderr: &errs, Grace: grace, Asked: true, // it removes its locks
+	}.Run(ctx)
 	switch {
 	case ctx.Err() != nil:
-		kill()
-		return "", fmt.Errorf("git %s was ended: %w", args[2], ctx.Err())
+		return "", fmt.Errorf("git %s was ended: %w", args[3], ctx.Err())
 	case err != nil:
-		return "", errors.New(strings.TrimPrefix(cmp.Or(strings.TrimSpace(errs.String()), err.Error()), "fatal: "))
+		return "", err
+	case exit.Code != 0:
+		return "", errors.New(strings.TrimPrefix(cmp.Or(strings.TrimSpace(errs.String()), exit.String()), "fatal: "))
 	case out.Cut:
 		return string(out.Kept), ErrLong
 	}

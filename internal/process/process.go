@@ -1,45 +1,56 @@
-// Package process runs a program and ends it with everything that it started.
+// Package process runs a program and ends it with everything that it started: the agent of a run, the programs of facts,
+// effects and judges, and git.
 //
-// Killing a process group is not enough for coding agents: most start their shell tools in their own groups or
-// sessions, which outlive them. The program therefore runs in its own session, and leftover processes are found and
-// ended by their parents, sessions, a mark in the environment and, on Linux, a brand that they cannot remove. The
-// program also ends if this process dies.
+// Killing a process group is not enough: coding agents start most shell tools in their own groups or sessions, which
+// outlive them. The program therefore runs in its own session, and leftover processes are found and ended by their
+// parents, sessions, a mark in the environment and, on Linux, a brand that they cannot remove. Only what has one of these
+// is ended or waited for: a program that embeds ralph keeps its own children, and adopts orphans only while a command runs.
 //
 // Limits: on systems other than Linux and Windows, a process that left its parent, its group and its session before the
 // program ended is not found; if this process is killed, only the program itself ends with it, and only on Linux.
-// [Leftovers] finds those later. On Linux, root can remove the brand.
+// [Leftovers] finds those later. On Linux, root can remove the brand, and what leaves its parent, group, session and
+// environment within the first instant of the program has none. What another service starts for a program, such as a
+// daemon of containers, belongs to that service.
 //
 // Start with [Command.Run].
 package process
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
+	"math/rand/v2"
 	"os/exec"
 	"runtime"
 	"slices"
-	"strings"
-	"sync/atomic"
+	"strconv"
 	"time"
 )
 
 // Command is a program to run.
 type Command struct {
-	Args   []string // the program and its arguments; a name without a slash is looked up in PATH
-	Dir    string   // "" is the working directory of this process
-	Env    []string // of the program, without the mark; the last of duplicate names counts
-	Mark   string   // NAME=VALUE, set in its environment to identify the run; required
-	Stdin  string   // its input; "" closes it
+	Args   []string  // the program and its arguments; a name without a slash is looked up in PATH
+	Path   string    // the file of the program; "" is that of Args
+	Dir    string    // "" is the working directory of this process
+	Env    []string  // of the program, without the mark; the last of duplicate names counts
+	Mark   string    // NAME=VALUE, set in its environment to identify what it starts; "" is one that no other command has
+	Stdin  io.Reader // its input; nil is empty
 	Stdout io.Writer
 	Stderr io.Writer
 
 	// Grace is how long the program may take to end after a request, before it is killed. 0 kills it immediately.
 	Grace time.Duration
 
+	// Asked says that on Linux the program gets the request, and no more, if this process dies: it has locks to remove.
+	Asked bool
+
 	// Started is called with the process ID once the program runs. It may be nil.
 	Started func(ID)
 }
+
+// Own is the variable of the mark of a command that names none.
+const Own = "RALPH_PROGRAM"
 
 // ID identifies a process beyond its end, although systems reuse process IDs.
 type ID struct {
@@ -55,18 +66,24 @@ type Exit struct {
 	Left   int    // how many processes it left, which were ended
 }
 
+// String returns how a program ended, for people.
+func (e Exit) String() string {
+	if e.Signal != "" {
+		return "signal " + e.Signal
+	}
+	return "exit status " + strconv.Itoa(e.Code)
+}
+
 // Run runs the program until it ends or ctx is done; then it requests its end, kills it after the grace period, and
 // ends all processes that it left. When Run returns, none of them runs, and nothing more is written to Stdout and
 // Stderr. The error is only that the program could not be started.
 //
-// Run is safe for concurrent use by commands with different marks. On Linux, it makes this process adopt orphans of its
-// descendants.
+// Run is safe for concurrent use by commands with different marks. On Linux, this process adopts orphans of its
+// descendants meanwhile.
 func (c Command) Run(ctx context.Context) (exit Exit, err error) {
 	if len(c.Args) == 0 {
 		return exit, errors.New("there is no program to run")
 	}
-	active.Add(1)
-	defer active.Add(-1)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -79,25 +96,25 @@ func (c Command) Run(ctx context.Context) (exit Exit, err error) {
 	return exit, err
 }
 
-// active is how many commands this process runs.
-var active atomic.Int32
-
 func (c Command) run(ctx context.Context) (Exit, error) {
 	if err := ctx.Err(); err != nil {
 		return Exit{}, err
 	}
-	cmd := exec.Command(c.Args[0], c.Args[1:]...)
+	cmd := exec.Command(cmp.Or(c.Path, c.Args[0]), c.Args[1:]...)
+	if err := checkBatch(runtime.GOOS, cmd.Path, c.Args[1:]); err != nil {
+		return Exit{}, err
+	}
+	mark := cmp.Or(c.Mark, Own+"="+strconv.FormatUint(rand.Uint64(), 36))
+	cmd.Args[0] = c.Args[0]
 	cmd.Dir = c.Dir
-	cmd.Env = append(slices.Clip(c.Env), c.Mark) // the last of duplicate names counts
-	tree, err := newTree(cmd, c.Mark)
+	cmd.Env = append(slices.Clip(c.Env), mark) // the last of duplicate names counts
+	tree, err := newTree(cmd, mark, c.Asked)
 	if err != nil {
 		return Exit{}, err
 	}
 	defer tree.close()
 	cmd.Stdout, cmd.Stderr = lasting(c.Stdout), lasting(c.Stderr)
-	if c.Stdin != "" {
-		cmd.Stdin = strings.NewReader(c.Stdin)
-	}
+	cmd.Stdin = c.Stdin
 	cmd.WaitDelay = afterEnd
 	if err := tree.start(cmd); err != nil {
 		return Exit{}, err

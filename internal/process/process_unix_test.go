@@ -77,6 +77,10 @@ func TestNoProgram(t *testing.T) {
 	}
 }
 
+// branded waits, on Linux, for the brand, which a program gets just after its start.
+const branded = `until test ! -e /proc/self/limits || grep -q "^Max file locks *[0-9]" /proc/self/limits; do :; done
+`
+
 // A program's descendants end with it, however they hide.
 func TestLeftBehind(t *testing.T) {
 	for _, c := range []struct {
@@ -99,7 +103,7 @@ func TestLeftBehind(t *testing.T) {
 			}
 			cmd := shell(c.script)
 			if strings.Contains(c.script, ">pid") {
-				cmd = shell(c.script + "\nuntil test -s pid; do sleep 0.01; done; cat pid")
+				cmd = shell(branded + c.script + "\nuntil test -s pid; do sleep 0.01; done; cat pid")
 			}
 			cmd.Grace, cmd.Dir = 50*time.Millisecond, t.TempDir()
 			var out bytes.Buffer
@@ -185,7 +189,7 @@ func TestStdin(t *testing.T) {
 	} {
 		cmd := shell(c.script)
 		var out bytes.Buffer
-		cmd.Stdin, cmd.Stdout, cmd.Grace = long, &out, 50*time.Millisecond
+		cmd.Stdin, cmd.Stdout, cmd.Grace = strings.NewReader(long), &out, 50*time.Millisecond
 		if exit, err := cmd.Run(t.Context()); err != nil || exit.Code != 0 || strings.TrimSpace(out.String()) != c.want {
 			t.Errorf("%s: %+v, %v, %q, want %q", c.script, exit, err, &out, c.want)
 		}
@@ -206,15 +210,12 @@ func TestSideBySide(t *testing.T) {
 	out := &started{c: make(chan struct{})}
 	long := shell(`(sh -c : &); sleep 300 & echo $!; wait`) // the first one is soon a dead orphan, in the session of the command
 	long.Mark, long.Stdout, long.Grace = "RALPH_TEST_MARK=long", out, 0
-	begun := make(chan struct{})
-	long.Started = func(process.ID) { close(begun) } // while it starts, what this process starts would inherit its brand
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		if _, err := long.Run(ctx); err != nil {
 			t.Error(err)
 		}
 	})
-	<-begun
 	<-out.c
 	// An orphan of the program's own, in a session of its own. This process adopts it.
 	orphan := &started{c: make(chan struct{})}

@@ -4,22 +4,38 @@ import (
 	"bytes"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
 
-func attributes() *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
+// attributes are those of a program that gets a signal if this process dies.
+func attributes(last syscall.Signal) *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setsid: true, Pdeathsig: last}
 }
 
-// adopt makes this process the parent of orphans of its descendants.
-func adopt() error { return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
+// adopt makes this process the parent of orphans of its descendants, or no longer. It returns what was so before.
+func adopt(yes bool) (before bool, err error) {
+	var is int32
+	if err := unix.Prctl(unix.PR_GET_CHILD_SUBREAPER, uintptr(unsafe.Pointer(&is)), 0, 0, 0); err != nil {
+		return false, err
+	}
+	to := uintptr(0)
+	if yes {
+		to = 1
+	}
+	return is != 0, unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, to, 0, 0, 0)
+}
+
+// nothing reports whether the tree is certainly empty: a process without children that adopts orphans has no descendants.
+// It saves reading the process table.
+func (t *tree) nothing() bool {
+	return unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT|unix.WALL, nil) == unix.ECHILD
+}
 
 // table reads /proc. It omits processes that end meanwhile.
 func table() []entry {
@@ -71,27 +87,19 @@ func identify(pid int) ID {
 // What a process starts inherits its limits, and only root can raise a hard limit: changing session, environment or
 // parent does not. The limit on file locks has had no effect since Linux 2.4, so it can serve as a brand.
 
-// branding is held while this process has the brand of a program that it starts.
-var branding sync.Mutex
-
-// startBranded starts a program with a brand that no other command has: a random limit below that of this process. A
-// process inherits the soft limit, which this process can raise again, so a program is branded before it can start
-// another. 0 means no brand.
-func startBranded(cmd *exec.Cmd) (brand uint64, err error) {
-	branding.Lock()
-	defer branding.Unlock()
+// brand gives a program that has just started a brand that no other command has: a random limit below that of this
+// process. 0 means no brand. What the program starts before that has none. (To start the program with it would change
+// the limit of this process for an instant, and with it what others start here.)
+func brand(pid int) uint64 {
 	own := limitOf(0)
 	if own.Max < 2 {
-		return 0, cmd.Start()
+		return 0
 	}
-	brand = own.Max - 1 - rand.Uint64N(own.Max/2)
-	if unix.Prlimit(0, unix.RLIMIT_LOCKS, &unix.Rlimit{Cur: brand, Max: own.Max}, nil) == nil {
-		defer unix.Prlimit(0, unix.RLIMIT_LOCKS, &own, nil)
+	brand := own.Max - 1 - rand.Uint64N(own.Max/2)
+	if unix.Prlimit(pid, unix.RLIMIT_LOCKS, &unix.Rlimit{Cur: brand, Max: brand}, nil) != nil {
+		return 0
 	}
-	if err = cmd.Start(); err == nil {
-		_ = unix.Prlimit(cmd.Process.Pid, unix.RLIMIT_LOCKS, &unix.Rlimit{Cur: brand, Max: brand}, nil)
-	}
-	return brand, err
+	return brand
 }
 
 // limitOf returns the limit of a process, zero if unknown.
@@ -104,7 +112,7 @@ func limitOf(pid int) (l unix.Rlimit) {
 // own.
 func branded(pid int, brand uint64) (has, other bool) {
 	l := limitOf(pid)
-	return brand != 0 && (l.Cur == brand || l.Max == brand), l.Max != 0 && l.Max < limitOf(0).Max
+	return brand != 0 && l.Max == brand, l.Max != 0 && l.Max < limitOf(0).Max
 }
 
 // older reports whether a, a start in clock ticks, is before b.

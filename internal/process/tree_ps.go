@@ -9,10 +9,16 @@ import (
 	"syscall"
 )
 
-func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
+func attributes(syscall.Signal) *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
 // adopt does nothing: orphans go to the first process of the system.
-func adopt() error { return nil }
+func adopt(bool) (before bool, err error) { return false, nil }
+
+// nothing reports whether the tree is certainly empty: only the program's own group is known, and has no process. It
+// saves reading the process table.
+func (t *tree) nothing() bool {
+	return len(t.groups) == 1 && syscall.Kill(-t.groups[0], 0) == syscall.ESRCH
+}
 
 // table runs ps, which every Unix has. Its sessions have too many forms to be used.
 func table() []entry {
@@ -44,8 +50,8 @@ func table() []entry {
 func marked(int, string) bool { return false }
 
 // There are no brands.
-func startBranded(cmd *exec.Cmd) (brand uint64, err error) { return 0, cmd.Start() }
-func branded(int, uint64) (has, other bool)                { return false, false }
+func brand(int) uint64                      { return 0 }
+func branded(int, uint64) (has, other bool) { return false, false }
 
 func identify(pid int) ID {
 	for _, e := range table() {

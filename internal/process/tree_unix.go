@@ -6,12 +6,14 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"sync"
 	"syscall"
 	"time"
 )
 
 // tree is a program with everything that it started.
 type tree struct {
+	own      bool // this process started it, not an earlier one
 	mark     string
 	since    string // when the program started: older processes do not belong to it, "" if unknown
 	brand    uint64 // 0 if there is none
@@ -20,16 +22,53 @@ type tree struct {
 	groups   []int
 }
 
-func newTree(cmd *exec.Cmd, mark string) (*tree, error) {
-	cmd.SysProcAttr = attributes()
-	return &tree{mark: mark}, adopt()
+// active are the commands that this process runs.
+var active struct {
+	sync.Mutex
+	n      int
+	adopts bool // whether this process adopted orphans before the first one
 }
 
-func (t *tree) start(cmd *exec.Cmd) (err error) {
-	if t.brand, err = startBranded(cmd); err == nil {
-		t.runs(identify(cmd.Process.Pid))
+func newTree(cmd *exec.Cmd, mark string, asked bool) (*tree, error) {
+	last := syscall.SIGKILL
+	if asked {
+		last = syscall.SIGTERM
 	}
-	return err
+	cmd.SysProcAttr = attributes(last)
+	active.Lock()
+	defer active.Unlock()
+	if active.n == 0 {
+		var err error
+		if active.adopts, err = adopt(true); err != nil {
+			return nil, err
+		}
+	}
+	active.n++
+	return &tree{own: true, mark: mark}, nil
+}
+
+func (t *tree) close() {
+	active.Lock()
+	defer active.Unlock()
+	if active.n--; active.n == 0 && !active.adopts {
+		_, _ = adopt(false)
+	}
+}
+
+// only reports whether this process runs no other command.
+func only() bool {
+	active.Lock()
+	defer active.Unlock()
+	return active.n == 1
+}
+
+func (t *tree) start(cmd *exec.Cmd) error {
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	t.brand = brand(cmd.Process.Pid)
+	t.runs(identify(cmd.Process.Pid))
+	return nil
 }
 
 func (t *tree) runs(id ID) {
@@ -42,8 +81,6 @@ func (t *tree) id(pid int) ID {
 	id.Brand = t.brand
 	return id
 }
-
-func (t *tree) close() {}
 
 // ask sends the program and its group a request to end.
 func (t *tree) ask() {
@@ -66,6 +103,9 @@ func (t *tree) sweep(grace time.Duration) int {
 	ended := map[int]bool{}
 	deadline := time.Now().Add(grace)
 	for sent := syscall.SIGTERM; ; {
+		if t.own && t.nothing() {
+			return len(ended)
+		}
 		if time.Now().After(deadline) {
 			sent = syscall.SIGKILL
 		}
@@ -153,7 +193,7 @@ func (t *tree) has(p, self entry, in map[int]bool) bool {
 	case has:
 		return p.session != self.session
 	case other && p.parent == self.pid: // an orphan with the brand of a nested run, or its own
-		return t.brand != 0 && active.Load() == 1
+		return t.brand != 0 && only()
 	}
 	return !p.dead && marked(p.pid, t.mark)
 }

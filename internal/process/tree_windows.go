@@ -13,7 +13,7 @@ import (
 // tree is a job object: the program's processes belong to it, and end with it or with this process.
 type tree struct{ job windows.Handle }
 
-func newTree(*exec.Cmd, string) (*tree, error) {
+func newTree(*exec.Cmd, string, bool) (*tree, error) {
 	job, err := windows.CreateJobObject(nil, nil)
 	if err != nil {
 		return nil, err

@@ -1,5 +1,4 @@
-// Package child limits the output of a program that ralph starts, and ends its children with it. Start with [Group].
-package child
+package process
 
 import "strings"
 

@@ -1,9 +1,9 @@
-package batch
+package process
 
 import "testing"
 
 // If cmd.exe reads the arguments again, those that it would interpret are refused.
-func TestCheck(t *testing.T) {
+func TestBatch(t *testing.T) {
 	for _, c := range []struct {
 		goos, program, arg string
 		refused            bool
@@ -18,7 +18,7 @@ func TestCheck(t *testing.T) {
 		{"windows", `C:\git\git.exe`, `" & calc & "`, false},
 		{"linux", "/usr/bin/run.cmd", `" & calc & "`, false},
 	} {
-		if err := check(c.goos, c.program, []string{"plain", c.arg}); (err != nil) != c.refused {
+		if err := checkBatch(c.goos, c.program, []string{"plain", c.arg}); (err != nil) != c.refused {
 			t.Errorf("%s %s %q: %v", c.goos, c.program, c.arg, err)
 		}
 	}
