@@ -97,7 +97,8 @@ func fields(t *schema.Schema) []string {
 }
 
 // Each row of a table of requirements in testdata names the tests that show it: Go tests, names of the policy's own
-// tests, and scripts of the command.
+// tests, and scripts of the command. So does each difference on the page of the policy, which names the version of the
+// original.
 func TestRequirements(t *testing.T) {
 	goTests := goTestFiles(t)
 	for _, name := range shippedPolicies(t) {
@@ -108,6 +109,18 @@ func TestRequirements(t *testing.T) {
 				t.Fatal("there is no table with two columns")
 			}
 			own := policyTests(t, name)
+			if page := readDocument(t, "docs/policies/"+name+".md").text; strings.Contains(page, "\n## What differs from the original\n") {
+				_, section, _ := strings.Cut(page, "\n## What differs from the original\n")
+				section, _, _ = strings.Cut(section, "\n## ")
+				if !regexp.MustCompile(`\b[0-9a-f]{7,8}\b`).MatchString(section) {
+					t.Error("the page names no commit of the original")
+				}
+				for _, m := range regexp.MustCompile(`(?m)^- \*\*(.+?)[.,]?\*\*`).FindAllStringSubmatch(section, -1) {
+					if !strings.Contains(table, "\n| Differs: "+m[1]+" |") {
+						t.Errorf("the table has no row %q", "Differs: "+m[1])
+					}
+				}
+			}
 			for _, row := range rows[2:] { // below the head and its line
 				shown := regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(row[2], -1)
 				if len(shown) == 0 {

@@ -152,7 +152,7 @@ var sayings = func() (out []saying) {
 		{`When it is true, and not before, write (.*)`, func(a *obedient, is []string) { a.keeps = is[1] }},
 
 		// The gate of System 3.
-		{`Session \S+ has open promises:|- \S+ \(\w+\) .*|Verify each with proof, or cancel it if it no longer applies; then stop again\.`, nothing},
+		{`Session \S+ has open promises:|- \S+ \(\w+\) .*|Verify each with proof; TYPE is test, browser, api or manual\. If one no longer applies: cs-promise --cancel ID\. Then stop again\.`, nothing},
 		{`Next: cs-promise --start (\S+)`, func(a *obedient, is []string) { a.promise(is[1], "in_progress") }},
 		{`Next: cs-verify --promise (\S+) --type TYPE --proof PROOF`, func(a *obedient, is []string) { a.promise(is[1], "verified") }},
 	} {
@@ -546,7 +546,7 @@ func TestObedienceAtTheGate(t *testing.T) {
 		expect(t, d, "continue promises")
 		a.obey(d.Verdict.Reason)
 	}
-	expect(t, p.stop(event{"session_id": "worker-1"}), "stop ")
+	expect(t, p.stop(event{"session_id": "worker-1"}), "stop passed")
 }
 
 // obedientAgent names the file in which the agent of a run is kept between its iterations.

@@ -2,6 +2,7 @@ package examples_test
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -45,6 +46,17 @@ func TestRepeatedWordsAreNoPromise(t *testing.T) {
 			})
 		}
 	}
+}
+
+// A todo that reads like the promise is not the agent's word, where todo-reminder adds the todos to a prompt.
+func TestTodosAreNoPromise(t *testing.T) {
+	p := newProject(t, "stravinsky", nil, files{loopFile: loopAt("completion_promise: All tests passing\n")})
+	note := event{"type": "hook_additional_context", "hookEvent": "UserPromptSubmit", "content": []string{"Open todos (1):\n- All tests passing"}}
+	p.write(files{"session.jsonl": session(person("Go on."), event{"type": "attachment", "attachment": note}, agent("I begin."))})
+	at := event{"transcript_path": filepath.Join(p.dir, "session.jsonl"), "last_assistant_message": "I begin."}
+	expect(t, p.stop(at), "continue again")
+	p.write(files{"session.jsonl": session(person("Go on."), event{"type": "attachment", "attachment": note}, agent("All tests passing"), agent("I begin."))})
+	expect(t, p.stop(at), "stop promise")
 }
 
 // A whole loop counts every stop and archives its file at the end.

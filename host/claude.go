@@ -107,7 +107,7 @@ func claudeRecord(r record) entry {
 			e.failed = &Failure{Kind: Interrupted, Text: first}
 		case r.is("isCompactSummary"):
 		case r.is("isMeta") && strings.HasPrefix(first, feedback):
-			e.kind = opening
+			e.kind, e.again = opening, true
 		case r.is("isMeta"), first == "" && !m.media, foreign(r.get("origin")):
 		case hasAnyPrefix(first, "<local-command-", "<task-notification>", "<bash-stdout>", "<bash-stderr>"):
 			// the user typed a <command-name>; everything else comes from the host
@@ -152,7 +152,7 @@ func readMessage(v jsontext.Value, list []member) message {
 func attached(r record) entry {
 	a := readFields(r.get("attachment"), nil)
 	if event := a.text("hookEvent"); a.text("type") == "hook_additional_context" && (event == Stop || event == SubagentStop) && !r.is("isSidechain") {
-		return entry{kind: opening, parts: readContent(a.get("content")).parts}
+		return entry{kind: opening, again: true, parts: readContent(a.get("content")).parts}
 	}
 	return entry{kind: noise}
 }

@@ -90,7 +90,8 @@ func codexRecord(r record) entry {
 		if first == "" && !c.media || hasAnyPrefix(first, "<environment_context>", "<user_instructions>", "<permissions instructions>", "<turn_aborted>", "<subagent_notification>", "# AGENTS.md instructions") {
 			break // the host wrote it in the user's name
 		}
-		e.kind, e.prompt = opening, !strings.HasPrefix(first, "<hook_prompt")
+		e.kind, e.again = opening, strings.HasPrefix(first, "<hook_prompt")
+		e.prompt = !e.again
 	case strings.HasSuffix(typ, "_call_output"):
 		e.kind = result
 		e.results = func() []part {

@@ -18,16 +18,18 @@ const maxExchange = 32 << 10
 
 // Exchange is what one side said and did until the other side replied.
 type Exchange struct {
-	Role string // "user" for prompts and continuations, "assistant" for the agent
+	Role string // "user" for prompts, "assistant" for the agent
 	// Text holds the messages in order. Between them, in brackets and on lines of their own, are the uses of tools and,
-	// if requested, their results: the beginning of an input, the end of a result.
+	// if requested, their results: the beginning of an input, the end of a result. So is [continued by a hook], without
+	// the words of the hook; a host that records continuations as prompts has them as the user's.
 	Text string
 }
 
-// Conversation returns the last n exchanges, oldest first, including those before the current turn. Unlike
-// [Session.Turns] it joins all messages that the agent sent between two prompts and shows uses of tools; results adds
-// what the tools returned. A plain text file has one exchange, the agent's. Conversation reads the file again, within
-// ctx and the byte budget; it returns fewer exchanges if the file has fewer or cannot be read.
+// Conversation returns the last n exchanges, oldest first, including those before the current turn, and the prompt that
+// the first of them answers. Unlike [Session.Turns] it joins all messages that the agent sent between two prompts and
+// shows uses of tools; results adds what the tools returned. A plain text file has one exchange, the agent's.
+// Conversation reads the file again, within ctx and the byte budget; it returns fewer exchanges if the file has fewer or
+// cannot be read.
 func (s *Session) Conversation(ctx context.Context, n int, results bool) []Exchange {
 	if n <= 0 {
 		return nil
@@ -42,8 +44,8 @@ func (s *Session) Conversation(ctx context.Context, n int, results bool) []Excha
 	defer s.mu.Unlock()
 	talk := talk{results: results}
 	for e := range s.back(ctx.Err) {
-		if talk.add(e); len(talk.sides) > n {
-			talk.sides = talk.sides[:n] // the exchange before it was not requested
+		if talk.add(e); talk.begun(n) {
+			talk.sides = talk.sides[:len(talk.sides)-1] // the exchange before it was not requested
 			break
 		}
 	}
@@ -63,9 +65,16 @@ type side struct {
 	size   int
 }
 
+// begun reports whether an exchange before the last n, and before the prompt of the first of them, has begun.
+func (t *talk) begun(n int) bool {
+	return len(t.sides) > n+1 || len(t.sides) == n+1 && t.sides[n].role != "user"
+}
+
 func (t *talk) add(e entry) {
 	role, pieces := "assistant", []string(nil)
 	switch {
+	case e.again:
+		pieces = []string{"[continued by a hook]"}
 	case e.kind == opening:
 		role, pieces = "user", e.words(said)
 	case e.kind == assistant, e.kind == result && t.results:

@@ -60,6 +60,7 @@ func TestConversation(t *testing.T) {
 		`{"type":"assistant","mess`,
 	)
 	want := []host.Exchange{
+		{Role: "user", Text: "First question"},
 		{Role: "assistant", Text: "First answer"},
 		{Role: "user", Text: "Build it."},
 		{Role: "assistant", Text: "I run the tests.\n" +
@@ -69,11 +70,42 @@ func TestConversation(t *testing.T) {
 	if diff := cmp.Diff(want, s.Conversation(t.Context(), 3, true)); diff != "" {
 		t.Error(diff)
 	}
-	if got := s.Conversation(t.Context(), 100, true); len(got) != 4 || got[0].Text != "First question" {
-		t.Errorf("the whole conversation is %q", got)
+	if diff := cmp.Diff(want[2:], s.Conversation(t.Context(), 2, true)); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff(want, s.Conversation(t.Context(), 100, true)); diff != "" {
+		t.Error(diff)
 	}
 	if got := s.Conversation(t.Context(), 0, true); got != nil {
 		t.Errorf("no exchange is %q", got)
+	}
+}
+
+// What a hook wrote is nobody's turn: the agent's answers to one prompt are one exchange, whatever continued it.
+func TestConversationIsBetweenUserAndAgent(t *testing.T) {
+	for name, lines := range map[string][]string{
+		"claude": {
+			userSays("Build it."), agentSays("One."), feedback("Go on."), agentSays("Two."),
+			`{"type":"attachment","attachment":{"type":"hook_additional_context","hookEvent":"Stop","content":["Go on."]}}`, agentSays("Three."),
+		},
+		"codex": {
+			`{"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"Build it."}]}}`,
+			`{"type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"One."}]}}`,
+			`{"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"<hook_prompt>Go on.</hook_prompt>"}]}}`,
+			`{"type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Two."}]}}`,
+			`{"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"<hook_prompt>Go on.</hook_prompt>"}]}}`,
+			`{"type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Three."}]}}`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			want := []host.Exchange{
+				{Role: "user", Text: "Build it."},
+				{Role: "assistant", Text: "One.\n[continued by a hook]\nTwo.\n[continued by a hook]\nThree."},
+			}
+			if diff := cmp.Diff(want, session(t, lines...).Conversation(t.Context(), 1, false)); diff != "" {
+				t.Error(diff)
+			}
+		})
 	}
 }
 
@@ -116,10 +148,10 @@ func TestConversationCutsTools(t *testing.T) {
 		toolSays("t", "begin "+long+" end", false),
 		agentSays("Done."))
 	got := s.Conversation(t.Context(), 1, true)
-	if len(got) != 1 {
+	if len(got) != 2 {
 		t.Fatalf("got %q", got)
 	}
-	text := got[0].Text
+	text := got[1].Text
 	use, rest, _ := strings.Cut(text, "\n")
 	if !strings.Contains(use, "begin") || strings.Contains(use, "end") || strings.Contains(rest, "begin") || !strings.Contains(rest, " end]") {
 		t.Errorf("the excerpt is %q", text)

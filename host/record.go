@@ -33,6 +33,7 @@ type entry struct {
 	changed jsontext.Value // what a tool did, in the words of the host
 
 	prompt bool     // an opening that is certainly a prompt, not a continuation
+	again  bool     // an opening that is certainly a continuation
 	failed *Failure // the turn failed here
 
 	rewritten bool // a newer record with the same ID replaces this one

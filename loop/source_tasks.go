@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -21,21 +22,20 @@ import (
 const maxTasks = 1000
 
 // gatherTasks reads the task list of the session, or the one that the policy names. A list that does not exist is
-// missing, an empty one is empty: where the host has no task tools, no tasks means nothing.
+// missing, an empty one is empty: where the host has no task tools, no tasks means nothing. A session whose ID cannot be
+// the name of a directory, such as that of a run, has its tasks in the session file.
 func gatherTasks(ctx context.Context, q Query) rules.Value {
 	name, own := q.Options["list"], false
 	if name == "" {
-		if name, own = q.Env("CLAUDE_CODE_TASK_LIST_ID"), true; name == "" {
-			name = q.Event.SessionID
-		}
+		name, own = q.Env("CLAUDE_CODE_TASK_LIST_ID"), true
 	}
-	switch {
-	case name == "":
-		return absent("there is no task list: the event names no session")
-	case !isName(name):
+	if name != "" && !isName(name) {
 		return missing(fmt.Sprintf("%q cannot be the name of a task list", cutBytes(name, 60)))
 	}
-	if dir := claudeDir(q.Env); dir != "" {
+	if name = cmp.Or(name, q.Event.SessionID); name == "" {
+		return absent("there is no task list: the event names no session")
+	}
+	if dir := claudeDir(q.Env); dir != "" && isName(name) {
 		folder := filepath.Join(dir, "tasks", name)
 		if info, err := os.Stat(folder); err == nil && info.IsDir() {
 			return taskFiles(ctx, q, folder, name)

@@ -55,8 +55,9 @@ func TestTasks(t *testing.T) {
 		{name: "no session", session: "", want: "missing: there is no task list: the event names no session"},
 		{name: "another folder of settings", session: "s", config: "elsewhere", want: "1 elsewhere pending;"},
 		{name: "a name that climbs", session: "s", list: "../secret", want: `missing: "../secret" cannot be the name of a task list`},
-		{name: "a session that climbs", session: "../secret", want: `missing: "../secret" cannot be the name of a task list`},
-		{name: "a hidden name", session: ".hidden", want: `missing: ".hidden" cannot be the name of a task list`},
+		{name: "a session that climbs", session: "../secret", want: "missing: the session has no task list"},
+		{name: "a hidden name", session: ".hidden", want: "missing: the session has no task list"},
+		{name: "a run", session: "run:20261120-1200-ab", want: "missing: the session has no task list"},
 		{name: "a file", session: "s", list: "notafolder", want: "missing: there is no task list notafolder"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -160,8 +160,8 @@ func (f facts) Name(ctx context.Context, name string) any {
 		cost = *p.Cost
 	}
 	own := map[string]any{
-		vocab.RunOutcome: string(p.Outcome), vocab.RunIteration: p.Iterations, vocab.RunElapsed: t.Elapsed, vocab.RunTokens: p.Tokens,
-		vocab.RunCost: cost, vocab.RunExitCode: p.Exit, vocab.RunSessionID: p.Session, vocab.RunResetsAt: p.ResetsAt, vocab.TranscriptFailed: nil,
+		vocab.RunStarting: p.Iterations == 0, vocab.RunOutcome: string(p.Outcome), vocab.RunIteration: p.Iterations, vocab.RunElapsed: t.Elapsed,
+		vocab.RunTokens: p.Tokens, vocab.RunCost: cost, vocab.RunExitCode: p.Exit, vocab.RunSessionID: p.Session, vocab.RunResetsAt: p.ResetsAt, vocab.TranscriptFailed: nil,
 	}
 	if v, ok := own[name]; ok {
 		return v

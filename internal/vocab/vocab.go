@@ -99,6 +99,7 @@ const (
 
 	SessionElapsed = "session.elapsed"
 
+	RunStarting  = "run.starting"
 	RunOutcome   = "run.outcome"
 	RunIteration = "run.iteration"
 	RunElapsed   = "run.elapsed"
@@ -199,6 +200,7 @@ func Names() []Entry {
 			Doc: "Time since the session began; if the session file names no time, since the policy saw its first event.",
 		},
 
+		{Name: RunStarting, Zero: false, Yields: true, Doc: "A run asks for its first prompt; no iteration has started, and none has ended."},
 		{Name: RunOutcome, Zero: append(Enum{"", OK, Lost}, Failures()...), Yields: true, Doc: "How the latest iteration of the run ended; empty outside of a run."},
 		{Name: RunIteration, Zero: 0, Yields: true, Doc: "Number of the latest iteration, from 1."},
 		{Name: RunElapsed, Zero: time.Duration(0), Yields: true, Doc: "Time since the run began."},

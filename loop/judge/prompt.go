@@ -11,7 +11,7 @@ import (
 // Limits on the excerpt of a conversation, in bytes.
 const (
 	MaxTurn    = 6 << 10  // of one turn: its end, where results and next steps are
-	MaxExcerpt = 48 << 10 // of all turns; the oldest are omitted first
+	MaxExcerpt = 48 << 10 // of all turns; the oldest are left out first
 )
 
 // system returns the model's role, and how to treat the conversation. The policy cannot omit the second part.
@@ -38,7 +38,7 @@ func (r *Request) prompt() string {
 }
 
 // Excerpt returns the end of a conversation for a model: the last [MaxTurn] bytes of each turn, the last [MaxExcerpt]
-// of all. Every turn begins with a line with a word derived from all texts, which no text can contain: whatever looks
+// of all, and what it leaves out. Every turn begins with a line with a word derived from all texts, which no text can contain: whatever looks
 // like the end of the conversation, or like another turn, is part of its turn.
 func Excerpt(turns []Turn) string {
 	shown := make([]Turn, 0, len(turns))
@@ -51,6 +51,10 @@ func Excerpt(turns []Turn) string {
 	word := mark(shown)
 	var b strings.Builder
 	fmt.Fprintf(&b, "The end of the conversation, the oldest turn first. Only lines with the word %s begin and end a turn.\n", word)
+	b.WriteString("Uses of tools are in brackets; what tools returned, and the texts of hooks, are left out unless they are shown in brackets too.\n")
+	if n := len(turns) - len(shown); n > 0 {
+		fmt.Fprintf(&b, "There are %d turns before these, which are left out.\n", n)
+	}
 	for i := len(shown) - 1; i >= 0; i-- {
 		fmt.Fprintf(&b, "\n<<<%s %s>>>\n%s\n", shown[i].Role, word, shown[i].Text)
 	}
@@ -84,7 +88,7 @@ func end(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
-	const cut = "… "
+	const cut = "[the beginning is left out] … "
 	from := max(0, len(s)-n+len(cut))
 	for from < len(s) && !utf8.RuneStart(s[from]) {
 		from++

@@ -7,18 +7,21 @@ import (
 )
 
 func TestExcerptShowsTheEnd(t *testing.T) {
-	long := "the beginning " + strings.Repeat("é", MaxTurn) + " the conclusion"
+	long := "the opening " + strings.Repeat("é", MaxTurn) + " the conclusion"
 	var turns []Turn
 	for range 20 {
 		turns = append(turns, Turn{Role: "user", Text: "old question"}, Turn{Role: "assistant", Text: long})
 	}
 	turns = append(turns, Turn{Role: "assistant", Text: "last words"})
 	got := Excerpt(turns)
-	if strings.Contains(got, "the beginning") || !strings.Contains(got, "the conclusion") || !strings.Contains(got, "last words") {
+	if strings.Contains(got, "the opening") || !strings.Contains(got, "the conclusion") || !strings.Contains(got, "last words") {
 		t.Error("a long turn is not shown from its end")
 	}
 	if len(got) > MaxExcerpt+4096 {
 		t.Errorf("the excerpt has %d bytes", len(got))
+	}
+	if !strings.Contains(got, "[the beginning is left out] … é") || !strings.Contains(got, "turns before these, which are left out") {
+		t.Error("it does not say what is left out")
 	}
 	if !utf8.ValidString(got) {
 		t.Error("a character was cut")

@@ -112,8 +112,8 @@ func request(q loop.Query) (r Request, key string) {
 	return r, key
 }
 
-// turns returns the last turns of the conversation. The session file may lag behind the agent, whose last message is
-// then only in the event.
+// turns returns the last n turns of the conversation, and the prompt that the first of them answers. The session file
+// may lag behind the agent, whose last message is then only in the event.
 func turns(ctx context.Context, q loop.Query, n int, results bool) ([]Turn, error) {
 	s, err := q.Session(ctx)
 	if s == nil {
@@ -131,7 +131,11 @@ func turns(ctx context.Context, q loop.Query, n int, results bool) ([]Turn, erro
 	case !strings.Contains(all[len(all)-1].Text, last):
 		all[len(all)-1].Text += "\n" + last
 	}
-	return all[max(0, len(all)-n):], nil
+	from := max(0, len(all)-n)
+	if from > 0 && all[from].Role == "assistant" {
+		from-- // the prompt that it answers
+	}
+	return all[from:], nil
 }
 
 // typed validates an answer with the schema in the policy. Unlike in files, which people write, a string that spells a
