@@ -55,8 +55,8 @@ func TestMarkersThatDidNotCount(t *testing.T) {
 	}
 }
 
-// The memory keeps what an agent needs to be told apart from ralph: the lines before the markers in the texts that it
-// got, also of another rule.
+// The memory keeps the lines before the markers in the texts that the agent got, of all rules: below them a marker is
+// ralph's text repeated.
 func TestRepeatedTextDoesNotCount(t *testing.T) {
 	p := newProject(t, map[string]string{"first": "x"})
 	l := p.loop(`
