@@ -41,7 +41,7 @@ func inner() map[string][]string {
 		"internal/store":          {"maxMemoryHistory", "maxRunSize", "maxTempAge", "usualMemory"},
 		"internal/git":            {"maxLink", "maxMessage"},
 		"run":                     {"maxProblem", "maxReset", "maxSession", "maxShort", "maxStderr"},
-		"loop":                    {"maxBad", "maxCutText", "maxCutTexts", "maxInMemory", "maxPause", "maxQuestions", "maxTraced"},
+		"loop":                    {"maxBad", "maxCutText", "maxCutTexts", "maxDigests", "maxInMemory", "maxPause", "maxQuestions", "maxTraced"},
 		"host":                    {"MaxInput", "maxExchange"},
 		"loop/judge":              {"maxBraces"},
 		"rules":                   {"maxCall", "maxCalls", "maxCover", "maxFormula", "maxInputJSON", "maxInputText", "maxMistaken"},

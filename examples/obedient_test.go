@@ -37,12 +37,12 @@ type obedient struct {
 	ticks        bool   // what is done
 	advances     bool   // the index moves to the next open item
 	total        int    // what the index is set to when nothing is open; -1: the number of items
-	marker       string // what it writes when nothing is open
+	reports      bool   // that nothing is open
 	retries      int    // how many attempts a task gets
 	fixes        int    // how many fix tasks a task gets
 	giveUp       int    // what taskIteration is set to when they are used up; 0 if nothing is said
 	counts       bool   // failures in the state
-	keeps        string // what it writes once all is done
+	keeps        string // the line that it writes once all is done
 	works, reads bool
 	said         []string
 }
@@ -84,7 +84,7 @@ var sayings = func() (out []saying) {
 		{`3\. On TASK_COMPLETE \(qa-engineer: VERIFICATION_PASS\) verify and tick it`, func(a *obedient, _ []string) { a.ticks = true }},
 		{`3\. When all wrote TASK_COMPLETE, verify and tick them, and merge their progress files into \.progress\.md`, func(a *obedient, _ []string) { a.ticks = true }},
 		{`4\. Set taskIndex to the next open task \(\d+ unless you add tasks\) and taskIteration to 1; add 1 to globalIteration`, func(a *obedient, _ []string) { a.advances = true }},
-		{`4\. If no item is open: set taskIndex to totalTasks, leave the state file to ralph, write (\w+) alone on a line|5\. If no box is open, set taskIndex to totalTasks and write (\w+) alone on a line\. Leave the state file to ralph`, func(a *obedient, is []string) { a.marker = is[1] + is[2] }},
+		{`4\. If no item is open: set taskIndex to totalTasks, leave the state file to ralph, report that all tasks are complete|5\. If no box is open, set taskIndex to totalTasks and report that all tasks are complete\. Leave the state file to ralph`, func(a *obedient, _ []string) { a.reports = true }},
 		{`- Delegate via the Task tool; do NOT implement (?:it )?yourself`, nothing},
 		{`- Verify all \d layers before you advance \(see \S+\)`, nothing},
 		{`- Start open \[P\] items right below a \[P\] item with it, in one message, up to a \[VERIFY\]`, func(a *obedient, _ []string) { a.group = true }},
@@ -109,13 +109,13 @@ var sayings = func() (out []saying) {
 			a.set("taskIndex", len(a.items()))
 			a.set("totalTasks", len(a.items()))
 		}},
-		{`3\. When no box is open, write (\w+) alone on a line\. Leave the state file to ralph`, func(a *obedient, is []string) { a.write(is[1]) }},
+		{`3\. When no box is open, report that all tasks are complete\. Leave the state file to ralph`, func(a *obedient, _ []string) { a.write(a.keeps) }},
 		{`All boxes of \S+ are ticked, and the index is \d+ of \d+\.`, nothing},
 		{`1\. Set taskIndex in (\S+) to (\d+)`, func(a *obedient, is []string) {
 			a.state = is[1]
 			a.set("taskIndex", number(is[2]))
 		}},
-		{`2\. Write (\w+) alone on a line\. Leave the state file to ralph`, func(a *obedient, is []string) { a.write(is[1]) }},
+		{`2\. Report that all tasks are complete\. Leave the state file to ralph`, func(a *obedient, _ []string) { a.write(a.keeps) }},
 
 		// Quick mode.
 		{`Spec \S+ is in quick mode, in the \w+ phase\. Do not stop here, and do not use AskUserQuestion: .*`, nothing},
@@ -147,9 +147,7 @@ var sayings = func() (out []saying) {
 		// Goals without a list.
 		{`\[SYSTEM REMINDER - CONTINUATION LOOP ACTIVE\]|This is an automated continuation loop\. Review your progress:|- Check what has been completed|- If blocked, explain the issue|Iteration \d+ of \d+|Goal: .*`, nothing},
 		{`- Continue working towards the goal|Build it\.`, func(a *obedient, _ []string) { a.works = true }},
-		{`- If complete, explicitly state (?:the completion promise|one of):`, nothing},
-		{`  > (.*)`, func(a *obedient, is []string) { a.keeps = is[1] }},
-		{`When it is true, and not before, write (.*)`, func(a *obedient, is []string) { a.keeps = is[1] }},
+		{`- If complete, explicitly state the completion promise`, nothing},
 
 		// The gate of System 3.
 		{`Session \S+ has open promises:|- \S+ \(\w+\) .*|Verify each with proof; TYPE is test, browser, api or manual\. If one no longer applies: cs-promise --cancel ID\. Then stop again\.`, nothing},
@@ -173,8 +171,15 @@ func number(s string) int {
 // turn.
 func (a *obedient) obey(text string) string {
 	*a = obedient{Dir: a.Dir, Fails: a.Fails, Work: a.Work, Remove: a.Remove}
-	for line := range strings.Lines(text) {
-		line = strings.TrimRight(line, "\n ")
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		if line == "When it is true, and not before, write this line:" {
+			must(lines[i+1] == "", "write a line of its own")
+			a.keeps, lines[i], lines[i+2] = lines[i+2], "", ""
+		}
+	}
+	for _, line := range lines {
+		line = strings.TrimRight(line, " ")
 		if line == "" {
 			continue
 		}
@@ -197,7 +202,7 @@ func (a *obedient) obey(text string) string {
 	if a.works && a.Work == 0 && a.keeps != "" {
 		a.write(a.keeps)
 	}
-	if a.Remove && a.state != "" && slices.Contains(a.said, a.marker) {
+	if a.Remove && a.state != "" && slices.Contains(a.said, a.keeps) {
 		if err := os.Remove(filepath.Join(a.Dir, a.state)); err != nil {
 			panic(err)
 		}
@@ -206,7 +211,6 @@ func (a *obedient) obey(text string) string {
 }
 
 func (a *obedient) write(text string) {
-	a.marker = text
 	a.said = append(a.said, text)
 }
 
@@ -258,9 +262,9 @@ func (a *obedient) execute() {
 		a.set("taskIndex", next)
 		return
 	}
-	must(a.marker != "", "write a marker")
+	must(a.reports && a.keeps != "", "write a marker")
 	a.set("taskIndex", a.get("totalTasks"))
-	a.write(a.marker)
+	a.write(a.keeps)
 }
 
 // failed does what the text says of a failure, and reports whether the task is tried again.

@@ -15,7 +15,7 @@ const goal = "\nGoal: make the tests pass\n- Run them\n\n---\nnot: front matter\
 
 func loopAt(fields string) string { return "---\n" + fields + "---\n" + goal }
 
-// An agent that repeats the loop's own words, whole or line by line, has not stated the promise.
+// An agent that repeats the loop's own words, whole or in part, has not stated the promise.
 func TestRepeatedWordsAreNoPromise(t *testing.T) {
 	promises := []string{
 		"All tests passing", `All "unit" tests`, "Done: x. All green!", "It's done", "[DONE]", "**DONE**", "✅ fertig", "I cannot do more",
@@ -31,10 +31,11 @@ func TestRepeatedWordsAreNoPromise(t *testing.T) {
 				p := newProject(t, policy, nil, files{of.file: "---\n" + fmt.Sprintf(of.fields, promise) + "---\nGoal\n"})
 				first := p.stop(nil)
 				uncounted := p.stop(event{"last_assistant_message": fmt.Sprintf(of.wrote, promise)})
-				expect(t, uncounted, verdict(first), "You have not yet written")
+				expect(t, uncounted, verdict(first), "did not count: it is in code")
 				said := []string{first.Verdict.Reason, uncounted.Verdict.Reason}
 				for _, text := range said {
-					for _, repeated := range append(strings.Split(text, "\n"), text) {
+					asks := strings.Index(text, "When it is true")
+					for _, repeated := range []string{text, text[:asks], text[asks:]} {
 						d := p.stop(event{"stop_hook_active": true, "last_assistant_message": repeated})
 						if verdict(d) != verdict(first) {
 							t.Fatalf("%s on %q", verdict(d), repeated)

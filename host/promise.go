@@ -1,7 +1,8 @@
 package host
 
 import (
-	"fmt"
+	"cmp"
+	"iter"
 	"slices"
 	"strings"
 	"unicode"
@@ -10,17 +11,16 @@ import (
 	"github.com/ralph-sdk/ralph/internal/markdown"
 )
 
-// Form is how an agent must write a marker or a promise that a policy waits for. Since it ends a loop, the agent must
-// mean it:
+// Form is how an agent must write a marker that a policy waits for. Since the marker ends a loop, it must be exact:
 //
-//   - Said: the marker is alone on its line. Emphasis and decoration may surround it: white space, bold and italic
-//     signs, heading, list and table signs, quotation marks, brackets, a list number, a ticked box, an emoji, and
-//     punctuation; but no letter or digit, no question mark, no empty box, no cross, and nothing that strikes it out.
-//   - Promised: the promise is in its tag, <promise>…</promise>; white space is collapsed and trimmed on both sides.
-//   - Mentions: the last message has it anywhere, an earlier one alone on a line or in the tag. Case does not matter.
+//   - Said: the marker is alone on its line, in any of the texts. White space, emphasis, heading and list signs, a
+//     ticked box and closing punctuation may surround it, and nothing else: a sentence never counts.
+//   - Promised: the same for the marker in its tag, <promise>…</promise>.
+//   - Mentions: what counts as Said, and a guess: the marker in any letter case anywhere in the last text, unless its
+//     line has an open or crossed box or a cross, it is struck out, it is a question or a label with a colon, or its
+//     clause has a word such as not or until.
 //
-// Code (fenced, indented, between backticks) and block quotes do not count. One of not, n't, never, no and cannot among
-// the four preceding words in its sentence negates it. A sentence ends at . ! ? : ; and at the end of its line.
+// Code, block quotes and comments never count, nor does ralph's own text repeated; see [Form.Shown].
 type Form uint8
 
 const (
@@ -29,250 +29,272 @@ const (
 	Mentions
 )
 
-// In reports whether one of texts has the marker where it counts; the last of texts is the agent's last message. A
-// blank marker never counts, and one of several lines never counts as Said.
-func (f Form) In(texts []string, marker string) bool {
-	counts, _ := f.find(texts, marker)
+// In reports whether one of texts has the marker where it counts; the last of texts is the agent's last message. shown
+// is what Shown returned for the texts that the agent has read. A blank marker never counts.
+func (f Form) In(texts []string, marker string, shown ...string) bool {
+	counts, _ := f.find(texts, f.line(marker), shown)
 	return counts
 }
 
-// maxShownMarker bounds how many bytes of a marker Missed shows.
-const maxShownMarker = 400
+// Show returns the lines that ask an agent for the marker.
+func (f Form) Show(marker string) string {
+	return "When it is true, and not before, write this line:\n\n" + f.line(marker)
+}
 
-// Missed returns feedback for an agent that wrote the marker where it does not count: why it did not count, and how to
-// write it. It returns "" if the marker counts or is not in texts. The feedback itself, repeated by the agent, does not
-// count.
-func (f Form) Missed(texts []string, marker string) string {
-	counts, why := f.find(texts, marker)
-	marker = oneLine(marker)
-	if f == Promised {
-		if bare, _ := Said.find(texts, marker); bare && why == "" {
-			why = "its tag is missing"
+// Shown returns digests of the lines before the marker's lines in a text for an agent. A marker below such a line
+// repeats that text.
+func (f Form) Shown(text, marker string) (digests []string) {
+	line, before := f.line(marker), ""
+	for l := range textLines(text) {
+		s := oneLine(text[l.start:l.end])
+		if before != "" && f.alone(s, line) {
+			digests = append(digests, digest(core(before)))
 		}
-		marker = openTag + marker + closeTag
+		before = cmp.Or(s, before)
+	}
+	return digests
+}
+
+// Missed returns feedback for an agent that wrote the marker where it does not count: why it did not count, and the line
+// to write. It returns "" if the marker counts or is not in texts.
+func (f Form) Missed(texts []string, marker string, shown ...string) string {
+	line := f.line(marker)
+	counts, why := f.find(texts, line, shown)
+	if !counts && why == "" {
+		why = f.near(strings.Join(texts, "\n\x00\n"), line)
 	}
 	if counts || why == "" {
 		return ""
 	}
-	return fmt.Sprintf("You have not yet written “%s” where it counts: %s. When it is true, and not before, write it as plain text alone on a line.",
-		firstBytes(marker, maxShownMarker), why)
+	const enough = 400
+	return "“" + firstBytes(line, enough) + "” did not count: " + why + ".\n" + f.Show(marker)
 }
 
-// find judges texts from the last to the first until the marker counts. If none does, why says why the latest
-// occurrence does not; it is "" if there is none.
-func (f Form) find(texts []string, marker string) (counts bool, why string) {
-	switch f {
-	case Said:
-		if marker = strings.TrimSpace(marker); strings.ContainsAny(marker, "\r\n") {
-			return false, ""
-		}
-	case Promised:
-		marker = oneLine(marker)
-	case Mentions:
-		marker = fold(marker)
-	}
-	if strings.TrimSpace(marker) == "" {
-		return false, ""
-	}
-	for i, text := range slices.Backward(texts) {
-		counts, fault := f.judge(text, f.places(text, marker), i == len(texts)-1)
-		if counts {
-			return true, ""
-		}
-		if why == "" {
-			why = fault
-		}
-	}
-	return false, why
-}
-
-// place is where a marker is in a text, with its tag.
-type place struct {
-	span
-	tagged bool
-}
-
-// places returns where the marker is in a text, in order.
-func (f Form) places(text, marker string) (places []place) {
-	tagged := func(s span) span { return span{s.start + len(openTag), s.end - len(closeTag)} }
-	switch f {
-	case Promised:
-		for _, s := range tags(text) {
-			if in := tagged(s); oneLine(text[in.start:in.end]) == marker {
-				places = append(places, place{s, true})
-			}
-		}
-		return places
-	case Said:
-		for from := 0; ; {
-			n := strings.Index(text[from:], marker)
-			if n < 0 {
-				return places
-			}
-			s := span{from + n, from + n + len(marker)}
-			from = s.end
-			before, _ := utf8.DecodeLastRuneInString(text[:s.start])
-			after, _ := utf8.DecodeRuneInString(text[s.end:])
-			if !isWord(before) && !isWord(after) { // otherwise part of another word
-				places = append(places, place{s, false})
+// near returns how a line differs that was meant to be the marker, which is not in text; "" if there is none.
+func (f Form) near(text, marker string) string {
+	if words := loose(marker); words != "" {
+		for l := range textLines(text) {
+			if s := oneLine(text[l.start:l.end]); len(s) < 2*len(marker)+100 && loose(s) == words {
+				return "it differs in letter case, white space or signs"
 			}
 		}
 	}
-	// fold maps letter to letter, but their sizes may differ.
-	folded := fold(text)
-	at, i := 0, 0 // the same position in folded and in text
-	to := func(position int) int {
-		for at < position {
-			_, n := utf8.DecodeRuneInString(folded[at:])
-			_, m := utf8.DecodeRuneInString(text[i:])
-			at, i = at+n, i+m
-		}
-		return i
-	}
-	var all []span
-	for from := 0; ; {
-		n := strings.Index(folded[from:], marker)
-		if n < 0 {
-			return places
-		}
-		if from == 0 {
-			all = tags(text)
-		}
-		start := to(from + n)
-		from += n + len(marker)
-		found := place{span{start, to(from)}, false}
-		for len(all) > 0 && all[0].end <= found.start {
-			all = all[1:]
-		}
-		if len(all) > 0 {
-			in := tagged(all[0])
-			content := text[in.start:in.end]
-			if in.start <= found.start && found.end <= in.end && found.start-in.start <= ornamentBefore(content) && found.end-in.start >= ornamentAfter(content) {
-				found = place{all[0], true}
-			}
-		}
-		places = append(places, found)
-	}
-}
-
-// judge reports whether one of the places in text counts, and otherwise why the last does not.
-func (f Form) judge(text string, places []place, last bool) (counts bool, why string) {
-	for l := range textLines(text) {
-		if len(places) == 0 {
-			break
-		}
-		if places[0].start >= l.end {
-			continue
-		}
-		line := text[l.start:l.end]
-		code, before, after := codeSpans(line), ornamentBefore(line), ornamentAfter(line)
-		words := reader{line: line}
-		for len(places) > 0 && places[0].start < l.end {
-			p := places[0]
-			places = places[1:]
-			at := p.start - l.start
-			for len(code) > 0 && code[0].end <= at {
-				code = code[1:]
-			}
-			alone := at <= before && p.end-l.start >= after
-			if p.end > l.end { // it continues on other lines
-				end, _ := markdown.LineAt(text, p.end)
-				alone = at <= before && ornamentAfter(text[p.end:end]) == 0
-			}
-			word := words.negation(at)
-			switch {
-			case l.kind == inQuote:
-				why = "it is in a block quote"
-			case l.kind == inCode, len(code) > 0 && code[0].start <= at:
-				why = "it is in code"
-			case word != "":
-				why = "“" + word + "” negates it"
-			case alone, f == Promised, f == Mentions && (last || p.tagged):
-				return true, ""
-			case f == Said:
-				why = "it is not alone on its line"
-			default:
-				why = "it is in a text before your last one, and not alone on its line"
-			}
-		}
-	}
-	return false, why
-}
-
-// reader reads the words of a line.
-type reader struct {
-	line   string
-	at     int
-	latest [4]string // the preceding words of the sentence
-}
-
-// negation reads up to place and returns the word before it that negates it, or "".
-func (r *reader) negation(place int) string {
-	for r.at < place {
-		c, size := utf8.DecodeRuneInString(r.line[r.at:])
-		if strings.ContainsRune(".!?:;", c) {
-			r.latest = [4]string{}
-		}
-		if !inWord(c) {
-			r.at += size
-			continue
-		}
-		word := r.line[r.at:place]
-		if n := strings.IndexFunc(word, func(c rune) bool { return !inWord(c) }); n >= 0 {
-			word = word[:n]
-		}
-		r.at += len(word)
-		copy(r.latest[:], r.latest[1:])
-		r.latest[3] = word
-	}
-	for _, word := range slices.Backward(r.latest[:]) {
-		word = strings.Trim(strings.ToLower(strings.ReplaceAll(word, "’", "'")), "'")
-		if slices.Contains([]string{"not", "never", "no", "cannot"}, word) || strings.HasSuffix(word, "n't") {
-			return word
-		}
+	if marker != "" && len(occurrences(f.trimTag(oneLine(text)), marker)) > 0 {
+		return "it is not on one line"
 	}
 	return ""
 }
-
-func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
-
-// inWord reports whether a word may contain r, which includes apostrophes.
-func inWord(r rune) bool { return isWord(r) || r == '\'' || r == '’' }
 
 const (
 	openTag  = "<promise>"
 	closeTag = "</promise>"
 )
 
-// tags returns the promise tags with their content. If several open before one closes, the last of them is the one that
-// is closed.
-func tags(text string) (all []span) {
-	for from := 0; ; {
-		n := strings.Index(text[from:], closeTag)
-		if n < 0 {
-			return all
+// line returns the line that an agent must write, "" for a blank marker.
+func (f Form) line(marker string) string {
+	marker = oneLine(marker)
+	if f == Promised && marker != "" {
+		return openTag + marker + closeTag
+	}
+	return marker
+}
+
+// trimTag removes white space at both ends of the content of a tag.
+func (f Form) trimTag(s string) string {
+	if f == Promised {
+		s = strings.ReplaceAll(strings.ReplaceAll(s, openTag+" ", openTag), " "+closeTag, closeTag)
+	}
+	return s
+}
+
+// absent is the result of judge for text without the marker.
+const absent = "absent"
+
+// find judges texts from the last to the first until the marker counts. If none does, why says why the latest
+// occurrence does not; it is "" if there is none.
+func (f Form) find(texts []string, marker string, shown []string) (counts bool, why string) {
+	if marker == "" {
+		return false, ""
+	}
+	for i, text := range slices.Backward(texts) {
+		before, latest := "", ""
+		for l := range textLines(text) {
+			s := oneLine(text[l.start:l.end])
+			if s == "" {
+				continue
+			}
+			switch fault := f.judge(s, marker, l.kind, i == len(texts)-1); {
+			case fault == "" && len(shown) > 0 && slices.Contains(shown, digest(core(before))):
+				latest = "it repeats the text that asks for it"
+			case fault == "":
+				return true, ""
+			case fault != absent:
+				latest = fault
+			}
+			before = s
 		}
-		end := from + n
-		if start := strings.LastIndex(text[from:end], openTag); start >= 0 {
-			all = append(all, span{from + start, end + len(closeTag)})
+		why = cmp.Or(why, latest)
+	}
+	return false, why
+}
+
+// judge returns why the marker on a line does not count, "" if it does, or absent.
+func (f Form) judge(s, marker string, kind lineKind, last bool) string {
+	if kind == inProse && f.alone(s, marker) {
+		return ""
+	}
+	line, part := f.trimTag(s), marker
+	if f == Mentions {
+		line, part = fold(line), fold(part)
+	}
+	all := occurrences(line, part)
+	if len(all) == 0 {
+		return absent
+	}
+	why, code := "", codeSpans(line)
+	for _, at := range all {
+		before, after := line[:at], line[at+len(part):]
+		why = void(before, after, kind)
+		switch {
+		case within(code, at):
+			why = "it is in code"
+		case why != "":
+		case f != Mentions:
+			return "it is not alone on its line"
+		case !last:
+			return "it is in an earlier text, and not alone on its line"
+		default:
+			word := hedge(before, after)
+			if word == "" {
+				return ""
+			}
+			why = "“" + word + "” is in its clause"
 		}
-		from = end + len(closeTag)
+	}
+	return why
+}
+
+// alone reports whether a line consists of the marker and of what may surround it.
+func (f Form) alone(s, marker string) bool {
+	for rest := range layers(f.trimTag(s)) {
+		if after, ok := strings.CutPrefix(rest, marker); ok && strings.Trim(after, closing) == "" {
+			return true
+		}
+	}
+	return false
+}
+
+// closing has what may follow a marker on its line: white space, emphasis, heading signs, closing punctuation, ticks.
+const closing = " *_#.!…。！✅☑✔\ufe0f"
+
+// layers yields a line, then the line without the first sign before its words, and so on.
+func layers(s string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		signs := []string{"*", "_", "[x]", "[X]", "✅", "☑", "✔", "\ufe0f"}
+		for yield(s) {
+			if text := strings.TrimLeft(s, "#"); strings.HasPrefix(text, " ") {
+				s = text
+			} else if mark, text := markdown.CutMark(s); mark != "" && text != "" {
+				s = text
+			} else if i := slices.IndexFunc(signs, func(sign string) bool { return strings.HasPrefix(s, sign) }); i >= 0 {
+				s = s[len(signs[i]):]
+			} else {
+				return
+			}
+			s = strings.TrimLeft(s, " ")
+		}
 	}
 }
 
-// fold maps every letter to the first of those that differ from it only in case.
-func fold(s string) string {
+// core returns a line without the signs around its words.
+func core(s string) string {
+	for rest := range layers(s) {
+		s = rest
+	}
+	return strings.TrimRight(s, closing)
+}
+
+// loose returns the letters and digits of a line and of the content of its tag, without their case.
+func loose(s string) string {
+	s = strings.ReplaceAll(strings.ReplaceAll(fold(core(s)), openTag, ""), closeTag, "")
 	return strings.Map(func(r rune) rune {
-		switch {
-		case 'a' <= r && r <= 'z':
-			return r - 'a' + 'A'
-		case r < utf8.RuneSelf:
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
 			return r
 		}
-		first := r
-		for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {
-			first = min(first, next)
-		}
-		return first
+		return -1
 	}, s)
 }
+
+// maxOccurrences bounds how many markers are judged on a line.
+const maxOccurrences = 20
+
+// occurrences returns where a marker is on a line, but not as a part of a longer word. Where letters have no case, words
+// have no ends.
+func occurrences(line, marker string) (found []int) {
+	first, _ := utf8.DecodeRuneInString(marker)
+	last, _ := utf8.DecodeLastRuneInString(marker)
+	for at := 0; len(found) < maxOccurrences; {
+		next := strings.Index(line[at:], marker)
+		if next < 0 {
+			break
+		}
+		start := at + next
+		at = start + len(marker)
+		before, _ := utf8.DecodeLastRuneInString(line[:start])
+		after, _ := utf8.DecodeRuneInString(line[at:])
+		if (!cased(before) || !cased(first)) && (!cased(last) || !cased(after)) {
+			found = append(found, start)
+		}
+	}
+	return found
+}
+
+func cased(r rune) bool { return unicode.IsUpper(r) || unicode.IsLower(r) || unicode.IsDigit(r) }
+
+// void returns why a marker between before and after does not count in any form, or "".
+func void(before, after string, kind lineKind) string {
+	end := strings.IndexAny(after, ".!?。！？؟")
+	switch {
+	case kind == inQuote:
+		return "it is in a block quote"
+	case kind == inComment, strings.LastIndex(before, "<!--") > strings.LastIndex(before, "-->"):
+		return "it is in a comment"
+	case kind == inCode:
+		return "it is in code"
+	case strings.Count(before, "~~")%2 == 1:
+		return "it is struck out"
+	case hasCross(before), hasCross(after):
+		return "its box is not ticked"
+	case strings.HasPrefix(strings.TrimLeft(after, " *_"), ":"):
+		return "it is a label with a colon"
+	case end >= 0 && hasAnyPrefix(after[end:], "?", "？", "؟"):
+		return "it is a question"
+	}
+	return ""
+}
+
+// hasCross reports whether a part of a line has an open box, a crossed one, or a cross.
+func hasCross(s string) bool {
+	return slices.ContainsFunc([]string{"[ ]", "[-]", "[~]", "☐", "☒", "❌", "❎", "✖", "✗", "✘", "🚫", "⛔"}, func(cross string) bool { return strings.Contains(s, cross) })
+}
+
+// hedge returns the word of a clause, which is folded, that makes a marker between before and after no promise, or "".
+func hedge(before, after string) string {
+	for _, end := range []string{".", "!", "?", ":", ";", ",", "(", ")", "[", "]", "{", "}", "–", "—", "--", " - "} {
+		if i := strings.LastIndex(before, end); i >= 0 {
+			before = before[i+len(end):]
+		}
+		after, _, _ = strings.Cut(after, end)
+	}
+	words := strings.FieldsFunc(strings.ReplaceAll(before+" "+after, "’", "'"), func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' })
+	for _, word := range words {
+		word = strings.Trim(word, "'")
+		if strings.HasSuffix(word, "n't") || slices.Contains([]string{"not", "never", "no", "cannot", "without", "until", "unless", "once", "when", "if", "almost"}, word) {
+			return word
+		}
+	}
+	return ""
+}
+
+// fold returns s without the difference of letters that differ only in case.
+func fold(s string) string { return strings.ToLower(strings.ToUpper(s)) }

@@ -4,8 +4,6 @@ import (
 	"iter"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/ralph-sdk/ralph/internal/markdown"
 )
@@ -17,6 +15,7 @@ const (
 	inProse lineKind = iota
 	inCode           // of a fenced or an indented block
 	inQuote          // it begins with >
+	inComment
 )
 
 // span is a part of a text.
@@ -35,8 +34,11 @@ type line struct {
 //   - A line that is indented by four columns or more is code after a blank line and after code. In a list, columns
 //     count from the text of the item.
 //   - A line that begins with > is a quote, also after list signs. Unlike in Markdown, the next line is not.
+//   - <!--, <pre> and <blockquote> outside of code make a comment, code and a quote of their line and of those up to
+//     the one with the end.
 func textLines(text string) iter.Seq[line] {
 	return func(yield func(line) bool) {
+		var html element
 		fence := ""       // that opened the block, "" outside of one
 		blank := true     // the line before was blank
 		indented := false // the latest line that was not blank was indented code
@@ -48,6 +50,11 @@ func textLines(text string) iter.Seq[line] {
 			inner := pastListSigns(rest)
 			item := len(inner) < len(rest)
 			switch {
+			case html.end != "":
+				l.kind, item = html.kind, false
+				if strings.Contains(rest, html.end) {
+					html = element{}
+				}
 			case fence != "":
 				l.kind, item = inCode, false
 				if markdown.ClosesFence(rest, fence) {
@@ -65,6 +72,10 @@ func textLines(text string) iter.Seq[line] {
 				if !item && blank {
 					list = min(list, indent)
 				}
+			}
+			if l.kind == inProse && html.end == "" {
+				html = opened(rest)
+				l.kind = html.kind
 			}
 			if item {
 				list = indent + len(rest) - len(inner)
@@ -86,6 +97,30 @@ func pastListSigns(rest string) string {
 		}
 		rest = text
 	}
+}
+
+// element is a part of a text that is open at the end of a line; the zero element is none.
+type element struct {
+	begin, end string
+	kind       lineKind
+}
+
+// opened returns the element that a line opens and does not close.
+func opened(line string) element {
+	if strings.Contains(line, "<") {
+		for _, e := range []element{{"<!--", "-->", inComment}, {"<pre>", "</pre>", inCode}, {"<blockquote>", "</blockquote>", inQuote}} {
+			at := strings.LastIndex(line, e.begin)
+			if at >= 0 && !strings.Contains(line[at:], e.end) && !within(codeSpans(line), at) {
+				return e
+			}
+		}
+	}
+	return element{}
+}
+
+// within reports whether one of spans contains a position.
+func within(spans []span, at int) bool {
+	return slices.ContainsFunc(spans, func(s span) bool { return s.start <= at && at < s.end })
 }
 
 // codeSpans returns what is between runs of equally many backticks on a line.
@@ -113,52 +148,4 @@ func codeSpans(line string) (spans []span) {
 		}
 	}
 	return spans
-}
-
-// ornamentBefore returns the length of the ornament at the beginning of a line.
-func ornamentBefore(line string) int {
-	i := 0
-	for i < len(line) {
-		if n := markdown.NumberSize(line[i:]); n > 0 {
-			i += n
-			continue
-		}
-		if hasAnyPrefix(line[i:], "[x]", "[X]") {
-			i += 3
-			continue
-		}
-		r, size := utf8.DecodeRuneInString(line[i:])
-		if !ornament(r) || strings.HasPrefix(line[i:], "[ ]") {
-			break
-		}
-		i += size
-	}
-	return i
-}
-
-// ornamentAfter returns the index at which the ornament at the end of a line begins.
-func ornamentAfter(line string) int {
-	i := len(line)
-	for i > 0 {
-		r, size := utf8.DecodeLastRuneInString(line[:i])
-		if !ornament(r) {
-			break
-		}
-		i -= size
-	}
-	return i
-}
-
-func ornament(r rune) bool {
-	switch r {
-	case '?', '¿', '？', '/', '\\', '@', '%', '&':
-		return false // a question, a path, a variable
-	case '❌', '✖', '✗', '✘', '❎', '🚫', '⛔':
-		return false // the opposite
-	case '`', '>', '|', '+', '\ufe0f', '\u200d', '\ufeff':
-		return true
-	case utf8.RuneError:
-		return false
-	}
-	return unicode.IsSpace(r) || unicode.IsPunct(r) || unicode.Is(unicode.So, r)
 }

@@ -324,8 +324,9 @@ func (d *Decision) evaluate(ctx context.Context) {
 	if g.problem != "" {
 		d.Verdict.Trace.Warnings = append(d.Verdict.Trace.Warnings, g.problem)
 	}
-	if lines := g.missed(ctx); len(lines) > 0 && d.Verdict.Action == rules.Continue {
-		d.Verdict.Reason = strings.TrimLeft(d.Verdict.Reason+"\n\n"+strings.Join(lines, "\n"), "\n")
+	if v := d.Verdict; v.Action == rules.Continue {
+		v.Reason = strings.TrimLeft(strings.Join(append([]string{v.Reason}, g.missed(ctx)...), "\n\n"), "\n")
+		g.remember(&v.Memory, v.Reason)
 	}
 	d.Notices, d.Known, d.Notes, d.Log, d.private, d.quotes, d.Skipped = nil, nil, nil, nil, nil, false, ""
 	if v := d.Verdict; v.Idle {

@@ -204,16 +204,17 @@ func (g *gatherer) words(ctx context.Context) []string {
 	return host.Words(s, g.Event.LastAssistantMessage)
 }
 
-// question is a marker that a rule waited for and that did not count.
+// question is a marker that a rule waited for.
 type question struct {
 	form host.Form
 	text string
 }
 
-// The message about markers that did not count, and how many questions are kept for it.
+// The message about markers that did not count, and how many questions and digests of lines are kept.
 const (
 	maxMissed    = 3
 	maxQuestions = 100
+	maxDigests   = 100
 )
 
 // marker returns a function that reports whether the agent wrote a marker, or why that cannot be known. It checks the
@@ -223,37 +224,42 @@ func (g *gatherer) marker(ctx context.Context, form host.Form) any {
 		return err
 	}
 	return func(text string) bool {
-		if last := g.Event.LastAssistantMessage; last != "" && form.In([]string{last}, text) {
-			return true
-		}
 		if strings.TrimSpace(text) == "" {
 			return false
 		}
-		if form.In(g.words(ctx), text) {
-			return true
+		if q := (question{form, text}); len(g.asked) < maxQuestions && !slices.Contains(g.asked, q) {
+			g.asked = append(g.asked, q)
 		}
-		if len(g.asked) < maxQuestions {
-			g.asked = append(g.asked, question{form, text})
-		}
-		return false
+		shown := g.mem.entries[0].Memory.Shown
+		last := g.Event.LastAssistantMessage
+		return last != "" && form.In([]string{last}, text, shown...) || form.In(g.words(ctx), text, shown...)
 	}
 }
 
 // missed returns, for each marker that a rule waited for and the agent wrote where it does not count, how to write it.
 func (g *gatherer) missed(ctx context.Context) (lines []string) {
-	var seen []string
 	for _, q := range g.asked {
-		if len(lines) == maxMissed {
-			break
-		}
-		if slices.Contains(seen, q.text) {
+		shown := func(line string) bool { return strings.HasSuffix(line, q.form.Show(q.text)) }
+		if len(lines) == maxMissed || slices.ContainsFunc(lines, shown) {
 			continue
 		}
-		if line := q.form.Missed(g.words(ctx), q.text); line != "" {
-			lines, seen = append(lines, line), append(seen, q.text)
+		if line := q.form.Missed(g.words(ctx), q.text, g.mem.entries[0].Memory.Shown...); line != "" {
+			lines = append(lines, line)
 		}
 	}
 	return lines
+}
+
+// remember adds to a memory the lines before the markers in a text that the agent gets.
+func (g *gatherer) remember(m *rules.Memory, text string) {
+	for _, q := range g.asked {
+		for _, line := range q.form.Shown(text, q.text) {
+			if !slices.Contains(m.Shown, line) {
+				m.Shown = append(slices.Clone(m.Shown), line)
+			}
+		}
+	}
+	m.Shown = m.Shown[max(0, len(m.Shown)-maxDigests):]
 }
 
 // Name returns the value of one of ralph's own names.

@@ -32,7 +32,7 @@ type RunRequest struct {
 	Policy    string   // default: none with a prompt, otherwise the default policy
 	Set       []string // values of params, as name=value
 	Prompt    string   // of the first iteration; without a policy, of each
-	Until     string   // text in the agent's last message that ends the run with success
+	Until     string   // line in the agent's last message that ends the run with success; prompts ask for it
 	Agent     []string // command line; default: the policy's
 	Client    string   // the client whose output is parsed; default: by the program
 	Continue  *bool    // resume the client's session in each iteration; default: the policy's setting, or a fresh context

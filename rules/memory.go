@@ -19,7 +19,7 @@ import (
 //	{"v": 1, "turn": "t1", "streak": 2, "total": 7, "progress": "[3]", "same": 1,
 //	 "since": "2026-01-02T15:04:05Z", "latest": "2026-01-02T15:06:00Z",
 //	 "loop": {"name": "001-login", "state": ".specify/specs/001-login/.speckit-state.json"}, "seen": ["5d41402abc4b2a76"],
-//	 "notice": "7d793037a0760186", "began": "2026-01-02T13:00:00Z", "said": {"hurry": [{"at": "2026-01-02T15:06:00Z", "turn": "t1"}]},
+//	 "notice": "7d793037a0760186", "shown": ["2d711642b726b044"], "began": "2026-01-02T13:00:00Z", "said": {"hurry": [{"at": "2026-01-02T15:06:00Z", "turn": "t1"}]},
 //	 "values": {"section": "Parser"}, "private": ["section"]}
 //
 // without zero fields. Any version other than 1 is an error.
@@ -51,6 +51,9 @@ type Memory struct {
 	// stopped it since it was continued.
 	Seen   []string `json:"seen,omitempty"`
 	Notice string   `json:"notice,omitempty"`
+
+	// Shown are digests of the lines before the markers in texts that the agent got, so that a text repeated is no promise.
+	Shown []string `json:"shown,omitempty"`
 
 	// Began is when the policy saw the session's first event, if it uses session.elapsed.
 	Began time.Time `json:"began,omitzero"`

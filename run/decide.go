@@ -1,9 +1,9 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/internal/vocab"
@@ -27,13 +27,13 @@ func (r *Runner) firstPrompt(ctx context.Context) error {
 	case v.Aside != "" && v.Aside != rules.NoLoop:
 		return endf(Failed, "%s", v.Reason)
 	}
-	p.Phase, p.Prompt, p.Memory = ready, r.plan.Prompt, &v.Memory
+	p.Phase, p.Prompt, p.Memory = ready, r.waiting(r.plan.Prompt), &v.Memory
 	return nil
 }
 
 // decide evaluates the policy after an iteration.
 func (r *Runner) decide(ctx context.Context) error {
-	if until := r.plan.Until; until != "" && r.progress.Outcome == OK && promised(r.progress.Text, until) {
+	if until := r.plan.Until; until != "" && r.progress.Outcome == OK && host.Said.In([]string{r.progress.Text}, until, r.shown()...) {
 		return &ended{Success, "", "the agent wrote " + until}
 	}
 	ev := r.event()
@@ -41,15 +41,17 @@ func (r *Runner) decide(ctx context.Context) error {
 	return r.ask(ctx, ev)
 }
 
-// promised reports whether the agent's last message has until; a promise in a tag must be in the tag.
-func promised(text, until string) bool {
-	if inner, ok := strings.CutPrefix(until, "<promise>"); ok {
-		if inner, ok = strings.CutSuffix(inner, "</promise>"); ok {
-			return host.Promised.In([]string{text}, inner)
-		}
+// waiting returns a prompt with the line that the run waits for, and why it did not count in the last iteration.
+func (r *Runner) waiting(prompt string) string {
+	until := r.plan.Until
+	if until == "" {
+		return prompt
 	}
-	return host.Mentions.In([]string{text}, until)
+	return prompt + "\n\n" + cmp.Or(host.Said.Missed([]string{r.progress.Text}, until, r.shown()...), host.Said.Show(until))
 }
+
+// shown returns the digests for the line that the run waits for, of the prompt of the last iteration.
+func (r *Runner) shown() []string { return host.Said.Shown(r.progress.Prompt, r.plan.Until) }
 
 // event returns the end of an iteration as the policy sees it. The run is the session, and its iterations are one turn;
 // resuming a run that ended begins another turn.
@@ -75,7 +77,7 @@ func (r *Runner) ask(ctx context.Context, ev host.Event) error {
 	}
 	p.Phase = ready
 	if v.Action == rules.Continue {
-		p.Prompt = v.Reason
+		p.Prompt = r.waiting(v.Reason)
 	} else {
 		p.Phase = deciding // when it is resumed
 	}

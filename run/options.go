@@ -62,8 +62,8 @@ func WithPrompt(text string) Option {
 	return set(func(r *Runner) { r.plan.Prompt = text })
 }
 
-// WithUntil ends the run with success once the agent's last message contains text outside of code, quotes and
-// negations. Text in the tag <promise> must be in the tag there too.
+// WithUntil ends the run with success once the agent's last message has text alone on a line, as [host.Said] describes.
+// Each prompt asks for that line, and says why it did not count in the last iteration.
 func WithUntil(text string) Option {
 	return set(func(r *Runner) { r.plan.Until = text })
 }

@@ -81,7 +81,7 @@ func (a *app) runCommand() *cobra.Command {
 	fl := cmd.Flags()
 	fl.StringVarP(&f.policy, "policy", "p", "", "decide by this policy `file` or shipped policy (default "+workspace.DefaultPolicy+", unless --prompt is set)")
 	fl.StringVar(&f.prompt, "prompt", "", "use this prompt first: a `file`, the prompt itself, or - for stdin; without a policy, in every iteration")
-	fl.StringVar(&f.until, "until", "", "end with success once the agent's last message has this `text`, such as '<promise>DONE</promise>'")
+	fl.StringVar(&f.until, "until", "", "end with success once the agent's last message has this `text` alone on a line; prompts ask for it")
 	fl.StringVar(&f.client, "client", "", "read the output of the client of this `name` (default: by the program): "+strings.Join(clientNames(), ", "))
 	fl.BoolVar(&f.goOn, "continue", false, "continue the client's session in each iteration, instead of a fresh context")
 	fl.IntVar(&f.max, "max", 0, "end the run after this many iterations (default "+strconv.Itoa(run.DefaultIterations)+")")

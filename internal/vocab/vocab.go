@@ -169,9 +169,9 @@ func Names() []Entry {
 		{Name: HookRaw, Private: true, Doc: "The raw hook input, untyped. It differs between hosts."},
 		{Name: Project, Zero: "", Doc: "Root directory of the project."},
 
-		{Name: Said, Zero: no, Doc: "The agent wrote this marker alone on a line, where it counts."},
-		{Name: Promised, Zero: no, Doc: "The agent wrote this inside <promise>…</promise>, where it counts."},
-		{Name: Mentions, Zero: no, Doc: "The agent's own text contains this where it counts, ignoring case."},
+		{Name: Said, Zero: no, Doc: "The agent wrote this marker alone on a line."},
+		{Name: Promised, Zero: no, Doc: "The agent wrote <promise>…</promise> with this content alone on a line."},
+		{Name: Mentions, Zero: no, Doc: "A guess: the agent's last text contains this, ignoring case, and does not deny it."},
 
 		{Name: TranscriptLast, Zero: "", Private: true, Doc: "The agent's last message."},
 		{Name: TranscriptTexts, Zero: []string{}, Private: true, Doc: "The agent's own texts since the last prompt or continuation."},
