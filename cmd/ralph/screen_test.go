@@ -20,7 +20,7 @@ func TestScreen(t *testing.T) {
 		colors     bool
 		want       string
 	}{
-		{"plain text", "plain äöü 日本 ✓ 👩‍💻\n\ttabs\r\n", false, "plain äöü 日本 ✓ 👩‍💻\n\ttabs\r\n"},
+		{"plain text", "plain äöü 日本 ✓ 👩‍💻\n\ttabs\r\n", false, "plain äöü 日本 ✓ 👩‍💻\n\ttabs\n"},
 		{"a title", "a\x1b]0;title\a", false, `a\x1b]0;title\a`},
 		{"what hides a line", "shown\rhidden\b\v\f\x00", false, `shown\rhidden\b\v\f\x00`},
 		{"the second set of controls", "\u0085\u009b31m", false, `\u0085\u009b31m`},
