@@ -19,6 +19,9 @@ func (ev *evaluation) operand(o *operand) (v any, state truth) {
 		ev.ran = append(ev.ran, o)
 	}
 	private := false
+	if len(o.slow) > 1 {
+		ev.together(o.slow)
+	}
 	for _, s := range o.syms {
 		at := ev.need(s)
 		state = max(state, at.state)
