@@ -42,7 +42,7 @@ facts:
   x: {exec: [sh, -c, "echo ping >there; cat back"]}
   y: {exec: [sh, -c, "cat there; echo pong >back"]}
 rules: [{name: r, when: x.code + y.code == 0, stop: "${x.stdout}${y.stdout}"}]`, trusted())
-	if d := p.run(l, p.stop()); d.Verdict.Reason != "pong\nping\n" {
+	if d := p.run(l, p.stop()); d.Verdict.Reason != "pong\nping" {
 		t.Errorf("it says %q, reports %q", d.Verdict.Reason, d.Notices)
 	}
 }

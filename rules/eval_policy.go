@@ -361,9 +361,7 @@ rules:
 		v.Reason = ev.capped(chosen, v.Reason)
 		ev.bound()
 	}
-	if v.Action == Stop {
-		ev.tryNotes(late)
-	}
+	ev.tryNotes(late)
 	if chosen == nil && v.Rule == "" && v.Loop != nil && v.Loop.Gone {
 		v.Reason = "the loop's file is gone: " + v.Loop.State
 	}

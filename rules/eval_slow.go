@@ -170,11 +170,16 @@ type lateNote struct {
 	at   int // how many rules of the verdict come before it
 }
 
-// tryNotes tries the notes that read slow facts, once it is known that the agent may stop. They do not affect what was
-// decided.
+// tryNotes tries the notes that read slow facts, once it is known whether the agent may stop: if it continues, only those
+// for which everything was read. They do not affect what was decided.
 func (ev *evaluation) tryNotes(late []lateNote) {
 	if len(late) == 0 {
 		return
+	}
+	if ev.verdict.Action == Continue {
+		late = slices.DeleteFunc(late, func(l lateNote) bool {
+			return l.rule.reads(func(f *Fact) bool { return f.slow() && !ev.seen(f) })
+		})
 	}
 	doubt := ev.doubt
 	ev.noting = true

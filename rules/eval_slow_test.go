@@ -175,7 +175,11 @@ func TestSlowNotes(t *testing.T) {
 		"continue": {
 			rules: `[{name: n, when: a.code == 1, note: x}, {name: r, continue: go}]`, parts: "r",
 		},
-		"continue with what was read": {
+		"continue, all was read": {
+			rules: `[{name: n, when: a.code == 1, note: x}, {name: m, when: a.code == 1 and b.code == 1, note: y}, {name: r, when: a.code == 1, continue: go}]`,
+			want:  []string{"0s a"}, parts: "n x, r",
+		},
+		"continue, only a text reads": {
 			rules: `[{name: m, when: "true", note: "${a.code}"}, {name: r, when: b.code == 1, continue: go}]`,
 			want:  []string{"0s b"}, parts: "r",
 		},
