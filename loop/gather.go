@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/ralph-sdk/ralph/host"
@@ -17,8 +18,9 @@ import (
 	"github.com/ralph-sdk/ralph/state"
 )
 
-// gatherer gathers the facts of one event. It is used by one goroutine at a time. Each evaluation gathers facts again,
-// except for sources that are asked only once: a repeated decision must not ask a model twice.
+// gatherer gathers the facts of one event. It is used by one goroutine at a time, except that Fact may be called in
+// several. Each evaluation gathers facts again, except for sources that are asked only once: a repeated decision must not
+// ask a model twice.
 type gatherer struct {
 	*Decision // whose event it is
 
@@ -28,11 +30,11 @@ type gatherer struct {
 
 	budget *state.Budget // of the latest evaluation
 
+	reading  sync.Once // of the session file
 	session  *host.Session
-	read     bool
-	unread   error  // the session file exists, and cannot be read
-	problem  string // why the session file was not read, or not all of it
-	gathered map[*rules.Fact]rules.Value
+	unread   error         // the session file exists, and cannot be read
+	problem  string        // why the session file was not read, or not all of it
+	gathered sync.Map      // rules.Value by *rules.Fact
 	did      []host.Action // in this turn; valid if didRead
 	didRead  bool
 	asked    []question // of the latest evaluation, in order
@@ -90,18 +92,21 @@ func (g *gatherer) facts() rules.Facts {
 
 // Fact gathers one declared fact.
 func (g *gatherer) Fact(ctx context.Context, decl *rules.Fact, args []string) rules.Value {
-	if v, ok := g.gathered[decl]; ok {
-		return v
+	if !decl.Source.Once {
+		return g.gather(ctx, decl, args)
+	}
+	if v, ok := g.gathered.Load(decl); ok {
+		return v.(rules.Value)
 	}
 	v := g.gather(ctx, decl, args)
-	if decl.Source.Once {
-		if g.gathered == nil {
-			g.gathered = map[*rules.Fact]rules.Value{}
-		}
-		g.gathered[decl] = v
+	if ctx.Err() == nil { // otherwise it had no time
+		g.gathered.Store(decl, v)
 	}
 	return v
 }
+
+// Concurrent reports that facts may be gathered at the same time: sources are safe for concurrent use.
+func (g *gatherer) Concurrent() bool { return true }
 
 // gather asks the source of a fact, if that is allowed.
 func (g *gatherer) gather(ctx context.Context, decl *rules.Fact, args []string) (v rules.Value) {
@@ -150,10 +155,7 @@ func (g *gatherer) gather(ctx context.Context, decl *rules.Fact, args []string) 
 // the file exists and cannot be read. Where the host names a subagent's file it is the subagent's; TranscriptPath is its
 // parent's.
 func (g *gatherer) transcript(ctx context.Context) (*host.Session, error) {
-	if !g.read {
-		g.read = true
-		g.session, g.unread = g.readSession(ctx)
-	}
+	g.reading.Do(func() { g.session, g.unread = g.readSession(ctx) })
 	return g.session, g.unread
 }
 

@@ -202,7 +202,8 @@ func WithSource(s Source) Option {
 
 // WithFacts wraps the facts of each evaluation: around receives the event and the facts that the loop gathers, and
 // returns those that the rules read. Tests and replays supply facts and names with it. What around answers itself is
-// not gathered, so the program may use sources that the loop lacks, and [New] checks neither sources nor writers.
+// not gathered, so the program may use sources that the loop lacks, and [New] checks neither sources nor writers. Facts
+// are gathered at the same time only if what around returns is [rules.ConcurrentFacts].
 func WithFacts(around func(ev host.Event, world rules.Facts) rules.Facts) Option {
 	return set(func(l *Loop) { l.around = around })
 }

@@ -28,6 +28,24 @@ func needsShell(t *testing.T) {
 	}
 }
 
+// Two programs that wait for each other both end, if they run at the same time.
+func TestProgramsRunAtTheSameTime(t *testing.T) {
+	needsShell(t)
+	p := newProject(t, map[string]string{"mine": ""})
+	if err := exec.Command("mkfifo", p.path("there"), p.path("back")).Run(); err != nil {
+		t.Skip("there are no pipes:", err)
+	}
+	l := p.loop(`
+ralph: 1
+facts:
+  x: {exec: [sh, -c, "echo ping >there; cat back"]}
+  y: {exec: [sh, -c, "cat there; echo pong >back"]}
+rules: [{name: r, when: x.code + y.code == 0, stop: "${x.stdout}${y.stdout}"}]`, trusted())
+	if d := p.run(l, p.stop()); d.Verdict.Reason != "pong\nping" {
+		t.Errorf("it says %q, reports %q", d.Verdict.Reason, d.Notices)
+	}
+}
+
 func TestExec(t *testing.T) {
 	needsShell(t)
 	p := newProject(t, map[string]string{"check.sh": "#!/bin/sh\necho in $(basename \"$PWD\"), off=$RALPH_OFF\n", "sub/x": ""})

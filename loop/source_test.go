@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -330,5 +331,60 @@ func TestOptionsOfNothing(t *testing.T) {
 	}
 	if d, _ := l.Run(t.Context(), host.Event{}); d.Continue() {
 		t.Error("a program that Load did not make goes on")
+	}
+}
+
+// meeting is a source whose facts wait for each other.
+type meeting struct {
+	all  *sync.WaitGroup
+	fail string // the fact that panics
+}
+
+func (s meeting) Kind() rules.SourceKind {
+	return rules.SourceKind{Name: "meeting", Doc: "Waits for others.", Timeout: time.Minute, Once: true}
+}
+
+func (s meeting) Gather(ctx context.Context, q loop.Query) rules.Value {
+	if _, err := q.Session(ctx); err != nil {
+		return rules.Value{Status: rules.Missing, Problem: err.Error()}
+	}
+	s.all.Done()
+	s.all.Wait()
+	if q.Args[0] == s.fail {
+		panic("boom")
+	}
+	return rules.Value{V: q.Args[0]}
+}
+
+// The sources of a gate gather at the same time, also below values, and a panic of one is its own.
+func TestSourcesGatherAtTheSameTime(t *testing.T) {
+	for name, c := range map[string]struct {
+		opts []loop.Option
+		fail string
+		want string
+	}{
+		"sources":        {want: "one\n\ntwo\n\nthree"},
+		"one that fails": {fail: "b", want: "one\n\nthree"},
+		"below values":   {opts: []loop.Option{loop.WithValues(map[string]any{"cwd": "/"})}, want: "one\n\ntwo\n\nthree"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newProject(t, nil)
+			s := meeting{new(sync.WaitGroup), c.fail}
+			s.all.Add(3)
+			l := p.named("policy.yaml", `
+ralph: 1
+gate: all
+facts: {a: {meeting: a}, b: {meeting: b}, c: {meeting: c}}
+limits: {repeats: 3}
+rules: [{name: one, when: a == "a", continue: one}, {name: two, when: b == "b", continue: two}, {name: three, when: c == "c", continue: three}]
+`, []loop.Source{s}, c.opts...)
+			d := p.run(l, p.stop())
+			if said(d) != c.want {
+				t.Errorf("it says %q, want %q; it reports %q", said(d), c.want, d.Notices)
+			}
+			if c.fail != "" && !strings.Contains(strings.Join(d.Notices, "\n"), "b: the source meeting panicked: boom") {
+				t.Errorf("it reports %q", d.Notices)
+			}
+		})
 	}
 }

@@ -84,6 +84,12 @@ func (g given) Fact(ctx context.Context, f *rules.Fact, args []string) rules.Val
 	return g.Facts.Fact(ctx, f, args)
 }
 
+// Concurrent reports whether the rest may be gathered at the same time.
+func (g given) Concurrent() bool {
+	c, ok := g.Facts.(rules.ConcurrentFacts)
+	return ok && c.Concurrent()
+}
+
 func (g given) Name(ctx context.Context, name string) any {
 	if v, ok := g.values[name]; ok {
 		return v

@@ -29,6 +29,7 @@ type operand struct {
 	props    []string // names of fields anywhere in it
 	calls    []string // functions of the embedding program
 	paths    []string // paths of the project that it tests by name
+	slow     []*Fact  // that it needs for sure, if others can be gathered beside them
 	explains []*Fact  // of a placeholder: the facts whose problem it shows
 
 	// typ is the schema type of a plain path, so that enums and fields behind a let that is one are still checked;

@@ -22,6 +22,7 @@ type compiler struct {
 	operands []*operand
 	texts    []*text
 	paths    []*path
+	surveyed int // how many of the operands findSlow has seen
 }
 
 // newCompiler returns the compiler of a policy, with the program to fill.
@@ -46,6 +47,7 @@ func (c *compiler) head(doc *document) *scope {
 	c.program.when = c.conditions(sc, doc.when)
 	c.loop(doc, sc)
 	c.checkHead()
+	c.findSlow()
 	return sc
 }
 

@@ -46,6 +46,7 @@ type Program struct {
 	when     *cond // nil if the policy applies to everything
 	loop     *loop // nil if the policy has none
 	facts    []*Fact
+	overlaps bool // some facts can be gathered at the same time
 	table    *table
 	progress []*cond
 	measure  []*text // done and total, or empty
@@ -87,6 +88,7 @@ type Rule struct {
 	notice *text
 	log    *text
 	then   []*effect
+	late   bool // a note that is tried last, because its condition reads slow facts
 }
 
 // Fact is one declared fact.

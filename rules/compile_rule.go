@@ -81,6 +81,7 @@ func (c *compiler) finish() {
 	for _, f := range c.program.facts {
 		f.foldArgs()
 	}
+	c.findSlow()
 	l := c.program.loop
 	for _, r := range c.program.rules {
 		for _, e := range r.then {
@@ -95,14 +96,6 @@ func (c *compiler) finish() {
 			}
 		}
 	}
-}
-
-// judged reports whether the rule uses a judge.
-func (r *Rule) judged() (yes bool) {
-	readBy(r.when, map[*symbol]bool{}, func(s *symbol) {
-		yes = yes || (s.kind == factSymbol || s.kind == askSymbol) && s.fact.Source.Returns
-	})
-	return yes
 }
 
 // readBy calls f for every symbol that a condition reads, also through lets.

@@ -12,7 +12,7 @@ import (
 
 // Facts is the only connection between a policy and the world. Real files, a test's literals and a recorded decision
 // all implement it. Eval asks for each fact and name at most once, only when it reaches an operand that needs it, and
-// from one goroutine.
+// from one goroutine, unless they are [ConcurrentFacts].
 type Facts interface {
 	// Fact returns the value of a declared fact. args are its arguments with placeholders filled in: the path or
 	// pattern of a file source, the words of exec, otherwise one string. Options with placeholders follow; [Fact.Split]
@@ -24,6 +24,15 @@ type Facts interface {
 	// cannot be used; other values convert as in [ValueOf], and a function needs a func of the type that [Names] lists.
 	// now and the names of loop are in [Options] instead.
 	Name(ctx context.Context, name string) any
+}
+
+// ConcurrentFacts are Facts that can gather facts at the same time.
+type ConcurrentFacts interface {
+	Facts
+
+	// Concurrent reports whether Eval may call Fact in several goroutines at once, while it calls nothing else: for facts
+	// that it needs for sure and whose sources have a Timeout. A Facts that wraps another one answers for it.
+	Concurrent() bool
 }
 
 // Split splits the args that [Facts] receives into the arguments of the source and its options with placeholders,

@@ -20,21 +20,20 @@ type gathered struct {
 
 // gather gathers a fact. need calls it only once.
 func (ev *evaluation) gather(f *Fact) (any, truth) {
-	v := &ev.gotten[f.index].Value
-	var start time.Duration
-	if ev.full() {
-		start = time.Since(ev.start)
+	q := ev.early(f)
+	if q == nil {
+		alone := ev.request(f)
+		if q = &alone; q.ctx != nil {
+			ev.ask(q)
+		}
 	}
-	args, private, problem, quiet := ev.arguments(f)
+	if q.panicked != nil {
+		panic(q.panicked)
+	}
 	g := &ev.gotten[f.index]
-	switch {
-	case problem.full != "":
-		*v = Value{Status: Missing, Problem: problem.full, Quiet: quiet}
-	case f.Source.Argv && ev.untrusted != "": // a program would run in the project
-		*v = Value{Status: Withheld, Problem: "is not run: " + ev.untrusted}
-		problem = public(v.Problem)
-	default:
-		if *v = ev.facts.Fact(ev.meter.ctx, f, args); !v.sound() {
+	v, private, problem := &g.Value, q.private, q.problem
+	if *v = q.v; q.ctx != nil {
+		if !v.sound() {
 			*v = ValueOf(f, *v)
 		}
 		if f.Source.Given && v.Quiet { // the program must provide a value
@@ -42,7 +41,7 @@ func (ev *evaluation) gather(f *Fact) (any, truth) {
 		}
 		ev.meter.look = 0 // the call may have taken long
 		ev.meter.charge(1)
-		if ev.withheld(f, v, args) {
+		if ev.withheld(f, v, q.args) {
 			*v = Value{Status: Withheld, Path: v.Path, Problem: "is not used: " + ev.untrusted}
 		}
 		problem = masked(v.Problem, private || v.Private || f.Source.Private)
@@ -53,7 +52,7 @@ func (ev *evaluation) gather(f *Fact) (any, truth) {
 		g.mark = hidden()
 	}
 	if ev.full() {
-		ev.traceFact(f, start)
+		ev.traceFact(f, q)
 	}
 	for _, w := range v.Warnings {
 		ev.warn(g.violation(f, w))
@@ -95,11 +94,11 @@ func (ev *evaluation) withheld(f *Fact, v *Value, args []string) bool {
 }
 
 // traceFact records a gathered fact.
-func (ev *evaluation) traceFact(f *Fact, start time.Duration) {
+func (ev *evaluation) traceFact(f *Fact, q *request) {
 	g := &ev.gotten[f.index]
 	r := FactRead{
 		Name: f.Name, Source: f.Source.Name, Status: g.Status, Path: ev.show(masked(g.Path, g.masked)), Problem: ev.show(g.problem),
-		Unusable: g.Status != OK && lackOf(&g.Value) == unusable, Defaulted: g.Status == Missing && f.HasDefault, Start: start, Took: time.Since(ev.start) - start, Meta: g.Meta, Modified: g.ModTime.UTC(),
+		Unusable: g.Status != OK && lackOf(&g.Value) == unusable, Defaulted: g.Status == Missing && f.HasDefault, Start: q.start, Took: q.took, Meta: g.Meta, Modified: g.ModTime.UTC(),
 	}
 	if g.masked && !ev.clear() {
 		r.Meta, r.Modified = nil, time.Time{}

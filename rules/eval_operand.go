@@ -20,6 +20,9 @@ func (ev *evaluation) operand(o *operand) (v any, state truth) {
 	}
 	private := false
 	var partial *sentence
+	if len(o.slow) > 1 {
+		ev.together(o.slow)
+	}
 	for _, s := range o.syms {
 		at := ev.need(s)
 		state = max(state, at.state)

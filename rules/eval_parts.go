@@ -13,6 +13,9 @@ func (ev *evaluation) reportParts(prompt bool) {
 		if v.Bound != "" && (r.Verb == verbContinue || len(r.then) > 0) {
 			continue // its continuation does not happen, nor do its parts
 		}
+		if ev.noting = r.Verb == verbNote; ev.noting && v.Action == Continue && ev.wouldWait(r.text, r.notice, r.log) {
+			continue
+		}
 		ev.rule = r
 		v.Parts = append(v.Parts, Part{Rule: r.Name})
 		part := &v.Parts[len(v.Parts)-1]
@@ -41,6 +44,7 @@ func (ev *evaluation) reportParts(prompt bool) {
 		part.Log = escape.Person(ev.render(r.log))
 		part.Private = ev.quoted
 	}
+	ev.noting = false
 }
 
 // effects evaluates a rule's changes. broken says why the verdict cannot be followed.

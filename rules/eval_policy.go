@@ -62,6 +62,12 @@ type current struct {
 	repeats int       // latest continuations with the current progress, as far as known
 	same    int       // number of steps in the trace
 
+	overlaps bool            // facts may be gathered at the same time
+	earlier  []*request      // for facts that were gathered beside others
+	noting   bool            // a note is tried or rendered
+	notes    context.Context // for the slow facts of notes, nil before the first; endNotes ends it
+	endNotes func()
+
 	iteration int // of the run, 0 outside of one
 	tokens    int // used, where there is a limit
 	cost      float64
@@ -150,7 +156,14 @@ func (p *Program) eval(ctx context.Context, f Facts, o *Options, decide func(*ev
 	if ev.full() {
 		ev.start, ev.scratch = time.Now(), ev.meter
 	}
+	if p.overlaps || p.rest != nil {
+		c, ok := f.(ConcurrentFacts)
+		ev.overlaps = ok && c.Concurrent()
+	}
 	ev.run(decide)
+	if ev.endNotes != nil {
+		ev.endNotes()
+	}
 	ev.remember()
 	v.Cost.Steps = ev.meter.spent
 	v.Trace.Steps = ev.latest[:ev.same:ev.same]
@@ -286,10 +299,22 @@ func (ev *evaluation) decide() {
 	var more []string
 	var undecided Fault // of the first rule that could have decided
 	var because sentence
+	var late []lateNote
+	known := 0                                                                     // the rules whose facts were gathered at the same time, as far as they can be
+	if !p.overlaps || mute || ev.untrusted != "" || v.Loop != nil && v.Loop.Gone { // some rules are not tried
+		known = len(p.rules)
+	}
 rules:
-	for _, r := range p.rules {
+	for i, r := range p.rules {
 		if mute && r.decides() || watches && r.Verb == verbNote || chosen != nil && r.judged() {
 			continue
+		}
+		if r.late {
+			late = append(late, lateNote{r, len(ev.parts)})
+			continue
+		}
+		if i >= known {
+			known = i + ev.ahead(p.rules[i:])
 		}
 		outcome := ev.try(r)
 		fault := ev.fault(outcome)
@@ -346,6 +371,7 @@ rules:
 		v.Reason = ev.capped(chosen, v.Reason)
 		ev.bound()
 	}
+	ev.tryNotes(late)
 	if chosen == nil && v.Rule == "" && v.Loop != nil && v.Loop.Gone {
 		v.Reason = "the loop's file is gone: " + v.Loop.State
 	}

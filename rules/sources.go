@@ -43,7 +43,8 @@ type SourceKind struct {
 	Session  bool           // it reads the host's session data, not the project
 	Value    *schema.Schema // of the value of a fact without a schema; nil is anything
 
-	// Timeout is the default time limit for gathering; 0 is unknown.
+	// Timeout is the default time limit for gathering; 0 is unknown. A source with one is slow: its facts are gathered at
+	// the same time if they are needed for sure, and those of notes last.
 	Timeout time.Duration
 
 	// Trust is what gathering does that needs a user's approval, completing the sentence "it …": "runs a program". ""

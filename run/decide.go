@@ -155,6 +155,12 @@ type facts struct {
 	r *Runner
 }
 
+// Concurrent reports whether the world's facts may be gathered at the same time.
+func (f facts) Concurrent() bool {
+	c, ok := f.Facts.(rules.ConcurrentFacts)
+	return ok && c.Concurrent()
+}
+
 func (f facts) Name(ctx context.Context, name string) any {
 	t, p := f.r.totals(), f.r.progress
 	var cost any

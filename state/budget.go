@@ -12,12 +12,14 @@ import (
 
 // A Budget bounds what the Roots that share it read in total, see [Root.SetBudget]: the memory for files and the values
 // of their documents, and the time for directories and slow disks. A file that does not fit is missing; a smaller one
-// may still fit. It is safe for concurrent use.
+// may still fit. It is for one decision: [ReadAll] and [Root.AnyFile] list a directory once, and see it as it was then.
+// It is safe for concurrent use.
 type Budget struct {
 	allBytes    int64
 	allTime     time.Duration
 	bytes, time atomic.Int64 // remaining
 	late        atomic.Bool
+	listings    listings
 }
 
 // NewBudget returns a budget of memory and time. A value of a document counts as 64 bytes.
@@ -39,6 +41,14 @@ func (b *Budget) take(bytes int64) bool {
 	}
 	b.bytes.Add(bytes)
 	return false
+}
+
+// known returns the directories that were listed.
+func (b *Budget) known() *listings {
+	if b == nil {
+		return nil
+	}
+	return &b.listings
 }
 
 func (b *Budget) giveBack(bytes int64) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"os"
 	"path"
 	"slices"
 	"strings"
@@ -90,7 +91,7 @@ func (r *Root) AnyFile(pattern string) bool {
 	ctx, done := r.budget.within(context.Background(), 0)
 	defer done()
 	any, _ := await(ctx, base.local, func() (found bool) {
-		_ = base.find(ctx, pattern, func(string) error { // unreadable directories have no files
+		_ = base.find(ctx, pattern, r.budget.known(), func(match) error { // unreadable directories have no files
 			found = true
 			return fs.SkipAll
 		})
@@ -109,32 +110,31 @@ func Match(pattern, path string) bool {
 }
 
 func readMatches[T any](ctx context.Context, r *Root, pattern string, f File, limit int, use func(Doc) T) ([]T, int, error) {
-	names, err := r.matches(ctx, pattern)
+	found, err := r.matches(ctx, pattern, r.budget.known())
 	if err != nil {
 		return nil, 0, err
 	}
 	more := 0
-	if limit > 0 && len(names) > limit {
-		more = len(names) - limit
-		names = names[:limit]
+	if limit > 0 && len(found) > limit {
+		more = len(found) - limit
+		found = found[:limit]
 	}
 	var all []T
 	settling := newSettling(f.Now) // for all together
-	dir, real := "", ""            // neighbors share a directory, whose links are resolved once
-	for _, name := range names {
+	var dir directory
+	defer func() { dir.close() }()
+	for _, m := range found {
 		if ctx.Err() != nil {
 			break
 		}
-		if parent := path.Dir(name); parent != dir {
-			dir = parent
-			if real, err = follow(r.dir, dir); err != nil {
-				real = dir
-			}
+		if parent := path.Dir(m.name); parent != dir.name { // neighbors share it
+			dir.close()
+			dir = r.openDirectory(parent)
 		}
-		got, doc := r.readMatch(name, path.Join(real, path.Base(name)), f.Format)
+		got, doc := r.readMatch(dir, m, f.Format)
 		for !got.spent && settling.again(ctx, doc) {
 			r.budget.giveBack(int64(len(got.data)))
-			got, doc = r.readMatch(name, path.Join(real, path.Base(name)), f.Format)
+			got, doc = r.readMatch(dir, m, f.Format)
 		}
 		if got.spent {
 			return nil, 0, errors.New(doc.Problem)
@@ -147,25 +147,65 @@ func readMatches[T any](ctx context.Context, r *Root, pattern string, f File, li
 }
 
 // matches returns the matches of a pattern, without directories, sorted.
-func (r *Root) matches(ctx context.Context, pattern string) ([]string, error) {
-	var names []string
-	err := r.find(ctx, pattern, func(name string) error {
-		names = append(names, name)
+func (r *Root) matches(ctx context.Context, pattern string, known *listings) ([]match, error) {
+	var found []match
+	err := r.find(ctx, pattern, known, func(m match) error {
+		found = append(found, m)
 		return nil
 	})
-	slices.Sort(names)
-	return slices.Compact(names), err
+	slices.SortFunc(found, func(a, b match) int { return strings.Compare(a.name, b.name) })
+	return slices.CompactFunc(found, func(a, b match) bool { return a.name == b.name }), err
 }
 
-// readMatch reads a match. The document's Path is "" if it no longer exists or is a directory.
-func (r *Root) readMatch(name, at string, format Format) (raw, Doc) {
-	got := fetchAt(place{root: r.root, rel: at, id: at}, r.budget)
-	if got.problem == notAFile(fs.ModeSymlink) {
-		got = r.fetch(location{shown: name, rel: name}, r.budget)
+// A directory is an open one, whose files are read without following its path again for each.
+type directory struct {
+	name string // in the pattern's matches
+	real string // without links, relative to the project
+	root *os.Root
+}
+
+// openDirectory opens a directory of the project. Its root is nil if that fails.
+func (r *Root) openDirectory(name string) directory {
+	d := directory{name: name}
+	if real, err := follow(r.dir, name); err == nil {
+		if root, err := r.root.OpenRoot(real); err == nil {
+			d.real, d.root = real, root
+		}
 	}
-	doc := got.decode(File{Format: format}, name, r.budget)
+	return d
+}
+
+func (d directory) close() {
+	if d.root != nil {
+		d.root.Close()
+	}
+}
+
+// readMatch reads a match in its directory. The document's Path is "" if it no longer exists or is a directory.
+func (r *Root) readMatch(dir directory, m match, format Format) (raw, Doc) {
+	got, ok := dir.fetch(m, r.budget)
+	if !ok {
+		got = r.fetch(location{shown: m.name, rel: m.name}, r.budget)
+	}
+	doc := got.decode(File{Format: format}, m.name, r.budget)
 	if doc.Status == Missing && doc.Version == "" && (doc.Quiet || doc.Problem == notAFile(fs.ModeDir)) {
 		doc.Path = ""
 	}
 	return got, doc
+}
+
+// fetch reads a file that was regular when its directory was listed. ok is false for any other, which may be a link, and
+// for one that cannot be opened here.
+func (d directory) fetch(m match, b *Budget) (got raw, ok bool) {
+	if d.root == nil || !m.mode.IsRegular() {
+		return raw{}, false
+	}
+	base := path.Base(m.name)
+	f, err := d.root.OpenFile(base, os.O_RDONLY|openNonblocking, 0)
+	if err != nil {
+		return raw{}, false
+	}
+	defer f.Close()
+	at := path.Join(d.real, base)
+	return readRegular(f, place{rel: at, id: at}, b), true
 }

@@ -30,12 +30,13 @@ func (r *Root) Prune(ctx context.Context, glob string, older time.Duration, now 
 		ctx, done = r.budget.within(ctx, math.MaxInt64) // only the total time counts
 		defer done()
 	}
-	found, walkErr := r.matches(ctx, glob)
+	found, walkErr := r.matches(ctx, glob, nil) // files may have changed since the decision
 	if ctx.Err() != nil {
 		walkErr = context.Cause(ctx)
 	}
 	var failed error
-	for _, name := range found {
+	for _, m := range found {
+		name := m.name
 		if ctx.Err() != nil {
 			return removed, errors.Join(context.Cause(ctx), failed)
 		}

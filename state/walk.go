@@ -8,6 +8,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/bmatcuk/doublestar/v4"
 )
@@ -19,10 +20,17 @@ const (
 	maxEntries      = 100_000 // files and directories that a walk visits
 )
 
+// A match is a path that a pattern matches, and its type in the listing of its directory.
+type match struct {
+	name string
+	mode fs.FileMode
+}
+
 // find calls yield for the matches of a pattern, without directories, in no order, possibly more than once. An error of
-// yield ends the walk; fs.SkipAll is not returned. A limit ends it after the matches found so far.
-func (r *Root) find(ctx context.Context, pattern string, yield func(name string) error) error {
-	w := walk{ctx: ctx, root: r.root, entries: maxEntries, yield: yield}
+// yield ends the walk; fs.SkipAll is not returned. A limit ends it after the matches found so far. Directories in known
+// are not listed again.
+func (r *Root) find(ctx context.Context, pattern string, known *listings, yield func(match) error) error {
+	w := walk{ctx: ctx, root: r.root, dir: r.dir, known: known, entries: maxEntries, yield: yield}
 	return w.find(pattern)
 }
 
@@ -37,8 +45,10 @@ func cleanPattern(pattern string) string {
 type walk struct {
 	ctx     context.Context
 	root    *os.Root
+	dir     string // of root
+	known   *listings
 	entries int // remaining visits
-	yield   func(name string) error
+	yield   func(match) error
 	read    map[string][]fs.DirEntry
 }
 
@@ -62,7 +72,7 @@ func (w *walk) give(name string, e fs.DirEntry) error {
 			return nil
 		}
 	}
-	return w.yield(name)
+	return w.yield(match{name, e.Type()})
 }
 
 // look counts entries.
@@ -102,8 +112,12 @@ func (w *walk) ReadDir(dir string) ([]fs.DirEntry, error) {
 	if all, ok := w.read[dir]; ok {
 		return all, nil
 	}
-	var all []fs.DirEntry
-	if d, err := w.root.OpenFile(dir, os.O_RDONLY|openNonblocking, 0); err == nil { // it may be a pipe
+	all, ok := w.known.get(w.dir, dir)
+	if ok {
+		if err := w.look(len(all)); err != nil {
+			return nil, err
+		}
+	} else if d, err := w.root.OpenFile(dir, os.O_RDONLY|openNonblocking, 0); err == nil { // it may be a pipe
 		defer d.Close()
 		for end := error(nil); end == nil; { // an error ends it too
 			var some []fs.DirEntry
@@ -113,7 +127,42 @@ func (w *walk) ReadDir(dir string) ([]fs.DirEntry, error) {
 			}
 			all = append(all, some...)
 		}
+		w.known.put(w.dir, dir, all)
 	}
 	w.read[dir] = all
 	return all, nil
+}
+
+// listings are the directories that were listed for one decision. It is safe for concurrent use; a nil one keeps none.
+type listings struct {
+	mu   sync.Mutex
+	all  map[[2]string][]fs.DirEntry // by root and directory
+	kept int                         // entries in all
+}
+
+func (l *listings) get(root, dir string) (entries []fs.DirEntry, ok bool) {
+	if l == nil {
+		return nil, false
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	entries, ok = l.all[[2]string{root, dir}]
+	return entries, ok
+}
+
+// put keeps a listing, if it is not one too many.
+func (l *listings) put(root, dir string, entries []fs.DirEntry) {
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.kept += len(entries); l.kept > maxEntries {
+		l.kept -= len(entries)
+		return
+	}
+	if l.all == nil {
+		l.all = map[[2]string][]fs.DirEntry{}
+	}
+	l.all[[2]string{root, dir}] = entries
 }

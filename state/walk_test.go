@@ -19,8 +19,8 @@ import (
 func found(t testing.TB, r *Root, pattern string, entries int) ([]string, error) {
 	t.Helper()
 	names := []string{}
-	w := walk{ctx: t.Context(), root: r.root, entries: entries, yield: func(name string) error {
-		names = append(names, name)
+	w := walk{ctx: t.Context(), root: r.root, entries: entries, yield: func(m match) error {
+		names = append(names, m.name)
 		return nil
 	}}
 	err := w.find(pattern)
@@ -63,12 +63,12 @@ func TestWalkHasALimit(t *testing.T) {
 	p := newProject(t, map[string]string{"a.md": "", "b.md": ""})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	err := p.find(ctx, "*", func(string) error { t.Error("found something"); return nil })
+	err := p.find(ctx, "*", nil, func(match) error { t.Error("found something"); return nil })
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("the error is %v", err)
 	}
 	calls := 0
-	if err := p.find(t.Context(), "*", func(string) error { calls++; return fs.SkipAll }); err != nil || calls != 1 {
+	if err := p.find(t.Context(), "*", nil, func(match) error { calls++; return fs.SkipAll }); err != nil || calls != 1 {
 		t.Errorf("after SkipAll: %d calls, %v", calls, err)
 	}
 }

@@ -101,6 +101,23 @@ func BenchmarkProcess(b *testing.B) {
 		})
 	}
 
+	// Promises of other sessions are all read: each must cost little beside the process.
+	b.Run("promises", func(b *testing.B) {
+		files := map[string]string{".claude/completion-state/promises/none": ""}
+		none := newProcess(b, ralph, files, []string{"eval", "--policy", "system3"})
+		for i := range 1000 {
+			files[fmt.Sprintf(".claude/completion-state/promises/%04d.json", i)] = fmt.Sprintf(
+				`{"id": "p%d", "summary": "Ship it", "status": "in_progress", "ownership": {"owned_by": "system3-other"}}`, i)
+		}
+		many := newProcess(b, ralph, files, []string{"eval", "--policy", "system3"})
+		none.env, many.env = append(none.env, "CLAUDE_SESSION_ID=orch-1"), append(many.env, "CLAUDE_SESSION_ID=orch-1")
+		none.check(b, "")
+		many.check(b, "")
+		ratio, _ := compare(b, many, none)
+		b.ReportMetric(ratio, "x-none")
+		b.ReportMetric(many.weigh(b, weigh), "MiB")
+	})
+
 	// The end of the session file is all that counts: 500 MB cost what 1 MB does.
 	b.Run("transcript", func(b *testing.B) {
 		p := newProcess(b, ralph, speckitProject(), []string{"eval", "--policy", "speckit"})
