@@ -1,7 +1,9 @@
 package rules
 
 import (
+	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/ralph-sdk/ralph/schema"
 )
@@ -23,6 +25,37 @@ func (ev *evaluation) reportProblem(p Problem, of *Fact) {
 	ev.meter.charge(1 + len(ev.problems)/8 + len(p.Text)/madeBytes) // it is compared with all previous ones
 	if !slices.ContainsFunc(ev.problems, func(q reported) bool { return q.Text == p.Text }) {
 		ev.problems = append(ev.problems, reported{Problem: p, of: of})
+	}
+}
+
+// reportInstead adds a problem that has what is wrong with facts and fields, which are not reported again.
+func (ev *evaluation) reportInstead(why sentence, last bool) {
+	ev.problems = slices.DeleteFunc(ev.problems, func(p reported) bool { return strings.HasSuffix(why.full, p.Text) })
+	for _, f := range ev.program.facts {
+		if what := ev.gotten[f.index].sentence().full; what != "" && strings.HasSuffix(why.full, what) {
+			ev.explained = append(ev.explained, f)
+		}
+	}
+	ev.problems = append(ev.problems, reported{Problem: problemOf(why), last: last})
+}
+
+// reportEnd reports an end that nobody asked for and that is no success, where the policy had continued in this streak or
+// a limit ends it, unless the rule that stops has a notice. A run reports its own end.
+func (ev *evaluation) reportEnd() {
+	v := ev.verdict
+	switch {
+	case v.Action == Continue, v.Success, v.Aside == Stopped, v.Aside == InRun: // no end, or one that was asked for
+	case v.Memory.Streak == 0 && v.Bound == "", ev.inRun, !ev.shows():
+	case v.Idle:
+		v.Show = ev.lastNotice(v.Reason) || v.Show
+	case slices.ContainsFunc(ev.problems, func(p reported) bool { return p.last }):
+	case v.Rule != "" && slices.ContainsFunc(v.Parts, func(p Part) bool { return p.Rule == v.Rule && p.Notice != "" }):
+	default:
+		why := "no rule of the policy continues"
+		if v.Rule != "" {
+			why = "the rule " + v.Rule + " stops the agent"
+		}
+		ev.reportInstead(sentencef("the loop ends here: %s", masked(cmp.Or(v.Reason, why), v.Private)), true)
 	}
 }
 
