@@ -28,15 +28,20 @@ func (ev *evaluation) reportProblem(p Problem, of *Fact) {
 	}
 }
 
-// reportInstead adds a problem that has what is wrong with facts and fields, which are not reported again.
+// reportInstead adds a problem instead of those that it ends with.
 func (ev *evaluation) reportInstead(why sentence, last bool) {
-	ev.problems = slices.DeleteFunc(ev.problems, func(p reported) bool { return strings.HasSuffix(why.full, p.Text) })
+	ev.explains(why.full)
+	ev.problems = append(ev.problems, reported{Problem: problemOf(why), last: last})
+}
+
+// explains removes the problems, also those of facts, with which a shown text ends.
+func (ev *evaluation) explains(text string) {
+	ev.problems = slices.DeleteFunc(ev.problems, func(p reported) bool { return strings.HasSuffix(text, p.Text) })
 	for _, f := range ev.program.facts {
-		if what := ev.gotten[f.index].sentence().full; what != "" && strings.HasSuffix(why.full, what) {
+		if what := ev.gotten[f.index].sentence().full; what != "" && strings.HasSuffix(text, what) {
 			ev.explained = append(ev.explained, f)
 		}
 	}
-	ev.problems = append(ev.problems, reported{Problem: problemOf(why), last: last})
 }
 
 // reportEnd reports an end that nobody asked for and that is no success, where the policy had continued in this streak or
@@ -47,7 +52,9 @@ func (ev *evaluation) reportEnd() {
 	case v.Action == Continue, v.Success, v.Aside == Stopped, v.Aside == InRun: // no end, or one that was asked for
 	case v.Memory.Streak == 0 && v.Bound == "", ev.inRun, !ev.shows():
 	case v.Idle:
-		v.Show = ev.lastNotice(v.Reason) || v.Show
+		if v.Show = ev.lastNotice(v.Reason) || v.Show; v.Show {
+			ev.explains(v.Reason)
+		}
 	case slices.ContainsFunc(ev.problems, func(p reported) bool { return p.last }):
 	case v.Rule != "" && slices.ContainsFunc(v.Parts, func(p Part) bool { return p.Rule == v.Rule && p.Notice != "" }):
 	default:
