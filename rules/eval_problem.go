@@ -55,6 +55,9 @@ func (ev *evaluation) reportEnd() {
 		if v.Show = ev.lastNotice(v.Reason) || v.Show; v.Show {
 			ev.explains(v.Reason)
 		}
+		if had := v.Memory.Loop; v.Aside == NoLoop && had != nil {
+			v.Loop = &LoopInfo{Name: had.Name, State: had.State, Gone: true}
+		}
 	case slices.ContainsFunc(ev.problems, func(p reported) bool { return p.last }):
 	case v.Rule != "" && slices.ContainsFunc(v.Parts, func(p Part) bool { return p.Rule == v.Rule && p.Notice != "" }):
 	default:
