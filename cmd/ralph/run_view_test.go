@@ -16,7 +16,7 @@ func TestRunViewOnATerminal(t *testing.T) {
 	start := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	ticks, notes := make(chan time.Time), make(chan string)
 	var out strings.Builder
-	v := &runView{out: withOutlet(&screen{to: &out}, nil), errs: &out, max: 5, tick: ticks, notes: notes}
+	v := &runView{out: withOutlet(&screen{to: &out}, nil), errs: &out, max: 5, bounds: "it ends after 5", tick: ticks, notes: notes}
 	v.live = func() int { // it becomes narrow
 		if v.at.Before(start.Add(20 * time.Second)) {
 			return 100
@@ -45,7 +45,7 @@ func TestRunViewOnATerminal(t *testing.T) {
 		}
 	}
 	want := []string{
-		"run id started: agent, policy p, client generic\n",
+		"run id started: agent, policy p, client generic\n  it ends after 5\n",
 		"iteration 1 of 5 · 0s · ███░░░░░░░ 3 of 10 done",
 		"iteration 1 of 5 · 0s · ███░░░░░░░ 3 of 10 done · reads\\x1b[2J a file",
 		"iteration 1 of 5 · 7s · ███░░░░░░░ 3 of 10 done · reads\\x1b[2J a file",
