@@ -297,6 +297,9 @@ func (r *Run) prepare(q RunRequest) error {
 		client = approvedAgent{client, r.approved}
 	}
 	p, name := r.home, cmp.Or(r.policy.Name, "prompt")
+	if r.policy.Name == "" && q.Resume == "" { // the policy of a prompt leaves the time to the run
+		q.Limits.Elapsed = cmp.Or(q.Limits.Elapsed, run.DefaultElapsed)
+	}
 	opts := append(slices.Clip(p.options), loop.Local(), loop.WithState(p.own.Dir()), loop.WithEnv(p.env), loop.WithDeadline(r.policy.Deadline(p.Language().Deadline)), loop.WithTrust(func(fact *rules.Fact, files []rules.File) error {
 		if r.policy.Name == "" {
 			return nil

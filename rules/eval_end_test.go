@@ -27,7 +27,7 @@ rules:
   - {name: next, when: todo.as == "" and todo.left > 0, continue: go on}
 `
 
-// Every kind of end: where the policy had continued in this streak, one that is no success and that nobody asked for is
+// Every kind of end: where the policy had continued in this streak, one that is not a success and was not asked for is
 // shown, once.
 func TestEndsAreSeen(t *testing.T) {
 	p := load(t, files{"policy.yaml": endPolicy})

@@ -44,7 +44,7 @@ func (ev *evaluation) explains(text string) {
 	}
 }
 
-// reportEnd reports an end that nobody asked for and that is no success, where the policy had continued in this streak or
+// reportEnd reports an end that was not asked for and is not a success, where the policy had continued in this streak or
 // a limit ends it, unless the rule that stops has a notice. A run reports its own end.
 func (ev *evaluation) reportEnd() {
 	v := ev.verdict

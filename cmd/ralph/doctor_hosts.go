@@ -79,7 +79,7 @@ func (x *examination) checkSettings(ctx context.Context) {
 		x.checkGuard(in, e)
 	})
 	if !any && len(x.installed.Plugins()) == 0 {
-		x.problem("no-hook", "", "no agent runs ralph in this project", append(x.missingHook(ctx), "for another host, see: ralph help install")...)
+		x.problem("no-hook", "", "no agent runs ralph in this project", append(x.missingHook(ctx), "for another host, run `ralph help install`")...)
 	}
 }
 
