@@ -434,8 +434,7 @@ func (ev *evaluation) isFor() bool {
 		v.Pos = from
 		why := sentencef("the policy's own when could not be evaluated: %s", ev.why)
 		v.Reason, v.Private = why.full, why.private()
-		ev.reportedBy(why)
-		ev.problems = append(ev.problems, reported{Problem: problemOf(why), last: true})
+		ev.reportInstead(why, true)
 	default:
 		v.Idle = true
 		v.Reason = "the policy is not for this event: its when is not true"

@@ -3,7 +3,6 @@ package rules
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/ralph-sdk/ralph/schema"
 )
@@ -30,18 +29,8 @@ func (ev *evaluation) reportProblem(p Problem, of *Fact) {
 
 // reportInstead adds a problem instead of those that it ends with.
 func (ev *evaluation) reportInstead(why sentence, last bool) {
-	ev.explains(why.full)
+	ev.reportedBy(why)
 	ev.problems = append(ev.problems, reported{Problem: problemOf(why), last: last})
-}
-
-// explains removes the problems, also those of facts, with which a shown text ends.
-func (ev *evaluation) explains(text string) {
-	ev.problems = slices.DeleteFunc(ev.problems, func(p reported) bool { return strings.HasSuffix(text, p.Text) })
-	for _, f := range ev.program.facts {
-		if what := ev.gotten[f.index].sentence().full; what != "" && strings.HasSuffix(text, what) {
-			ev.explained = append(ev.explained, f)
-		}
-	}
 }
 
 // reportEnd reports an end that was not asked for and is not a success, where the policy had continued in this streak or
@@ -53,7 +42,7 @@ func (ev *evaluation) reportEnd() {
 	case v.Memory.Streak == 0 && v.Bound == "", ev.inRun, !ev.shows():
 	case v.Idle:
 		if v.Show = ev.lastNotice(v.Reason) || v.Show; v.Show {
-			ev.explains(v.Reason)
+			ev.reportedBy(public(v.Reason))
 		}
 		if had := v.Memory.Loop; v.Aside == NoLoop && had != nil {
 			v.Loop = &LoopInfo{Name: had.Name, State: had.State, Gone: true}
