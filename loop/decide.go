@@ -256,10 +256,10 @@ func unusable(v *rules.Verdict) bool {
 	return v.Fault == rules.FaultRule && len(v.Trace.Steps) == 0 && (v.Trace.When == nil || v.Trace.When.Outcome == rules.Holds)
 }
 
-// noteworthy reports whether a decision that tried no rule is logged: the session has a loop but is not continued, or
-// something could not be used.
+// noteworthy reports whether a decision that tried no rule is logged: the session has or had a loop but is not
+// continued, or something could not be used.
 func (d *Decision) noteworthy() bool {
-	return passedBy(d.Verdict) || len(d.Verdict.Problems) > 0
+	return passedBy(d.Verdict) || d.Verdict.Show || len(d.Verdict.Problems) > 0
 }
 
 // passedBy reports whether a loop exists that does not continue the session.

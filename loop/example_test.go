@@ -26,6 +26,7 @@ rules:
   - name: done
     when: said("DONE")
     stop: the agent said DONE
+    success: true
   - name: go-on
     continue: Continue until everything is done, then write DONE alone on a line.
 `)}}

@@ -52,7 +52,7 @@ const Latest = "latest"
 type Run struct {
 	Dir        string // where the agent works: the project, or a worktree of it
 	Branch     string // of the worktree, or ""
-	Iterations int    // limit of the policy or of a resumed run, 0 if there is none
+	Iterations int    // the most that the run and its policy allow
 
 	home   *Project
 	policy Policy // without a program if there is only a prompt
@@ -136,7 +136,6 @@ func (p *Project) fresh(ctx context.Context, q RunRequest) (r *Run, err error) {
 	if err := r.defaults(q); err != nil {
 		return r, err
 	}
-	r.Iterations = r.policy.Program.Limits().Iterations
 	if q.Worktree {
 		if err := r.plant(ctx); err != nil {
 			return r, err
@@ -169,7 +168,7 @@ func (p *Project) resumed(ctx context.Context, q *RunRequest) (*Run, error) {
 			return nil, err
 		}
 	}
-	r := &Run{Dir: info.Root, Iterations: info.Limits.Iterations, home: home, agent: info.Command, named: info.Labels[labelNamed] != "", opts: []run.Option{run.Resume(info.ID)}}
+	r := &Run{Dir: info.Root, home: home, agent: info.Command, named: info.Labels[labelNamed] != "", opts: []run.Option{run.Resume(info.ID)}}
 	q.Policy, q.Client, q.Prompt = info.Labels[labelPolicy], info.Client, info.Prompt
 	for i := 0; ; i++ {
 		s, ok := info.Labels[labelSet+strconv.Itoa(i)]
@@ -298,6 +297,9 @@ func (r *Run) prepare(q RunRequest) error {
 		client = approvedAgent{client, r.approved}
 	}
 	p, name := r.home, cmp.Or(r.policy.Name, "prompt")
+	if r.policy.Name == "" && q.Resume == "" { // the policy of a prompt leaves the time to the run
+		q.Limits.Elapsed = cmp.Or(q.Limits.Elapsed, run.DefaultElapsed)
+	}
 	opts := append(slices.Clip(p.options), loop.Local(), loop.WithState(p.own.Dir()), loop.WithEnv(p.env), loop.WithDeadline(r.policy.Deadline(p.Language().Deadline)), loop.WithTrust(func(fact *rules.Fact, files []rules.File) error {
 		if r.policy.Name == "" {
 			return nil
@@ -308,10 +310,11 @@ func (r *Run) prepare(q RunRequest) error {
 		run.WithName(name), run.WithState(p.own.Dir()), run.WithProject(loop.LocalStore(p.own.Dir())), run.WithLimits(q.Limits), run.WithInterrupt(q.Interrupt),
 		run.WithControl(func() run.Control { return p.control(name, r.runner.ID()) }), run.WithLoop(opts...),
 	)...)
-	if err == nil {
-		err = p.own.EndRun(r.runner.ID(), false)
+	if err != nil {
+		return err
 	}
-	return err
+	r.Iterations = r.limits().Iterations
+	return p.own.EndRun(r.runner.ID(), false)
 }
 
 // clientOf returns the adapter by name, or without a name by the program.

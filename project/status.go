@@ -104,7 +104,7 @@ type Recent struct {
 type Finished struct {
 	Policy string    `json:"policy"`
 	Name   string    `json:"name,omitempty"` // the policy's name for it, "" if that is its file
-	Result string    `json:"result"`         // done, given up, limit or ended by a command
+	Result string    `json:"result"`         // done, stopped, limit, asked or failed
 	At     time.Time `json:"at"`
 	By     string    `json:"by"` // rule, limit or command
 	Reason string    `json:"reason"`
@@ -112,14 +112,6 @@ type Finished struct {
 	File   string    `json:"file,omitempty"` // the current path of its state
 	Run    string    `json:"run,omitempty"`  // ID, if it is a run
 }
-
-// The results of ended loops.
-const (
-	ResultDone    = "done"
-	ResultGivenUp = "given up"
-	ResultLimit   = "limit"
-	ResultEnded   = "ended"
-)
 
 // Active returns when a loop last changed or decided.
 func (l Loop) Active() time.Time {
@@ -318,7 +310,7 @@ func others(policies []Policy, h history) (all []Recent) {
 // finished returns the loops and runs that ended last, latest first, except those that exist again.
 func finished(ctx context.Context, h history, runs []run.Info, exist []Loop) (all []Finished) {
 	for _, d := range h.ends {
-		f := Finished{Policy: d.Policy, Result: ResultGivenUp, At: d.Time, By: d.By(), Reason: d.Said(), File: d.Archived()}
+		f := Finished{Policy: d.Policy, Result: ResultStopped, At: d.Time, By: d.By(), Reason: d.Said(), File: d.Archived()}
 		if d.Loop != nil {
 			if d.Loop.Name != d.Loop.State {
 				f.Name = d.Loop.Name
@@ -333,7 +325,7 @@ func finished(ctx context.Context, h history, runs []run.Info, exist []Loop) (al
 		case d.Bound != "":
 			f.Result = ResultLimit
 		case d.Command != "":
-			f.Result = ResultEnded
+			f.Result = ResultAsked
 		}
 		f.Goal = d.Goal(ctx)
 		for _, info := range runs {
@@ -347,13 +339,7 @@ func finished(ctx context.Context, h history, runs []run.Info, exist []Loop) (al
 		if info.Ended == "" {
 			continue
 		}
-		result := ResultGivenUp
-		switch info.Ended {
-		case run.Success:
-			result = ResultDone
-		case run.AtLimit:
-			result = ResultLimit
-		}
+		result := Result(info.Ended)
 		if i := slices.IndexFunc(all, func(f Finished) bool { return f.Run == info.ID }); i >= 0 {
 			all[i].Result = result
 			continue

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/ralph-sdk/ralph/internal/store"
 	"github.com/ralph-sdk/ralph/loop"
@@ -72,6 +73,23 @@ func (p *Project) Stop(ctx context.Context, names []string, session string) (sto
 		}
 	}
 	return stopped, nil
+}
+
+// Unlooped returns the policies without a loop that have decided in the project and are not paused: a stop does not keep
+// them from continuing agents.
+func (p *Project) Unlooped(ctx context.Context) (policies []Policy, err error) {
+	h, err := p.history()
+	if err != nil {
+		return nil, err
+	}
+	all := p.Policies(ctx)
+	for _, o := range others(all, h) {
+		if off, err := p.off(o.Policy, ""); err != nil || off != "" {
+			continue
+		}
+		policies = append(policies, all[slices.IndexFunc(all, func(one Policy) bool { return one.Name == o.Policy })])
+	}
+	return policies, nil
 }
 
 // endRuns ends runs of a policy after their current iteration.

@@ -27,7 +27,7 @@ func checkDeclarations(p *Program) Diagnostics {
 	if deadline := p.compiler.load.cfg.Deadline; deadline > 0 {
 		var total time.Duration // of facts that are each within the deadline
 		late := func(f *Fact, what string, takes time.Duration) {
-			report(f.Pos, "late-fact", "set a shorter timeout, or install the policy again, so that the hook has enough time: ralph install HOST",
+			report(f.Pos, "late-fact", "set a shorter timeout, or install the policy again, so that the hook has enough time",
 				"%s may take %s, and the hook ends after %s", what, takes, deadline)
 		}
 		for _, f := range p.facts {

@@ -72,7 +72,6 @@ func (ev *evaluation) bound() {
 		return
 	}
 	v.Action, v.Rule, v.Pos = Stop, "limits."+v.Bound, Pos{}
-	ev.problems = append(ev.problems, reported{Problem: Problem{Text: "the loop ends here: " + v.Reason}, last: true})
 }
 
 // account reads what limits on a session or run need: whether the turn failed, and what was used if a limit is set.

@@ -113,7 +113,7 @@ func (ev *evaluation) called() string {
 func (ev *evaluation) aside(a Aside, why string) bool {
 	v := ev.verdict
 	v.Idle, v.Aside, v.Reason = true, a, why
-	v.Show = a != NoLoop && a != Off && ev.once(why)
+	v.Show = a != NoLoop && a != Off && a != Stopped && ev.once(why)
 	return false
 }
 

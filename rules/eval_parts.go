@@ -27,7 +27,7 @@ func (ev *evaluation) reportParts(prompt bool) {
 				v.Rule, v.Pos = r.Name, r.Pos
 				why := sentencef("its effects could not be evaluated: %s", broken)
 				v.Reason, v.Private = why.full, why.private()
-				ev.report(sentencef("rule %s: %s", r.Name, broken))
+				ev.reportInstead(sentencef("rule %s: %s", r.Name, broken), true)
 				return
 			}
 		}

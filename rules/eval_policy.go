@@ -282,17 +282,21 @@ func (ev *evaluation) mute() bool {
 // full reports whether to record operands, facts and durations.
 func (ev *evaluation) full() bool { return ev.trace > TraceShort }
 
-// decide tries the rules.
+// decide tries the rules if the policy is for the event, and reports an end.
 func (ev *evaluation) decide() {
+	if !slices.Contains(ev.program.Events, ev.event) {
+		ev.verdict.Idle, ev.verdict.Reason = true, "the policy does not decide "+ev.event
+		return
+	}
+	if ev.head() && ev.complete() {
+		ev.tryRules()
+	}
+	ev.reportEnd()
+}
+
+// tryRules tries the rules.
+func (ev *evaluation) tryRules() {
 	p, v := ev.program, ev.verdict
-	if !slices.Contains(p.Events, ev.event) {
-		v.Idle, v.Reason = true, "the policy does not decide "+ev.event
-		return
-	}
-	if !ev.head() || !ev.complete() {
-		return
-	}
-	p = ev.program
 	ev.checkValues()
 	prompt, mute, watches := ev.prompt(), ev.mute(), ev.watches()
 	var chosen *Rule // the first rule that continues
@@ -402,8 +406,7 @@ func (ev *evaluation) endTrying(r *Rule, fault Fault, stops bool) {
 		v.Rule, v.Pos, v.Fault = r.Name, r.Pos, fault
 		v.Reason, v.Private = because.full, because.private()
 	}
-	ev.reportedBy(because)
-	ev.problems = append(ev.problems, reported{Problem: problemOf(because), last: stops})
+	ev.reportInstead(because, stops)
 }
 
 // reportedBy drops what is wrong with facts and fields where a reason that is reported ends with it.
@@ -457,8 +460,7 @@ func (ev *evaluation) isFor() bool {
 		v.Pos = from
 		why := sentencef("the policy's own when could not be evaluated: %s", ev.why)
 		v.Reason, v.Private = why.full, why.private()
-		ev.reportedBy(why)
-		ev.problems = append(ev.problems, reported{Problem: problemOf(why), last: true})
+		ev.reportInstead(why, true)
 	default:
 		v.Idle = true
 		v.Reason = "the policy is not for this event: its when is not true"

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/ralph-sdk/ralph/schema"
@@ -23,6 +24,37 @@ func (ev *evaluation) reportProblem(p Problem, of *Fact) {
 	ev.meter.charge(1 + len(ev.problems)/8 + len(p.Text)/madeBytes) // it is compared with all previous ones
 	if !slices.ContainsFunc(ev.problems, func(q reported) bool { return q.Text == p.Text }) {
 		ev.problems = append(ev.problems, reported{Problem: p, of: of})
+	}
+}
+
+// reportInstead adds a problem instead of those that it ends with.
+func (ev *evaluation) reportInstead(why sentence, last bool) {
+	ev.reportedBy(why)
+	ev.problems = append(ev.problems, reported{Problem: problemOf(why), last: last})
+}
+
+// reportEnd reports an end that was not asked for and is not a success, where the policy had continued in this streak or
+// a limit ends it, unless the rule that stops has a notice. A run reports its own end.
+func (ev *evaluation) reportEnd() {
+	v := ev.verdict
+	switch {
+	case v.Action == Continue, v.Success, v.Aside == Stopped, v.Aside == InRun: // no end, or one that was asked for
+	case v.Memory.Streak == 0 && v.Bound == "", ev.inRun, !ev.shows():
+	case v.Idle:
+		if v.Show = ev.lastNotice(v.Reason) || v.Show; v.Show {
+			ev.reportedBy(public(v.Reason))
+		}
+		if had := v.Memory.Loop; v.Aside == NoLoop && had != nil {
+			v.Loop = &LoopInfo{Name: had.Name, State: had.State, Gone: true}
+		}
+	case slices.ContainsFunc(ev.problems, func(p reported) bool { return p.last }):
+	case v.Rule != "" && slices.ContainsFunc(v.Parts, func(p Part) bool { return p.Rule == v.Rule && p.Notice != "" }):
+	default:
+		why := "no rule of the policy continues"
+		if v.Rule != "" {
+			why = "the rule " + v.Rule + " stops the agent"
+		}
+		ev.reportInstead(sentencef("the loop ends here: %s", masked(cmp.Or(v.Reason, why), v.Private)), true)
 	}
 }
 

@@ -40,8 +40,7 @@ var (
 func (r *Runner) runAgent(ctx context.Context, n int, inv Invocation, cmd Command) (res Result, e exit, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	left := r.plan.Started.Add(r.plan.Limits.Elapsed).Sub(r.now())
-	most := max(min(r.plan.Iteration, left), time.Second)
+	most := max(min(r.plan.Iteration, r.over().Sub(r.now())), time.Second)
 	timed, stop := context.WithTimeoutCause(ctx, most, errTime)
 	defer stop()
 

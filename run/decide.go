@@ -34,7 +34,7 @@ func (r *Runner) firstPrompt(ctx context.Context) error {
 // decide evaluates the policy after an iteration.
 func (r *Runner) decide(ctx context.Context) error {
 	if until := r.plan.Until; until != "" && r.progress.Outcome == OK && host.Said.In([]string{r.progress.Text}, until, r.shown()...) {
-		return &ended{Success, "", "the agent wrote " + until}
+		return endf(Success, "the agent wrote %s", until)
 	}
 	ev := r.event()
 	ev.LastAssistantMessage, ev.TranscriptPath = r.progress.Text, r.progress.Transcript

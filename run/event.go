@@ -35,12 +35,12 @@ type Event struct {
 	Prompt int    `json:"prompt_bytes,omitempty"` // iteration_start: its length
 	Shown  string `json:"shown,omitempty"`        // output
 
-	Outcome Outcome    `json:"outcome,omitempty"` // iteration_end
-	Problem string     `json:"problem,omitempty"` // iteration_end: the client's error message
-	Session string     `json:"session,omitempty"` // iteration_end: the client's session
-	Exit    *int       `json:"exit,omitempty"`    // iteration_end: exit status of the process
-	Left    int        `json:"left,omitempty"`    // iteration_end: how many processes the agent left; ralph ended them
-	Resets  *time.Time `json:"resets_at,omitempty"`
+	Outcome Outcome    `json:"outcome,omitempty"`   // iteration_end
+	Problem string     `json:"problem,omitempty"`   // iteration_end: the client's error message
+	Session string     `json:"session,omitempty"`   // iteration_end: the client's session
+	Exit    *int       `json:"exit,omitempty"`      // iteration_end: exit status of the process
+	Left    int        `json:"left,omitempty"`      // iteration_end: how many processes the agent left; ralph ended them
+	Resets  *time.Time `json:"resets_at,omitempty"` // iteration_end, run_end: of the rate limit
 
 	Action  string   `json:"action,omitempty"`  // verdict: continue or stop
 	Rule    string   `json:"rule,omitempty"`    // verdict, run_end
@@ -48,6 +48,7 @@ type Event struct {
 	Done    *float64 `json:"done,omitempty"`    // verdict: progress out of Total, if the policy measures it
 	Total   *float64 `json:"total,omitempty"`
 
+	Limit string     `json:"limit,omitempty"` // run_end: the limit of the run that was reached: iterations, elapsed, tokens or cost
 	Until *time.Time `json:"until,omitempty"` // waiting: the latest end, missing while paused
 	Why   string     `json:"why,omitempty"`   // waiting, run_end: for the user
 
@@ -60,7 +61,7 @@ type Totals struct {
 	Iterations int             `json:"iterations"`
 	Tokens     int             `json:"tokens,omitempty"`
 	Cost       *float64        `json:"cost_usd,omitempty"` // nil if the client does not report it
-	Elapsed    time.Duration   `json:"elapsed_ns"`         // since the run began, including time when it did not run
+	Elapsed    time.Duration   `json:"elapsed_ns"`         // that ralph worked on the run, including its waiting; not while no process of ralph did
 	Outcomes   map[Outcome]int `json:"outcomes,omitempty"`
 }
 

@@ -7,9 +7,9 @@ func Hasty() Option {
 	return func(r *Runner) error { r.backoff = func(int) time.Duration { return time.Millisecond }; return nil }
 }
 
-// At returns a run whose clock does not move.
-func At(now time.Time) Option {
-	return func(r *Runner) error { r.now = func() time.Time { return now }; return nil }
+// Clock returns a run with this clock.
+func Clock(now func() time.Time) Option {
+	return func(r *Runner) error { r.now = now; return nil }
 }
 
 // Within is within.

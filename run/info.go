@@ -28,6 +28,9 @@ type Info struct {
 	Until   *time.Time        `json:"until,omitempty"`   // the latest end of the wait, nil while paused
 	Ended   End               `json:"ended,omitempty"`   // "" if it is running or was killed
 	Why     string            `json:"why,omitempty"`     // the reason for Ended
+	Rule    string            `json:"rule,omitempty"`    // the rule that ended it, or a limit of the policy, as limits.NAME
+	Limit   string            `json:"limit,omitempty"`   // the limit of the run that ended it: iterations, elapsed, tokens or cost
+	Resets  *time.Time        `json:"resets_at,omitempty"`
 	Limits  Limits            `json:"limits"`
 	Totals  Totals            `json:"totals"` // up to Latest
 	Labels  map[string]string `json:"labels,omitempty"`
@@ -46,13 +49,13 @@ func Find(state, id string) (Info, error) {
 	info := Info{
 		ID: p.ID, Root: p.Root, Home: p.Home, Policy: p.Policy, Client: p.Client, Args: args, Command: p.Args, Prompt: p.Prompt, Started: p.Started, Latest: p.Started,
 		Running: g.End == "" && live == p.ID, Ended: g.End, Limits: p.Limits, Labels: p.Labels,
-		Totals: Totals{Iterations: g.Iterations, Tokens: g.Tokens, Cost: g.Cost, Outcomes: g.Outcomes},
+		Totals: Totals{Iterations: g.Iterations, Tokens: g.Tokens, Cost: g.Cost, Elapsed: g.Elapsed, Outcomes: g.Outcomes},
 	}
 	if ev := g.Event; ev != nil {
-		info.Latest, info.Totals.Elapsed = ev.Time, ev.Time.Sub(p.Started)
+		info.Latest = ev.Time
 		switch {
 		case ev.Kind == RunEnd:
-			info.Why = ev.Why
+			info.Why, info.Rule, info.Limit, info.Resets = ev.Why, ev.Rule, ev.Limit, ev.Resets
 		case ev.Kind == Waiting && info.Running:
 			info.Waiting, info.Until = ev.Why, ev.Until
 		}

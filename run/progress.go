@@ -30,6 +30,7 @@ type progress struct {
 	Phase      phase           `json:"phase"`
 	End        End             `json:"end,omitempty"`
 	Resumed    int             `json:"resumed,omitempty"` // how often it was resumed after its end
+	Elapsed    time.Duration   `json:"elapsed_ns"`        // that processes of ralph lived for the run
 	Iterations int             `json:"iterations"`        // iterations started
 	Prompt     string          `json:"prompt,omitempty"`
 	Agent      process.ID      `json:"agent,omitzero"` // the running agent
@@ -121,6 +122,7 @@ func (r *Runner) say(ev Event) error {
 		r.emit(ev)
 		return nil
 	}
+	r.progress.Elapsed, r.counted = r.totals().Elapsed, ev.Time
 	r.progress.Seq++
 	ev.Seq = r.progress.Seq
 	r.progress.Event = &ev

@@ -40,6 +40,7 @@ type Runner struct {
 	limits      Limits // from the options; a resumed run replaces zero fields
 
 	progress  progress
+	counted   time.Time // until when progress has the time that this process lived
 	directory *directory
 	emit      func(Event)
 }
@@ -170,6 +171,14 @@ func (r *Runner) ID() string {
 	return r.plan.ID
 }
 
+// Limits returns the limits of the run, with the defaults.
+func (r *Runner) Limits() Limits {
+	if r == nil {
+		return Limits{}
+	}
+	return r.plan.Limits
+}
+
 // Run yields the events of the run as they happen; the last one is a run_end. Breaking out of the range loop, or a done
 // ctx, ends the run: Run ends the agent and all processes that it started before it returns. If the Runner was already
 // used or was not made by [New], or if ctx is nil, the only event is a run_end with the error in Why.
@@ -203,9 +212,11 @@ func (r *Runner) Run(ctx context.Context) iter.Seq[Event] {
 
 // ended is an error that ends a run, with the reason.
 type ended struct {
-	end  End
-	rule string
-	why  string
+	end    End
+	rule   string
+	limit  string
+	why    string
+	resets *time.Time
 }
 
 func (e *ended) Error() string { return e.why }
@@ -215,6 +226,7 @@ func endf(end End, format string, args ...any) *ended {
 }
 
 func (r *Runner) run(ctx context.Context) {
+	r.counted = r.now()
 	release, err := r.begin(ctx)
 	if release != nil {
 		defer release()
@@ -226,7 +238,7 @@ func (r *Runner) run(ctx context.Context) {
 	if !errors.As(err, &e) {
 		e = endf(Failed, "%s", err)
 	}
-	last := Event{Kind: RunEnd, Ended: e.end, Rule: e.rule, Why: e.why, Totals: r.totals()}
+	last := Event{Kind: RunEnd, Ended: e.end, Rule: e.rule, Limit: e.limit, Why: e.why, Resets: e.resets, Totals: r.totals()}
 	if release == nil { // the kept run belongs to the process that holds its lock
 		last.V, last.Time, last.Run = 1, r.now(), r.plan.ID
 		r.emit(last)
@@ -380,15 +392,22 @@ func (r *Runner) ready(ctx context.Context) error {
 	t, l := r.totals(), r.plan.Limits
 	switch {
 	case t.Iterations >= l.Iterations:
-		return endf(AtLimit, "%d of %d iterations were started", t.Iterations, l.Iterations)
+		return reached("iterations", "%d of %d iterations were started", t.Iterations, l.Iterations)
 	case t.Elapsed >= l.Elapsed:
-		return endf(AtLimit, "the run has taken %s of %s", t.Elapsed.Round(time.Second), l.Elapsed)
+		return reached("elapsed", "the run has taken %s of %s", t.Elapsed.Round(time.Second), l.Elapsed)
 	case l.Tokens > 0 && t.Tokens >= l.Tokens:
-		return endf(AtLimit, "the run has used %d of %d tokens", t.Tokens, l.Tokens)
+		return reached("tokens", "the run has used %d of %d tokens", t.Tokens, l.Tokens)
 	case l.Cost > 0 && t.Cost != nil && *t.Cost >= l.Cost:
-		return endf(AtLimit, "the run has cost %.2f of %.2f US dollars", *t.Cost, l.Cost)
+		return reached("cost", "the run has cost %.2f of %.2f US dollars", *t.Cost, l.Cost)
 	}
 	return nil
+}
+
+// reached returns an error for a limit of the run.
+func reached(limit, format string, args ...any) *ended {
+	e := endf(AtLimit, format, args...)
+	e.limit = limit
+	return e
 }
 
 func errStopped() error { return endf(Cancelled, "the run was stopped") }
@@ -413,5 +432,8 @@ func (r *Runner) interrupted(ctx context.Context) error {
 
 func (r *Runner) totals() Totals {
 	p := r.progress
-	return Totals{Iterations: p.Iterations, Tokens: p.Tokens, Cost: p.Cost, Elapsed: r.now().Sub(r.plan.Started), Outcomes: p.Outcomes}
+	return Totals{Iterations: p.Iterations, Tokens: p.Tokens, Cost: p.Cost, Elapsed: p.Elapsed + max(0, r.now().Sub(r.counted)), Outcomes: p.Outcomes}
 }
+
+// over returns when the time of the run is over, if this process lives until then.
+func (r *Runner) over() time.Time { return r.now().Add(r.plan.Limits.Elapsed - r.totals().Elapsed) }

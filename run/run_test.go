@@ -492,12 +492,48 @@ func TestStartsAreBounded(t *testing.T) {
 	}
 }
 
+// The time of a run is that in which ralph works on it: not the night before it is resumed, nor time that the clock goes
+// back.
+func TestElapsed(t *testing.T) {
+	dir, state := project(t)
+	now := time.Date(2026, 1, 1, 22, 0, 0, 0, time.UTC)
+	hours := []time.Duration{3, 2, -5, 6}
+	agent := run.Func("mine", func(context.Context, run.Invocation) (run.Result, error) {
+		now, hours = now.Add(hours[0]*time.Hour), hours[1:]
+		return run.Result{}, nil
+	})
+	var got []string
+	var id string
+	for _, limits := range []run.Limits{{Iterations: 1, Elapsed: 10 * time.Hour}, {Iterations: 2}, {Iterations: 9}} {
+		opts := []run.Option{run.WithDir(dir), run.WithState(state), run.WithLimits(limits), run.Clock(func() time.Time { return now })}
+		if id != "" {
+			opts = append(opts, run.Resume(id))
+		}
+		r, err := run.New(load(t, endless), agent, opts...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		id = r.ID()
+		events, _ := all(t, t.Context(), r)
+		last := events[len(events)-1]
+		info, err := run.Find(state, id)
+		if err != nil || info.Limit != last.Limit || info.Totals.Elapsed != last.Totals.Elapsed {
+			t.Errorf("%v: kept as %s after %s", err, info.Limit, info.Totals.Elapsed)
+		}
+		got = append(got, last.Limit+" "+last.Totals.Elapsed.String())
+		now = now.Add(9 * time.Hour)
+	}
+	if diff := cmp.Diff([]string{"iterations 3h0m0s", "iterations 5h0m0s", "elapsed 11h0m0s"}, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
 // The wait before the next start is ralph's own, or longer if the client asks for that.
 func TestLeastWait(t *testing.T) {
 	dir, _ := project(t)
 	now := time.Now()
 	for resets, want := range map[time.Duration]time.Duration{0: 10 * time.Second, -time.Hour: 10 * time.Second, time.Second: 10 * time.Second, time.Hour: time.Hour} {
-		r, err := run.New(load(t, endless), &scripted{outcomes: []run.Outcome{run.RateLimited}, resets: resets}, run.WithDir(dir), sh("true"), run.At(now))
+		r, err := run.New(load(t, endless), &scripted{outcomes: []run.Outcome{run.RateLimited}, resets: resets}, run.WithDir(dir), sh("true"), run.Clock(func() time.Time { return now }))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -577,7 +613,7 @@ func TestPrune(t *testing.T) {
 		all(t, t.Context(), r)
 		return r.ID()
 	}
-	old, others, young := start(dir, run.At(month)), start(other, run.At(month)), start(dir)
+	old, others, young := start(dir, run.Clock(func() time.Time { return month })), start(other, run.Clock(func() time.Time { return month })), start(dir)
 	kept := map[string]bool{}
 	for _, home := range []string{dir, other} {
 		infos, err := run.List(state, home)

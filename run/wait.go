@@ -21,8 +21,7 @@ func backoff(n int) time.Duration {
 // wait waits until a time, and reports why. It returns early with an error if the run is interrupted or its time is
 // over.
 func (r *Runner) wait(ctx context.Context, until time.Time, why string) error {
-	last := r.plan.Started.Add(r.plan.Limits.Elapsed)
-	if until.After(last) {
+	if last := r.over(); until.After(last) {
 		until = last
 	}
 	if err := r.say(Event{Kind: Waiting, Iteration: r.progress.Iterations, Until: &until, Why: why}); err != nil {
@@ -58,9 +57,11 @@ func (r *Runner) waitAfterFailure(ctx context.Context) error {
 	if p.Limited == 0 {
 		return r.wait(ctx, r.now().Add(r.backoff(p.Crashes)), "the agent failed")
 	}
-	at, last := p.ResetsAt, r.plan.Started.Add(r.plan.Limits.Elapsed)
-	if at.After(last) {
-		return endf(NoReset, "the rate limit resets at %s, after the time of the run is over", at.Local().Format(time.DateTime))
+	at := p.ResetsAt
+	if at.After(r.over()) {
+		e := endf(NoReset, "the rate limit resets at %s, after the time of the run is over", at.Local().Format(time.DateTime))
+		e.resets = &at
+		return e
 	}
 	if least := r.now().Add(r.backoff(p.Limited)); at.Before(least) { // even if the client reports an earlier reset
 		at = least
@@ -70,7 +71,7 @@ func (r *Runner) waitAfterFailure(ctx context.Context) error {
 
 // waitWhilePaused waits until the user resumes the run, or its time is over.
 func (r *Runner) waitWhilePaused(ctx context.Context) error {
-	for said := false; r.control() == Pause && r.now().Sub(r.plan.Started) < r.plan.Limits.Elapsed; said = true {
+	for said := false; r.control() == Pause && r.over().After(r.now()); said = true {
 		if !said {
 			if err := r.say(Event{Kind: Waiting, Iteration: r.progress.Iterations, Why: "loops are paused in this project; run `ralph resume` in another terminal to continue"}); err != nil {
 				return err

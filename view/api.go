@@ -84,7 +84,7 @@ func (s *Server) route(w http.ResponseWriter, r *http.Request) {
 		shown, err := s.data.policy(r.Context(), q.Get("digest"))
 		answer(w, shown, err)
 	case "/api/run":
-		shown, err := s.data.run(q.Get("id"))
+		shown, err := s.data.run(r.Context(), q.Get("id"))
 		answer(w, shown, err)
 	case "/api/events":
 		after := number("after")
@@ -146,6 +146,7 @@ func (s *data) records(id string) ([]json.RawMessage, error) {
 type shownRun struct {
 	Info   run.Info     `json:"info"`
 	Output *run.Printed `json:"output,omitempty"`
+	Advice string       `json:"advice,omitempty"` // what a person can do about its end
 }
 
 // maxPrinted bounds the agent's output that is shown, from its end.
@@ -167,14 +168,19 @@ func findRun(p *project.Project, id string) (run.Info, error) {
 	return all[i], nil
 }
 
-func (s *data) run(id string) (shownRun, error) {
+func (s *data) run(ctx context.Context, id string) (shownRun, error) {
 	info, err := findRun(s.Project, id)
 	if err != nil {
 		return shownRun{}, err
 	}
+	shown := shownRun{Info: info}
+	if !info.Running {
+		shown.Advice = s.Project.Advice(ctx, info)
+	}
 	printed, err := info.Printed(maxPrinted)
 	if errors.Is(err, fs.ErrNotExist) { // it was removed
-		return shownRun{Info: info}, nil
+		return shown, nil
 	}
-	return shownRun{info, &printed}, err
+	shown.Output = &printed
+	return shown, err
 }

@@ -111,7 +111,7 @@ func newSaved(ctx context.Context, c Config, output bool) (*saved, error) {
 			}
 		}
 		if _, ok := s.Runs[r.Run]; !ok && r.Run != "" {
-			shown, err := source.run(r.Run)
+			shown, err := source.run(ctx, r.Run)
 			if errors.As(err, new(unknownError)) { // it was removed
 				continue
 			} else if err != nil {

@@ -96,7 +96,7 @@ func (a *app) doctor(ctx context.Context, format string, stale time.Duration, fi
 	x := &examination{app: a, project: p, root: root, stale: stale, now: time.Now(), findings: []finding{}, reported: map[string]bool{}, installed: a.setupIn(root.Dir()).Read(ctx)}
 	x.checkStore(ctx)
 	x.checkSwitch()
-	x.checkSettings()
+	x.checkSettings(ctx)
 	x.checkGates(ctx)
 	x.checkProgram()
 	x.checkPolicies(ctx)

@@ -34,7 +34,7 @@ func doctorChecks() []doctorCheck {
 			"Start the host in the directory and accept, or follow the step in the finding."},
 		{"no-hook", "a project without a hook that runs ralph, or a loop whose policy no hook uses",
 			"No settings file of a host has an entry for ralph or for the policy, so no stop of an agent is decided.",
-			"Run `ralph install HOST --policy NAME`."},
+			"Run the command in the finding, or `ralph help install` for another host."},
 		{"program", "a program that hooks do not find, that is in the project, or that is another program called ralph",
 			"If the program is missing, the host ignores the hook. A program in the project can be replaced by the agent.",
 			"Install ralph outside the project and on the PATH of the agent, then run `ralph install` again."},

@@ -51,7 +51,7 @@ func (a *app) hookTime(ctx context.Context, p *project.Project, policy project.P
 }
 
 // checkSettings checks that hosts run ralph, once, and wait for the answer.
-func (x *examination) checkSettings() {
+func (x *examination) checkSettings(ctx context.Context) {
 	for _, bad := range x.installed.Unread {
 		what, fix := bad.What, "make it a readable file"
 		if bad.Odd {
@@ -79,12 +79,27 @@ func (x *examination) checkSettings() {
 		x.checkGuard(in, e)
 	})
 	if !any && len(x.installed.Plugins()) == 0 {
-		policy, hosts := "", " (other hosts: ralph help install)"
-		if x.project.Lacks(workspace.DefaultPolicy) {
-			policy, hosts = " --policy NAME", " (other hosts: ralph help install; policies: ralph policies; a new one: ralph init)"
-		}
-		x.problem("no-hook", "", "no agent runs ralph in this project", "ralph install "+setup.Names()[0]+policy+hosts)
+		x.problem("no-hook", "", "no agent runs ralph in this project", append(x.missingHook(ctx), "for another host, run `ralph help install`")...)
 	}
+}
+
+// missingHook returns the commands that add a hook for the policies of the project's loops, or for its own policy, or
+// that write a policy if there is none.
+func (x *examination) missingHook(ctx context.Context) (fix []string) {
+	install := "ralph install " + setup.Names()[0]
+	loops, _ := x.project.Loops(ctx) // checkLoops reports the error
+	for _, l := range loops {
+		if l.Policy != workspace.DefaultPolicy {
+			fix = append(fix, install+" --policy "+project.Short(l.Policy))
+		}
+	}
+	switch {
+	case !x.project.Lacks(workspace.DefaultPolicy):
+		fix = append([]string{install}, fix...)
+	case len(fix) == 0:
+		fix = append(fix, "ralph init", "or for a policy of ralph policies: "+install+" --policy speckit")
+	}
+	return fix
 }
 
 // repairEntry makes --fix repair the last finding, which is about an entry of ralph: install rewrites the entry and

@@ -199,7 +199,8 @@ func (x *examination) checkLoop(ctx context.Context, l project.Loop) {
 	if why := x.project.Distrusted(); why != nil && !x.project.Started(ctx, l) && slices.ContainsFunc(x.policies, func(e examined) bool { return known(e) && e.forAll }) {
 		x.problem("untrusted", l.File, fmt.Sprintf("hooks for all projects do not continue the loop of %s: %v", short, project.WhyNot(why)), "read the file, then run `ralph trust`")
 	}
-	if !slices.ContainsFunc(x.policies, func(e examined) bool { return known(e) && e.host != "" }) {
+	hooked := func(e examined) bool { return e.host != "" }
+	if slices.ContainsFunc(x.policies, hooked) && !slices.ContainsFunc(x.policies, func(e examined) bool { return known(e) && hooked(e) }) {
 		x.note("no-hook", l.File, fmt.Sprintf("there is a loop of %s, but no agent uses that policy", short), "ralph install claude-code --policy "+short)
 	}
 }

@@ -80,7 +80,7 @@ func (a *app) eval(ctx context.Context, f evalFlags) {
 		a.status = out.write(host.Trouble("ralph", "", err))
 		return
 	}
-	late := fmt.Errorf("no decision within %s, the agent may stop; run `ralph install HOST --deadline %s` to allow more time", f.deadline, 2*f.deadline)
+	late := fmt.Errorf("no decision within %s, the agent may stop; install the hook again with --deadline %s to allow more time", f.deadline, 2*f.deadline)
 	ctx, cancel := context.WithTimeoutCause(ctx, f.deadline, late)
 	defer cancel()
 	// What ignores its context is caught a little later.

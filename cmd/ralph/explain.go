@@ -199,7 +199,7 @@ func (a *app) decideNow(ctx context.Context, f explainFlags) ([]loop.Record, err
 		return nil, err
 	}
 	if len(loops) == 0 {
-		return nil, errors.New("all loops are off; run `ralph status`")
+		return nil, errors.New("all loops are off; " + a.turnOn())
 	}
 	records := make([]loop.Record, len(loops))
 	for i, l := range loops {

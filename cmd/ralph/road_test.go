@@ -103,7 +103,7 @@ func TestOneRoad(t *testing.T) {
 
 // unadvised returns an answer without the flag of the command that allows more time, which a program does not have.
 func unadvised(stdout string) string {
-	before, _, found := strings.Cut(stdout, "; run `ralph install HOST --deadline")
+	before, _, found := strings.Cut(stdout, "; install the hook again with --deadline")
 	if found {
 		return before + "\"}\n"
 	}

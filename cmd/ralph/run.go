@@ -64,7 +64,7 @@ func (a *app) runCommand() *cobra.Command {
 			}
 			defer p.Close()
 			if f.list {
-				return a.listRuns(p, f)
+				return a.listRuns(cmd.Context(), p, f)
 			}
 			return a.begin(cmd.Context(), p, f, args)
 		},

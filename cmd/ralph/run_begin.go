@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"os/signal"
@@ -48,13 +47,18 @@ func (a *app) begin(ctx context.Context, p *project.Project, f runFlags, args []
 	}
 	debug.SetGCPercent(runGCPercent)
 	debug.SetMemoryLimit(runHeap)
-	view := a.runView(f, cmp.Or(f.max, r.Iterations), in)
+	view := a.runView(f, r.Iterations, r.Bounds(), in)
 	var last run.Event
 	for last = range r.Events(running) {
 		view.event(last)
 	}
 	view.close()
 	a.status = runStatus(last.Ended)
+	if last.Seq > 0 && f.format == "text" {
+		if advice := r.Advice(context.WithoutCancel(ctx)); advice != "" {
+			fmt.Fprintln(a.stdout, escape.Line(advice))
+		}
+	}
 	if r.Branch == "" {
 		return nil
 	}

@@ -1,14 +1,16 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"strings"
 
 	"github.com/ralph-sdk/ralph/project"
 	"github.com/ralph-sdk/ralph/run"
 )
 
 // listRuns prints the runs of the project.
-func (a *app) listRuns(p *project.Project, f runFlags) error {
+func (a *app) listRuns(ctx context.Context, p *project.Project, f runFlags) error {
 	all, err := p.Runs()
 	if err != nil {
 		return err
@@ -20,9 +22,9 @@ func (a *app) listRuns(p *project.Project, f runFlags) error {
 		fmt.Fprintf(a.stdout, "no runs in %s\n", p.Dir())
 	}
 	for _, info := range all {
-		state := stateWords(info)
+		state := stateWords(info, p.Advice(ctx, info))
 		if info.Ended != "" {
-			state = endWords(info.Ended)
+			state = project.Result(info.Ended)
 		}
 		fmt.Fprintf(a.stdout, "%s  %-9s  %-14s  %s  %s\n", info.ID, info.Client, plural(info.Totals.Iterations, "iteration"), project.Short(info.Policy), state)
 	}
@@ -30,10 +32,10 @@ func (a *app) listRuns(p *project.Project, f runFlags) error {
 }
 
 // stateWords describes a run that has not ended.
-func stateWords(info run.Info) string {
+func stateWords(info run.Info, advice string) string {
 	switch {
 	case !info.Running:
-		return "killed; run `ralph run --resume=" + info.ID + "` to continue"
+		return strings.TrimSuffix("killed; "+advice, "; ")
 	case info.Waiting == "":
 		return "running"
 	case info.Until == nil:

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -22,6 +21,7 @@ type runView struct {
 	json   bool
 	live   func() int // width of the terminal, nil if there is none
 	max    int        // iterations
+	bounds string     // what ends it at the latest
 	events chan run.Event
 	notes  <-chan string
 	tick   <-chan time.Time // updates the time in the line
@@ -38,10 +38,9 @@ type runView struct {
 	bar    string
 }
 
-// runView starts to show a run of at most most iterations, 0 for the default. A run that is only watched is not
-// interrupted.
-func (a *app) runView(f runFlags, most int, in interruption) *runView {
-	v := &runView{out: a.stdout, errs: a.stderr, json: f.format == "json", notes: in.note, max: cmp.Or(most, run.DefaultIterations)}
+// runView starts to show a run of at most most iterations. A run that is only watched is not interrupted.
+func (a *app) runView(f runFlags, most int, bounds string, in interruption) *runView {
+	v := &runView{out: a.stdout, errs: a.stderr, json: f.format == "json", notes: in.note, max: most, bounds: bounds}
 	stop := func() {}
 	if file, ok := a.terminal(a.stdout); ok && !v.json {
 		v.live = func() int { return widthOf(file) }
@@ -110,6 +109,7 @@ func (v *runView) write(ev run.Event) {
 			verb = "resumed"
 		}
 		v.line("run %s %s: %s, policy %s, client %s", ev.Run, verb, strings.Join(ev.Args, " "), ev.Policy, ev.Client)
+		v.line("  %s", v.bounds)
 	case run.IterationStart:
 		v.what, v.until, v.doing = fmt.Sprintf("iteration %d of %d", ev.Iteration, v.max), time.Time{}, ""
 		if v.live == nil {
@@ -155,10 +155,6 @@ func (v *runView) write(ev run.Event) {
 		v.line("%s", strings.Join(words, "; "))
 		if text := outcomes(ev.Totals.Outcomes); text != "" {
 			v.line("outcomes: %s", text)
-		}
-		fruitless := ev.Totals.Iterations == 0 && (ev.Ended == run.Failed || ev.Ended == run.Stopped)
-		if ev.Ended != run.Success && ev.Seq > 0 && !fruitless {
-			v.line("run `ralph run --resume=%s` to continue", ev.Run)
 		}
 	}
 	v.status()

@@ -16,7 +16,7 @@ func TestRunViewOnATerminal(t *testing.T) {
 	start := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	ticks, notes := make(chan time.Time), make(chan string)
 	var out strings.Builder
-	v := &runView{out: withOutlet(&screen{to: &out}, nil), errs: &out, max: 5, tick: ticks, notes: notes}
+	v := &runView{out: withOutlet(&screen{to: &out}, nil), errs: &out, max: 5, bounds: "it ends after 5", tick: ticks, notes: notes}
 	v.live = func() int { // it becomes narrow
 		if v.at.Before(start.Add(20 * time.Second)) {
 			return 100
@@ -45,7 +45,7 @@ func TestRunViewOnATerminal(t *testing.T) {
 		}
 	}
 	want := []string{
-		"run id started: agent, policy p, client generic\n",
+		"run id started: agent, policy p, client generic\n  it ends after 5\n",
 		"iteration 1 of 5 · 0s · ███░░░░░░░ 3 of 10 done",
 		"iteration 1 of 5 · 0s · ███░░░░░░░ 3 of 10 done · reads\\x1b[2J a file",
 		"iteration 1 of 5 · 7s · ███░░░░░░░ 3 of 10 done · reads\\x1b[2J a file",
@@ -54,7 +54,7 @@ func TestRunViewOnATerminal(t *testing.T) {
 		"iteration 1 is done (8s, 1.2k tokens in all)\nwaiting until " + until.Local().Format(time.TimeOnly) + ": the rate limit\n",
 		"waiting, 52s left · 8s, 1.2k tokens · ███░░░░░░░ 3 of 10 done",
 		"waiting, 40s left · 20s, 1.2k tokens · ███…",
-		"limit reached: 1 of 1\n1 iteration; 8s, 1.2k tokens; 3 of 10 done\noutcomes: 2 crashed, 2 rate_limited, 1 ok\nrun `ralph run --resume=id` to continue\n",
+		"limit: 1 of 1\n1 iteration; 8s, 1.2k tokens; 3 of 10 done\noutcomes: 2 crashed, 2 rate_limited, 1 ok\n",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("lines (-want +got)\n%s", diff)
@@ -70,8 +70,8 @@ func TestClosing(t *testing.T) {
 		{run.Stopped, "", "stopped"},
 		{run.Success, "done", "done"},
 		{run.Success, "doneness is 1", "done: doneness is 1"},
-		{run.NoProgress, "no progress in 3 continuations (limits.repeats)", "no progress in 3 continuations (limits.repeats)"},
-		{"later", "of another version", "later: of another version"},
+		{run.NoProgress, "no progress in 3 continuations (limits.repeats)", "limit: no progress in 3 continuations (limits.repeats)"},
+		{"later", "of another version", "failed: of another version"},
 	} {
 		if got := closing(run.Event{Ended: tt.end, Why: tt.why}); got != tt.want {
 			t.Errorf("closing(%s, %q) = %q, want %q", tt.end, tt.why, got, tt.want)

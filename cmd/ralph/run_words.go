@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ralph-sdk/ralph/project"
 	"github.com/ralph-sdk/ralph/run"
 )
 
@@ -49,21 +50,9 @@ func outcomeWords(ev run.Event) string {
 	return words
 }
 
-// endWords describes how a run ended.
-func endWords(e run.End) string {
-	words := map[run.End]string{
-		run.Success: "done", run.Stopped: "stopped", run.AtLimit: "limit reached", run.NoProgress: "no progress", run.NoReset: "rate limit",
-		run.NoAccess: "no access", run.TooManyFail: "the agent keeps failing", run.Cancelled: "interrupted", run.Failed: "failed",
-	}[e]
-	if words == "" {
-		words = string(e)
-	}
-	return words
-}
-
 // closing returns how a run ended, and why, without repeating what the reason begins with.
 func closing(ev run.Event) string {
-	words := endWords(ev.Ended)
+	words := project.Result(ev.Ended)
 	rest, repeated := strings.CutPrefix(ev.Why, words)
 	switch {
 	case ev.Why == "":

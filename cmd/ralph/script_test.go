@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -24,6 +25,8 @@ import (
 // language is that of the Go command's own scripts:
 //
 //	exec PROGRAM ARG…        run it; it must succeed, after a ! it must fail
+//	advice RE                run the command that a line of the last program's output that matches RE names, as it
+//	                         is printed there; it must succeed, after a ! it must fail, and must not print the line again
 //	status N                 the exit status of the program that ran last
 //	stdout RE, stderr RE     what it printed matches; after a ! it does not
 //	stdin FILE               what the next program reads
@@ -154,7 +157,7 @@ func (s *script) run(line string) {
 		words = words[1:]
 	}
 	name, args := words[0], words[1:]
-	needs := map[string]int{"exec": 1, "status": 1, "stdout": 1, "stderr": 1, "stdin": 1, "cmp": 2, "exists": 1, "grep": 2, "cp": 2, "rm": 1, "mkdir": 1, "chmod": 2, "symlink": 3, "cd": 1, "env": 1}
+	needs := map[string]int{"exec": 1, "status": 1, "stdout": 1, "stderr": 1, "stdin": 1, "cmp": 2, "exists": 1, "grep": 2, "cp": 2, "rm": 1, "mkdir": 1, "chmod": 2, "symlink": 3, "cd": 1, "env": 1, "advice": 1}
 	if n, ok := needs[name]; !ok || len(args) < n {
 		s.fatalf("there is no such command, or it lacks a word: %s", line)
 	}
@@ -162,6 +165,11 @@ func (s *script) run(line string) {
 	switch name {
 	case "exec":
 		s.exec(args)
+		if (s.status != 0) != not {
+			s.fatalf("%s: unexpected exit status", line)
+		}
+	case "advice":
+		s.advice(args[0])
 		if (s.status != 0) != not {
 			s.fatalf("%s: unexpected exit status", line)
 		}
@@ -237,6 +245,26 @@ func (s *script) exec(args []string) {
 		s.fatalf("%v: %v", args, err)
 	}
 	s.stdin, s.stdout, s.stderr, s.status = "", stdout.String(), stderr.String(), cmd.ProcessState.ExitCode()
+}
+
+// A command that ralph prints is in backquotes, or the rest of its line or column.
+var printedCommand = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("`(ralph [^`]+)`|(?:^|: )\\s*(ralph .+?)(?:   |$)") })
+
+func (s *script) advice(re string) {
+	s.t.Helper()
+	for line := range strings.Lines(s.stdout + s.stderr) {
+		line = strings.TrimSpace(line)
+		m := printedCommand().FindStringSubmatch(line)
+		if m == nil || !regexp.MustCompile(re).MatchString(line) {
+			continue
+		}
+		s.exec([]string{"sh", "-c", m[1] + m[2]})
+		if strings.Contains(s.stdout+s.stderr, line) {
+			s.fatalf("%s prints again: %s", m[1]+m[2], line)
+		}
+		return
+	}
+	s.fatalf("no line that matches %s names a command", re)
 }
 
 func (s *script) compare(got, want string) {

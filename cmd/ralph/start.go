@@ -107,7 +107,7 @@ func (a *app) start(ctx context.Context, name string, words []string, f startFla
 	if err != nil {
 		return a.startError(err, policy)
 	}
-	a.showStarted(ctx, p, started)
+	a.showStarted(ctx, p, started, f)
 	return nil
 }
 
@@ -140,7 +140,7 @@ func (a *app) startError(err error, p project.Policy) error {
 	return err
 }
 
-func (a *app) showStarted(ctx context.Context, p *project.Project, s *project.Started) {
+func (a *app) showStarted(ctx context.Context, p *project.Project, s *project.Started, f startFlags) {
 	short := s.Policy.Short()
 	if s.Archived != "" {
 		fmt.Fprintf(a.stdout, "archived the earlier loop: %s\n", a.shown(p, s.Archived))
@@ -155,6 +155,11 @@ func (a *app) showStarted(ctx context.Context, p *project.Project, s *project.St
 	if s.Idle != "" {
 		fmt.Fprintf(a.stdout, "  it does not run: %s\n", escape.Line(s.Idle))
 	}
+	most := 0
+	if f.hasMax {
+		most = f.max
+	}
+	fmt.Fprintf(a.stdout, "  %s\n", strings.TrimPrefix(s.Policy.Bounds(most), "it "))
 	fmt.Fprintf(a.stdout, "  pause it: ralph pause %s   end it: ralph stop %[1]s\n", short)
 	a.showSeeing(ctx, p, s.Policy)
 }

@@ -45,26 +45,22 @@ func (a *app) showStatus(ctx context.Context, format string) error {
 	if others && p.Distrusted() != nil && a.setupIn(report.Project).Read(ctx).ForAll() {
 		fmt.Fprintln(a.stdout, "hooks for all projects do not continue these loops: you have not trusted this project; run `ralph trust` to trust it")
 	}
-	a.writeStatus(report, time.Now())
+	a.writeStatus(ctx, p, report, time.Now())
 	return nil
 }
 
-func (a *app) writeStatus(report *project.Status, now time.Time) {
+func (a *app) writeStatus(ctx context.Context, p *project.Project, report *project.Status, now time.Time) {
 	paint := a.palette()
 	if report.Off != "" {
-		fix := "run `ralph resume` to turn them on"
-		if _, env := workspace.Off("", a.getenv); env {
-			fix = "unset RALPH_OFF in the environment of the agent"
-		}
-		fmt.Fprintf(a.stdout, "all loops are off: %s; %s\n", report.Off, fix)
+		fmt.Fprintf(a.stdout, "all loops are off: %s; %s\n", report.Off, a.turnOn())
 	}
-	for _, p := range report.Paused {
-		fmt.Fprintf(a.stdout, "paused: %s, %s; run `ralph resume %s` to resume it\n", pausedWhat(p), ago(now, p.At), pausedArgs(p))
+	for _, o := range report.Paused {
+		fmt.Fprintf(a.stdout, "paused: %s, %s; run `ralph resume %s` to resume it\n", pausedWhat(o), ago(now, o.At), pausedArgs(o))
 	}
 	for _, info := range report.Runs {
-		fmt.Fprintf(a.stdout, "%s: %s\n", paint.in(bold, "run "+info.ID), stateWords(info))
+		fmt.Fprintf(a.stdout, "%s: %s\n", paint.in(bold, "run "+info.ID), stateWords(info, p.Advice(ctx, info)))
 		if info.Running {
-			info.Totals.Elapsed = now.Sub(info.Started)
+			info.Totals.Elapsed += max(0, now.Sub(info.Latest))
 		}
 		fmt.Fprintf(a.stdout, "  policy    %s\n  client    %s\n  used      %s of %d, %s\n", project.Short(info.Policy), info.Client, plural(info.Totals.Iterations, "iteration"), info.Limits.Iterations, used(info.Totals))
 		fmt.Fprintf(a.stdout, "  since     %s, %s\n", info.Started.Local().Format(time.DateTime), ago(now, info.Started))
@@ -86,8 +82,8 @@ func (a *app) writeStatus(report *project.Status, now time.Time) {
 	for _, h := range report.Hints {
 		fmt.Fprintf(a.stdout, "hint for the next continuation%s, %s: %s\n", audience(h.Policy, h.Session), ago(now, h.At), cut(oneLine(h.Text), 100))
 	}
-	for _, p := range report.Unusable {
-		fmt.Fprintf(a.stdout, "%s: %s; the agent may stop; run `ralph check %s`\n  %s\n", paint.in(bold, p.Policy), paint.in(red, "cannot be used"), p.Policy, strings.ReplaceAll(p.Problem, "\n", "\n  "))
+	for _, u := range report.Unusable {
+		fmt.Fprintf(a.stdout, "%s: %s; the agent may stop; run `ralph check %s`\n  %s\n", paint.in(bold, u.Policy), paint.in(red, "cannot be used"), u.Policy, strings.ReplaceAll(u.Problem, "\n", "\n  "))
 	}
 	for _, file := range report.Shadows {
 		fmt.Fprintf(a.stdout, "%s replaces the shipped policy %s\n", file, strings.TrimSuffix(path.Base(file), ".yaml"))
@@ -100,6 +96,14 @@ func (a *app) writeStatus(report *project.Status, now time.Time) {
 		a.field("file", f.File)
 		a.field("run", f.Run)
 	}
+}
+
+// turnOn returns what turns loops on that are off.
+func (a *app) turnOn() string {
+	if _, env := workspace.Off("", a.getenv); env {
+		return "unset RALPH_OFF in the environment of the agent"
+	}
+	return "run `ralph resume` to turn them on"
 }
 
 // field prints a named value unless it is empty. It escapes content of the project's files.

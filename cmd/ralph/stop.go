@@ -88,9 +88,14 @@ func (a *app) stopOne(ctx context.Context, p *project.Project, names []string, s
 	if session != "" {
 		none += " that session " + escape.Line(session) + " owns"
 		a.status = exitFindings
-	} else if len(names) == 0 {
-		none += "; run `ralph pause` to let agents stop under any policy"
 	}
 	fmt.Fprintln(a.stdout, none)
-	return 0, nil
+	if session != "" || len(names) > 0 {
+		return 0, nil
+	}
+	unlooped, err := p.Unlooped(ctx)
+	for _, policy := range unlooped {
+		fmt.Fprintln(a.stdout, escape.Line((&project.NoLoopError{Policy: policy.Short()}).Error()))
+	}
+	return 0, err
 }

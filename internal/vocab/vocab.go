@@ -203,7 +203,7 @@ func Names() []Entry {
 		{Name: RunStarting, Zero: false, Yields: true, Doc: "A run asks for its first prompt; no iteration has started, and none has ended."},
 		{Name: RunOutcome, Zero: append(Enum{"", OK, Lost}, Failures()...), Yields: true, Doc: "How the latest iteration of the run ended; empty outside of a run."},
 		{Name: RunIteration, Zero: 0, Yields: true, Doc: "Number of the latest iteration, from 1."},
-		{Name: RunElapsed, Zero: time.Duration(0), Yields: true, Doc: "Time since the run began."},
+		{Name: RunElapsed, Zero: time.Duration(0), Yields: true, Doc: "Time that ralph worked on the run, including its waiting."},
 		{Name: RunTokens, Zero: 0, Yields: true, Doc: "Tokens that the run has used."},
 		{Name: RunCost, Zero: (*float64)(nil), Yields: true, Doc: "What the run has cost, in US dollars; nil if that is not known."},
 		{Name: RunExitCode, Zero: 0, Yields: true, Doc: "Exit status of the latest iteration."},

@@ -8,7 +8,7 @@ const mostSessions = 100;
 const loopKinds = {
   running: "continue", "in a run": "continue", done: "done", stopped: "stop", paused: "pause", "switched off": "pause", unreadable: "error",
 };
-const endKinds = { done: "done", limit: "limit", ended: "command" };
+const endKinds = { done: "done", limit: "limit", asked: "command", failed: "error" };
 
 function findRow(last, policy) {
   const oldest = Math.max(0, known.rows.length - 3000);

@@ -25,7 +25,8 @@ export function budget({ limits = {}, totals = {} }) {
   ];
 }
 
-function runSummary(info, live, inProject) {
+function runSummary(info, advice, live, inProject) {
+  const command = /`(ralph [^`]+)`/.exec(advice ?? "")?.[1].split(" ");
   const outcomes = Object.entries(info.totals?.outcomes ?? {}).map(([name, n]) => `${n} ${name}`).join(", ");
   return el("div", {},
     el("p", { class: "verdict" }, runState(info), " ", info.why && bdi(info.why), info.waiting && [bdi(info.waiting), info.until && ` until ${hour(info.until)}`]),
@@ -33,14 +34,15 @@ function runSummary(info, live, inProject) {
       ["directory", code(info.root)], ["started", `${date(info.started)}, `, when(info.started)], ["latest", when(info.latest)],
       ...budget(info), ["outcomes", outcomes], ["decisions", link(href("timeline", "", { run: info.id }), "Timeline of this run")]),
     live && info.running && inProject(["ralph", "stop", info.policy], "Copy stop"),
-    live && !info.running && info.ended !== "success" && inProject(["ralph", "run", "--resume=" + info.id], "Copy resume"));
+    advice && el("p", { class: "quiet" }, bdi(advice)),
+    live && command && inProject(command, `Copy ${command[1]}`));
 }
 
 export async function runView({ id }, { source, inProject }) {
   const terminal = el("pre", { class: "output", tabindex: 0, role: "region", "aria-label": "The end of the agent's output" });
   const above = el("p", { class: "quiet" }), summary = el("div");
-  const fill = ({ info, output }) => {
-    if (!summary.contains(document.activeElement)) summary.replaceChildren(runSummary(info, source.live, inProject));
+  const fill = ({ info, output, advice }) => {
+    if (!summary.contains(document.activeElement)) summary.replaceChildren(runSummary(info, advice, source.live, inProject));
     const atEnd = terminal.scrollTop + terminal.clientHeight >= terminal.scrollHeight - 20;
     const left = output?.cut ? `; ${plural(output.cut, "byte")} before this are left out` : "";
     above.textContent = output?.text ? `Iteration ${output.iteration}${left}` : "No output is kept.";
