@@ -101,7 +101,7 @@ func (p *Project) stop(ctx context.Context, policy Policy, session, command stri
 	if s.Already {
 		return s, true, nil
 	}
-	if err := p.mark(ctx, policy.Name, true); err != nil {
+	if err := p.own.StopLoop(p.dir, policy.Name, p.now().UTC()); err != nil {
 		return s, false, err
 	}
 	if !l.Archived {
@@ -111,7 +111,10 @@ func (p *Project) stop(ctx context.Context, policy Policy, session, command stri
 	if s.Archived, err = p.archive(ctx, policy, now.verdict.Loop, l.State, old, command); err != nil {
 		return s, false, err
 	}
-	return s, true, p.mark(ctx, policy.Name, false)
+	if err := p.begin(ctx, policy.Name); err != nil {
+		return s, true, err
+	}
+	return s, true, p.own.StartLoop(p.dir, policy.Name)
 }
 
 // record logs that a command ended a loop.
