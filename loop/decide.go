@@ -194,7 +194,7 @@ func (d *Decision) decide(ctx context.Context, alone bool) {
 // named reports whether the input of a hook says anything about what it is an event of. A program names its events itself.
 func (d *Decision) named() bool {
 	ev, getenv := d.Event, d.loop.getenv
-	_, active := ev.Raw[vocab.StopHookActive]
+	_, active := ev.Raw[vocab.StopHookActive].(bool)
 	return ev.Raw == nil || active || cmp.Or(ev.SessionID, ev.Cwd, ev.TranscriptPath, ev.TurnID, ev.Prompt, ev.LastAssistantMessage) != "" ||
 		slices.ContainsFunc(append(host.SessionVariables(), "CLAUDE_PROJECT_DIR"), func(name string) bool { return getenv(name) != "" })
 }

@@ -104,15 +104,13 @@ func (p *Project) stop(ctx context.Context, policy Policy, session, command stri
 	if err := p.own.StopLoop(p.dir, policy.Name, p.now().UTC()); err != nil {
 		return s, false, err
 	}
+	_ = p.begin(ctx, policy.Name) // the loop is stopped, whatever its memory is; a start begins again too
 	if !l.Archived {
 		return s, true, p.record(loop.Head{Policy: policy.Name, Session: now.verdict.Loop.Owner, Command: command, Reason: "its state is kept: " + now.file, Loop: now.verdict.Loop})
 	}
 	old := p.root.Read(ctx, state.File{Path: now.file})
 	if s.Archived, err = p.archive(ctx, policy, now.verdict.Loop, l.State, old, command); err != nil {
 		return s, false, err
-	}
-	if err := p.begin(ctx, policy.Name); err != nil {
-		return s, true, err
 	}
 	return s, true, p.own.StartLoop(p.dir, policy.Name)
 }
