@@ -296,8 +296,8 @@ func TestNoCountNoContinue(t *testing.T) {
 	}
 }
 
-// Whatever is in the place of a memory and cannot be read lets the agent stop, at every event, and stays there. The notice
-// has the command that moves it away. Only no file is no count.
+// Whatever is at the path of a memory and cannot be read lets the agent stop, at every event, and stays there. The notice
+// has the command that moves it away. Only a missing file is zero.
 func TestDamagedMemory(t *testing.T) {
 	for _, content := range []string{"", "{torn", `{"v":2}` + "\n", `{"v":1,"total":-1}` + "\n", "\x00\n"} {
 		p := newProject(t, map[string]string{"step.txt": "1"})

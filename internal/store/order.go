@@ -133,7 +133,7 @@ func (s *Store) order(p Pause, names ...string) (changed bool, err error) {
 	return true, failed("write", path, errors.Join(err, f.Close()))
 }
 
-// withdraw removes the file of an order, or whatever is in its place, and reports whether there was one.
+// withdraw removes the file of an order, or whatever is at its path, and reports whether there was one.
 func withdraw(path string) (changed bool, err error) {
 	was, err := there(path)
 	if was {

@@ -85,8 +85,8 @@ func TestOrders(t *testing.T) {
 	ordered("-- -p -- -- -- -- -- --")
 }
 
-// What a person ordered counts while there is anything in its place. It is withdrawn as before, or, where nobody can read
-// what it was, with all that cannot be read.
+// What a person ordered counts while there is anything at its path. It is withdrawn by its name, or with all that cannot be
+// read.
 func TestOrdersDamaged(t *testing.T) {
 	for _, damage := range []func(path string) error{
 		func(path string) error { return os.WriteFile(path, nil, 0o600) },

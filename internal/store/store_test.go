@@ -181,7 +181,7 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// Whatever is in the place of a memory and holds no whole line is an error, for Load as for Save, and stays until it is
+// Whatever is at the path of a memory and has no whole line is an error, for Load as for Save, and stays until it is
 // reset. Then there is none.
 func TestMemoryDamaged(t *testing.T) {
 	key := MemoryKey{Root: "/p", Policy: "policy", Session: "s", Rest: "host"}
