@@ -113,7 +113,7 @@ func fullMemory() rules.Memory {
 	return rules.Memory{
 		Turn: "turn ü", Streak: 2, Total: 7, Since: at, Latest: at.Add(time.Minute), Progress: `["x\u0000",3]`, Same: 1,
 		Said: map[string][]rules.Said{"hurry": {{At: at, Turn: "t"}, {At: at.Add(time.Second)}}, "ask": {{At: at}}},
-		Of: map[string]int{"policy.yaml": 7, "#0a1b": 3},
+		Of:   map[string]int{"policy.yaml": 7, "#0a1b": 3},
 	}
 }
 
