@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ralph-sdk/ralph/internal/escape"
 	"github.com/ralph-sdk/ralph/project"
 )
 
@@ -44,17 +45,17 @@ func (a *app) reset(ctx context.Context, p *project.Project, policy, session str
 	what := "all policies"
 	if policy != "" {
 		policy = p.AtHand(policy)
-		what = visible(policy)
+		what = escape.Line(policy)
 	}
 	if session != "" {
-		what += " in session " + visible(session)
+		what += " in session " + escape.Line(session)
 	}
-	if !ask(fmt.Sprintf("Forget the counts and memory of %s in %s?", what, visible(p.Dir()))) {
+	if !ask(fmt.Sprintf("Forget the counts and memory of %s in %s?", what, escape.Line(p.Dir()))) {
 		return errNotReset
 	}
 	moved, err := p.Reset(ctx, policy, session)
 	for _, path := range moved {
-		fmt.Fprintf(a.stdout, "moved to %s\n", visible(path))
+		fmt.Fprintf(a.stdout, "moved to %s\n", escape.Line(path))
 	}
 	switch {
 	case err != nil:
