@@ -82,7 +82,7 @@ func TestImports(t *testing.T) {
 		"internal/hookfile": {"path/filepath"},
 		"host":              {"./internal/escape", "./internal/hookfile", "./internal/jsontext", "./internal/markdown", "./internal/shellwords", "./internal/vocab", "os", "path/filepath", "syscall", "time"},
 		"host/setup":        {"./host", "./internal/hookfile", "./internal/jsonedit", "./internal/jsontext", "./internal/nearest", "./internal/process", "./internal/shellwords", "./internal/workspace", "./schema", "./state", "os", "os/exec", "path/filepath", "runtime", "time"},
-		"loop":              {"./examples", "./host", "./internal/approval", "./internal/escape", "./internal/git", "./internal/home", "./internal/process", "./internal/room", "./internal/store", "./internal/vocab", "./internal/workspace", "./rules", "./schema", "./state", "encoding/xml", "log/slog", "math/rand/v2", "os", "os/exec", "path/filepath", "runtime/debug", "time"},
+		"loop":              {"./examples", "./host", "./internal/approval", "./internal/escape", "./internal/git", "./internal/home", "./internal/process", "./internal/room", "./internal/shellwords", "./internal/store", "./internal/vocab", "./internal/workspace", "./rules", "./schema", "./state", "encoding/xml", "log/slog", "math/rand/v2", "os", "os/exec", "path/filepath", "runtime/debug", "time"},
 		"internal/recorded": {"./loop", "./rules", "./schema"},
 		"loop/judge":        {"./loop", "./rules", "./schema", "net", "net/http", "time"},
 		"loop/looptest":     {"./host", "./internal/vocab", "./loop", "./rules", "testing", "time"}, // for tests

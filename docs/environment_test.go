@@ -77,7 +77,8 @@ func placesElsewhere(stateFile func(name string) string) []place {
 		{"~/.claude/projects, ~/.codex/sessions, ~/.gemini/tmp, ~/.gemini/projects.json, ~/.qwen/projects, ~/.copilot/session-state", "read", "`ralph run`: the session file of the iteration."},
 		{"/proc/[0-9]*, on Linux", "read", "`ralph run`, to find the processes that an agent started."},
 		{stateFile("memoryDir") + "/, " + stateFile("lockDir") + "/, " + stateFile("cleanStamp"), "read and write", "Counts and memory of loops, at each event that a policy is for."},
-		{stateFile("pauseDir") + "/, " + stateFile("hintDir") + "/", "read and write", "`ralph pause`, `ralph resume` and `ralph hint`; each event reads them."},
+		{stateFile("resetDir") + "/", "write", "`ralph reset`: the memories that it moved."},
+		{stateFile("orderDir") + "/, " + stateFile("hintDir") + "/", "read and write", "`ralph stop`, `ralph start`, `ralph pause`, `ralph resume` and `ralph hint`; each event reads them."},
 		{stateFile("trustDir") + "/", "read and write", "Trusted projects and approvals: `ralph trust`, `ralph start` and `ralph init`."},
 		{stateFile("runDir") + "/, STATE/worktrees/", "read and write", "`ralph run`, `status` and `stop`; hooks read which runs are under way."},
 		{stateFile("logName") + ", " + stateFile("logRotated") + ", .2, …", "read and write", "The decision log."},
@@ -193,7 +194,7 @@ func TestEnvironmentPage(t *testing.T) {
 }
 
 // notFiles look like hidden or absolute files: the endings of names, and a made-up place in the world of a test.
-var notFiles = strings.Fields(".bat .cmd .css .end .exe .fi .js .json .jsonl .live .lock .md .nf .required .tmp .txt .yaml .yml /usr/bin/")
+var notFiles = strings.Fields(".bat .cmd .css .end .exe .fi .js .json .jsonl .live .lock .md .nf .pause .required .stop .tmp .txt .yaml .yml /usr/bin/")
 
 // named returns the strings of the sources that match, in full or by the first group of the pattern, with a place each.
 func named(t *testing.T, shape *regexp.Regexp, except ...string) map[string]string {

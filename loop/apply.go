@@ -80,7 +80,7 @@ func (d *Decision) commit(ctx context.Context) error {
 	}
 	unlock, err := m.lock(ctx) // held until the effects are made, so that no later count hides one to roll back
 	if err != nil {
-		return fmt.Errorf("ralph's own directory cannot be used, so the loop cannot be counted: %w", err)
+		return memoryError{fmt.Errorf("ralph's own directory cannot be used, so the loop cannot be counted: %w", err)}
 	}
 	defer unlock()
 	defer d.gatherer.files.release()
@@ -91,12 +91,16 @@ func (d *Decision) commit(ctx context.Context) error {
 		}
 		d.Retries++
 		pause(ctx, d.Retries)
+		before, counted := m.entries, errors.As(err, new(memoryError))
 		err = m.load(ctx)
 		if ctx.Err() != nil {
 			return fmt.Errorf("the memory of the loop or a fact %w, again and again: %w", ErrConflict, interrupted(ctx))
 		}
 		if err != nil {
 			return err
+		}
+		if counted && m.shared(before) && d.program.Recount(d.Verdict, d.options()) {
+			continue // another policy of the session was counted: what this one read is as it was
 		}
 		d.evaluate(ctx)
 	}
@@ -112,9 +116,9 @@ func (d *Decision) save(ctx context.Context) error {
 	if len(saved) > 0 {
 		switch err := m.store.Save(ctx, saved...); {
 		case errors.Is(err, ErrConflict): // another event was counted in the meantime
-			return err
+			return memoryError{err}
 		case err != nil:
-			return fmt.Errorf("the loop cannot be counted, so it ends: %w", err)
+			return memoryError{fmt.Errorf("the loop cannot be counted, so it ends: %w", err)}
 		}
 	}
 	err := d.write(ctx)
@@ -127,7 +131,7 @@ func (d *Decision) save(ctx context.Context) error {
 	case !errors.Is(err, ErrConflict):
 		return fmt.Errorf("the changes of this verdict cannot be made, so the loop ends: %w", err)
 	case back != nil:
-		return fmt.Errorf("the loop cannot be counted, so it ends: %v", back)
+		return memoryError{fmt.Errorf("the loop cannot be counted, so it ends: %v", back)}
 	}
 	return err
 }

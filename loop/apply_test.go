@@ -291,29 +291,52 @@ func TestNoCountNoContinue(t *testing.T) {
 	if d.Continue() || d.Err == nil {
 		t.Fatalf("%q, error %v", said(d), d.Err)
 	}
-	if len(d.Notices) != 1 || !strings.HasPrefix(d.Notices[0], "[mine] policy.yaml: ralph's own directory cannot be used") || len(d.Log) != 1 {
+	if len(d.Notices) != 1 || !strings.HasPrefix(d.Notices[0], "[mine] policy.yaml: it is not known whether the loop is stopped or paused") || len(d.Log) != 1 {
 		t.Errorf("notices %q, log %q", d.Notices, d.Log)
 	}
 }
 
-// A damaged memory starts over, and is reported once.
+// Whatever is at the path of a memory and cannot be read lets the agent stop, at every event, and stays there. The notice
+// has the command that moves it away. Only a missing file is zero.
 func TestDamagedMemory(t *testing.T) {
-	p := newProject(t, map[string]string{"step.txt": "1"})
-	l := p.loop(streakPolicy)
-	p.run(l, p.turn("a"))
-	for _, name := range entries(t, p.store) {
-		if strings.HasPrefix(name, "memory/") {
-			if err := os.WriteFile(filepath.Join(p.store, name), []byte("{torn"), 0o600); err != nil {
-				t.Fatal(err)
+	for _, content := range []string{"", "{torn", `{"v":2}` + "\n", `{"v":1,"total":-1}` + "\n", "\x00\n"} {
+		p := newProject(t, map[string]string{"step.txt": "1"})
+		l := p.loop(streakPolicy)
+		p.run(l, p.turn("a"))
+		var files []string
+		for _, name := range entries(t, p.store) {
+			if strings.HasPrefix(name, "memory/") {
+				files = append(files, filepath.Join(p.store, name))
 			}
 		}
-	}
-	d := p.run(l, p.turn("a"))
-	if said(d) != "0 of 0, 0 the same" || len(d.Notices) != 1 || !strings.Contains(d.Notices[0], "starts empty") {
-		t.Errorf("%q, notices %q", said(d), d.Notices)
-	}
-	if d := p.run(l, p.turn("a")); said(d) != "1 of 1, 1 the same" || len(d.Notices) != 0 {
-		t.Errorf("%q, notices %q", said(d), d.Notices)
+		if len(files) != 2 { // of the loop, and of the session
+			t.Fatalf("the memory is in %q", files)
+		}
+		for _, file := range files {
+			whole, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			write := func(content string) {
+				if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			write(content)
+			for _, ev := range []host.Event{p.turn("a"), p.turn("b"), {Name: host.UserPromptSubmit, SessionID: "s", Cwd: p.dir}} {
+				d := p.run(l, ev)
+				if d.Continue() || d.Err != nil && (d.Verdict.Fault != rules.FaultMemory || len(d.Notices) != 1 || !strings.Contains(d.Notices[0], "--session s`")) {
+					t.Errorf("%.20q: %q, %s, notices %q", content, said(d), d.Verdict.Fault, d.Notices)
+				}
+				if left, err := os.ReadFile(file); err != nil || string(left) != content {
+					t.Errorf("%.20q became %q, %v", content, left, err)
+				}
+			}
+			write(string(whole))
+		}
+		if d := p.run(l, p.turn("a")); said(d) != "1 of 1, 1 the same" || len(d.Notices) != 0 {
+			t.Errorf("once it is whole: %q, notices %q", said(d), d.Notices)
+		}
 	}
 }
 

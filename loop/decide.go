@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ralph-sdk/ralph/internal/store"
 	"github.com/ralph-sdk/ralph/internal/vocab"
 	"github.com/ralph-sdk/ralph/internal/workspace"
 
@@ -42,6 +41,7 @@ type Decision struct {
 
 	id       string   // the ID of its record, once there is one
 	busy     string   // the policy's live run, if the event does not belong to it
+	stopped  bool     // a person stopped the policy's loop
 	prefix   string   // prefix of log lines, without brackets
 	private  []string // notices, notes and lines with private values: the log keeps only their sizes
 	quotes   bool     // the error of an effect may quote private values
@@ -181,12 +181,22 @@ func (d *Decision) decide(ctx context.Context, alone bool) {
 		d.fail(interrupted(ctx))
 	case err != nil:
 		d.fail(err)
+	case d.Verdict.Action == rules.Continue && !d.named():
+		d.fail(errors.New("the input names no session, directory, text or stop_hook_active, and no variable of a host is set, so no limit would hold; send at least session_id or cwd"))
 	case unusable(d.Verdict):
 		d.fail(fmt.Errorf("%s; run `ralph check %s`", d.Verdict.Problems[0], d.Policy))
 	case d.Verdict.Idle && !d.Verdict.Changed && !d.noteworthy():
 		d.close()
 		d.gatherer = nil
 	}
+}
+
+// named reports whether the input of a hook says anything about what it is an event of. A program names its events itself.
+func (d *Decision) named() bool {
+	ev, getenv := d.Event, d.loop.getenv
+	_, active := ev.Raw[vocab.StopHookActive].(bool)
+	return ev.Raw == nil || active || cmp.Or(ev.SessionID, ev.Cwd, ev.TranscriptPath, ev.TurnID, ev.Prompt, ev.LastAssistantMessage) != "" ||
+		slices.ContainsFunc(append(host.SessionVariables(), "CLAUDE_PROJECT_DIR"), func(name string) bool { return getenv(name) != "" })
 }
 
 // skipped finds the project, and returns why no rule is tried, or "".
@@ -204,10 +214,13 @@ func (d *Decision) skipped() (why string, err error) {
 	} else if err != nil {
 		return "", err
 	}
-	if paused, err := l.paused(d.Root, d.Event); err != nil {
-		return "", err
-	} else if paused {
-		return "the loop is paused", nil
+	if l.disk != nil {
+		var paused bool
+		if d.stopped, paused, err = l.disk.Ordered(d.Root, l.name, d.Event.SessionID); err != nil {
+			return "", fmt.Errorf("it is not known whether the loop is stopped or paused: %w", err)
+		} else if paused {
+			return "the loop is paused", nil
+		}
 	}
 	if d.busy, err = l.liveRun(d.Root, d.Event); err != nil {
 		return "", fmt.Errorf("it is not known whether a run is in progress: %w", err)
@@ -228,18 +241,6 @@ func (d *Decision) meet() error {
 	g := &gatherer{Decision: d, mem: memoryOf(l.store, d.Event, d.Root, l.name)}
 	g.files.world, d.gatherer = g, g
 	return g.open()
-}
-
-// paused reports whether the user paused the policy, or the session.
-func (l *Loop) paused(root string, ev host.Event) (bool, error) {
-	if l.disk == nil {
-		return false, nil
-	}
-	pauses, err := l.disk.Pauses(root)
-	if err != nil {
-		return false, fmt.Errorf("it is not known whether the loop is paused: %w", err)
-	}
-	return slices.ContainsFunc(pauses, func(p store.Pause) bool { return p.Covers(l.name, ev.SessionID) }), nil
 }
 
 // liveRun returns the policy's live run in a project, or "" if the event belongs to it.
@@ -282,7 +283,7 @@ func (d *Decision) root() (string, error) {
 
 // options returns the options of one evaluation.
 func (d *Decision) options() rules.Options {
-	o := rules.Options{Event: d.Event.Name, Run: d.Event.Run != "", Busy: d.busy, Policy: workspace.PolicyName(d.Policy), Watch: d.Event.Name == host.PreCompact && !host.BlocksCompaction(d.Event.Host), Time: d.Time, Turn: d.Event.Turn, NewTurn: d.Event.NewTurn, Budget: d.loop.budget}
+	o := rules.Options{Event: d.Event.Name, Run: d.Event.Run != "", Busy: d.busy, Stopped: d.stopped, Policy: workspace.PolicyName(d.Policy), Watch: d.Event.Name == host.PreCompact && !host.BlocksCompaction(d.Event.Host), Time: d.Time, Turn: d.Event.Turn, NewTurn: d.Event.NewTurn, Budget: d.loop.budget}
 	if l := d.loop; l.trusted != nil && d.Root != "" {
 		if err := l.trusted(d.Root); err != nil {
 			o.Untrusted = err.Error()
@@ -295,7 +296,7 @@ func (d *Decision) options() rules.Options {
 		o.Trace = rules.TraceFull
 	}
 	m := &d.gatherer.mem.entries
-	o.Memory, o.Project = m[0].Memory, m[1].Memory
+	o.Memory, o.Project, o.Session = m[0].Memory, m[1].Memory, m[2].Memory
 	return o
 }
 
@@ -372,9 +373,6 @@ func (d *Decision) evaluate(ctx context.Context) {
 	if g.budget != nil && g.budget.Late() {
 		d.notice(fmt.Sprintf("reading files took longer than %s in all; files that were not read count as missing", maxFileTime))
 	}
-	if g.mem.problem != "" {
-		d.notice(g.mem.problem)
-	}
 }
 
 // logLines adds the lines of text to those for stderr, each with the policy's prefix.
@@ -401,7 +399,11 @@ func (d *Decision) known(message string) {
 func (d *Decision) fail(err error) {
 	d.Err = err
 	v := cmp.Or(d.Verdict, &rules.Verdict{})
-	d.Verdict = &rules.Verdict{Fault: v.Fault, Reason: err.Error(), Private: d.quotes, Trace: v.Trace, Cost: v.Cost}
+	fault := v.Fault
+	if errors.As(err, new(memoryError)) {
+		fault = rules.FaultMemory
+	}
+	d.Verdict = &rules.Verdict{Fault: fault, Reason: err.Error(), Private: d.quotes, Trace: v.Trace, Cost: v.Cost}
 	t := host.Trouble(d.prefix, d.Event.Name, fmt.Errorf("%s: %w", d.Policy, err))
 	d.Notices, d.Known, d.Notes, d.Log = []string{t.Notice}, nil, nil, t.Log
 	if d.quotes {

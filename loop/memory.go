@@ -1,10 +1,10 @@
 package loop
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/ralph-sdk/ralph/host"
@@ -14,29 +14,37 @@ import (
 // memory is the loop memory of one event.
 type memory struct {
 	store   Store
-	keys    [2]Key   // of the session, of the project
-	entries [2]Entry // on which the decision was made
-	problem string   // why some could not be read
+	keys    [3]Key   // of the loop, of the project, of the session
+	entries [3]Entry // on which the decision was made
 }
 
 // memoryOf returns the memory of an event, which is not yet loaded.
 func memoryOf(s Store, ev host.Event, root, policy string) memory {
-	return memory{store: s, keys: [2]Key{
-		{Root: root, Policy: policy, Host: ev.Host, Session: ev.SessionID, Agent: ev.AgentID},
-		{Root: root, Policy: policy, Project: true},
-	}}
+	mine := Key{Root: root, Policy: policy, Host: ev.Host, Session: ev.SessionID, Agent: ev.AgentID}
+	all := Key{Host: ev.Host, Session: ev.SessionID}
+	if ev.SessionID == "" { // each project has one session of the events that name none
+		mine.Session, all.Session, all.Root = noSession, noSession, root
+	}
+	return memory{store: s, keys: [3]Key{mine, {Root: root, Policy: policy, Project: true}, all}}
 }
 
-// load reads the memories. One that cannot be read counts as empty and is reported: a damaged file of ralph must not
-// block a loop.
+// noSession is the session of events that name none.
+const noSession = "-"
+
+// A memoryError reports that what was counted is unknown, or cannot be stored.
+type memoryError struct{ err error }
+
+func (e memoryError) Error() string { return e.err.Error() }
+func (e memoryError) Unwrap() error { return e.err }
+
+// load reads the memories. If one cannot be read, nothing is known to be counted.
 func (m *memory) load(ctx context.Context) error {
 	entries, err := m.store.Load(ctx, m.keys[:]...)
-	if len(entries) != len(m.keys) {
-		return fmt.Errorf("the memory of the loop cannot be read: %w", cmp.Or(err, fmt.Errorf("Store.Load returned %d entries for %d keys", len(entries), len(m.keys))))
+	if err == nil && len(entries) != len(m.keys) {
+		err = fmt.Errorf("Store.Load returned %d entries for %d keys", len(entries), len(m.keys))
 	}
-	m.problem = ""
 	if err != nil {
-		m.problem = err.Error()
+		return memoryError{fmt.Errorf("it is not known how often the loop was continued: %w", err)}
 	}
 	copy(m.entries[:], entries)
 	return nil
@@ -48,10 +56,17 @@ func (m *memory) after(v *rules.Verdict) []Entry {
 		return nil
 	}
 	out := []Entry{{m.keys[0], v.Memory, m.entries[0].Version}}
-	if !reflect.DeepEqual(&v.Project, &m.entries[1].Memory) {
-		out = append(out, Entry{m.keys[1], v.Project, m.entries[1].Version})
+	for i, next := range []*rules.Memory{1: &v.Project, 2: &v.Session} {
+		if i > 0 && !reflect.DeepEqual(next, &m.entries[i].Memory) {
+			out = append(out, Entry{m.keys[i], *next, m.entries[i].Version})
+		}
 	}
 	return out
+}
+
+// shared reports whether, since before, only the memory of the session has changed.
+func (m *memory) shared(before [3]Entry) bool {
+	return m.entries[0].Version == before[0].Version && m.entries[1].Version == before[1].Version
 }
 
 // takeBack restores the memories that saved replaced, because the verdict does not take effect. If another process
@@ -69,10 +84,7 @@ func (m *memory) takeBack(ctx context.Context, saved []Entry) error {
 	}
 	var back []Entry
 	for _, e := range saved {
-		i := 0
-		if e.Key.Project {
-			i = 1
-		}
+		i := slices.Index(m.keys[:], e.Key)
 		if sameMemory(m.entries[i].Memory, e.Memory) {
 			m.entries[i].Memory = before[i].Memory
 			back = append(back, m.entries[i])

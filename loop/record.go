@@ -157,8 +157,11 @@ func (d *Decision) recordMemory(r *Record) {
 	r.Streak.Total, r.Streak.Progress = m.Total, shownProgress(d.Verdict.Progress)
 	r.Limits = d.Verdict.Limits
 	for _, l := range r.Limits {
-		if l.Name == "continuations" {
+		switch l.Name {
+		case "continuations":
 			r.Streak.Continuations = l.At
+		case "total":
+			r.Streak.Total = l.At // with what the session counts elsewhere
 		}
 	}
 	if r.Streak.Continuations > 0 { // otherwise the event begins a turn

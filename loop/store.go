@@ -11,9 +11,9 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// Key identifies the memory of a loop: that of a policy in a session, or with Project the one that all loops of a
-// policy in a project share. Fields may be empty: all events without a session are one loop, and so are events without
-// a project.
+// Key identifies a memory: that of a policy in a session, with Project the one that all loops of a policy in a project
+// share, or without Policy the one that all policies of a session share, in whatever directory. Fields may be empty: events
+// without a project are one loop. Events without a session are those of the session "-" of their project.
 type Key struct {
 	Root    string // the project root
 	Policy  string // the name of the policy: editing it does not start another loop
@@ -33,13 +33,14 @@ type Entry struct {
 // Store keeps the memories of loops. It must be safe for concurrent use, by several processes if they share its data.
 // Both methods return an error if their context is done. Package looptest tests implementations.
 type Store interface {
-	// Load returns one entry for each key, in order; a key without an entry has a zero Memory and Version "". With all
-	// entries it may return an error that some could not be read: those start again empty, and the error is reported to
-	// the user.
+	// Load returns one entry for each key, in order; a key without an entry has a zero Memory and Version "". If it cannot
+	// read one of them, it returns an error: what was counted is unknown, so the agent may stop, with
+	// [rules.FaultMemory]. Nothing but a missing entry is empty.
 	Load(ctx context.Context, keys ...Key) ([]Entry, error)
 
 	// Save saves all entries if each still has its Version. Otherwise it saves none and returns [ErrConflict], which
-	// may be wrapped.
+	// may be wrapped. After any other error the agent may stop, with [rules.FaultMemory]: a continuation is answered only
+	// once Save has returned nil.
 	Save(ctx context.Context, entries ...Entry) error
 }
 
@@ -56,7 +57,7 @@ func done(ctx context.Context) error {
 }
 
 // maxInMemory bounds the memories kept in the process.
-const maxInMemory = 100_000
+const maxInMemory = 200_000 // that of a loop, and what its session counts
 
 type inMemory struct {
 	mu    sync.Mutex
@@ -84,6 +85,7 @@ func copyOf(m rules.Memory) rules.Memory {
 	for rule, all := range m.Said {
 		m.Said[rule] = slices.Clone(all)
 	}
+	m.Of = maps.Clone(m.Of)
 	m.Values, m.Private = maps.Clone(m.Values), slices.Clone(m.Private)
 	return m
 }

@@ -2,13 +2,13 @@ package loop
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 
+	"github.com/ralph-sdk/ralph/internal/shellwords"
 	"github.com/ralph-sdk/ralph/internal/store"
+	"github.com/ralph-sdk/ralph/internal/workspace"
 )
 
 // LocalStore returns a [Store] in a directory of ralph, as [WithState] uses, for all processes of a machine. A process
@@ -21,14 +21,25 @@ type localStore struct {
 	held bool // the locks of the saved entries are held
 }
 
-// name returns the name of the file of a key.
-func (k Key) name() string {
-	parts := []string{"session", k.Host, k.Session, k.Agent, k.Root, k.Policy}
+// file returns the key of the memory's file.
+func (k Key) file() store.MemoryKey {
+	rest := fmt.Sprintf("%q", []string{k.Host, k.Agent}) // quoted, so that no two keys are equal
 	if k.Project {
-		parts = []string{"project", k.Root, k.Policy}
+		rest = "project"
 	}
-	sum := sha256.Sum256(fmt.Appendf(nil, "%q", parts)) // quoted, so that no two keys are equal
-	return hex.EncodeToString(sum[:12])
+	return store.MemoryKey{Root: k.Root, Policy: k.Policy, Session: k.Session, Rest: rest}
+}
+
+// reset returns the command that moves the memory away.
+func (k Key) reset() string {
+	words := []string{"ralph", "reset"}
+	if k.Policy != "" {
+		words = append(words, workspace.PolicyName(k.Policy))
+	}
+	if !k.Project {
+		words = append(words, "--session", k.Session)
+	}
+	return shellwords.Line(words)
 }
 
 func (s localStore) Load(ctx context.Context, keys ...Key) ([]Entry, error) {
@@ -36,21 +47,18 @@ func (s localStore) Load(ctx context.Context, keys ...Key) ([]Entry, error) {
 		return nil, err
 	}
 	out := make([]Entry, len(keys))
-	var problems []error
 	for i, key := range keys {
 		out[i].Key = key
-		line, version, err := s.dir.LoadMemory(key.name())
-		out[i].Version = version
+		line, version, err := s.dir.LoadMemory(key.file())
 		if err == nil && version != "" {
-			if err = json.Unmarshal(line, &out[i].Memory); err != nil {
-				err = fmt.Errorf("the memory of this loop is damaged and starts empty: %w", err)
-			}
+			err = json.Unmarshal(line, &out[i].Memory)
 		}
 		if err != nil {
-			problems = append(problems, err)
+			return nil, fmt.Errorf("%w; run `%s` to begin again with nothing counted", err, key.reset())
 		}
+		out[i].Version = version
 	}
-	return out, errors.Join(problems...)
+	return out, nil
 }
 
 func (s localStore) Save(ctx context.Context, entries ...Entry) error {
@@ -69,7 +77,7 @@ func (s localStore) Save(ctx context.Context, entries ...Entry) error {
 		defer unlock()
 	}
 	for _, e := range entries { // all or none
-		_, version, err := s.dir.LoadMemory(e.Key.name())
+		_, version, err := s.dir.LoadMemory(e.Key.file())
 		if err == nil && version != e.Version {
 			return fmt.Errorf("the memory of %s: %w", e.Key.Policy, ErrConflict)
 		}
@@ -78,7 +86,7 @@ func (s localStore) Save(ctx context.Context, entries ...Entry) error {
 	for _, e := range entries {
 		line, err := json.Marshal(e.Memory)
 		if err == nil {
-			err = s.dir.SaveMemory(e.Key.name(), line, e.Version)
+			err = s.dir.SaveMemory(e.Key.file(), line, e.Version)
 		}
 		if errors.Is(err, store.ErrChanged) {
 			err = fmt.Errorf("%w: %w", ErrConflict, err)
@@ -98,7 +106,7 @@ func (s localStore) lock(ctx context.Context, keys ...Key) (Store, func(), error
 		if err := s.dir.Refused(k.Root); err != nil {
 			return nil, nil, err
 		}
-		names[i] = store.MemoryLock(k.name())
+		names[i] = store.MemoryLock(k.file())
 	}
 	unlock, err := s.dir.Lock(ctx, names)
 	if err != nil {

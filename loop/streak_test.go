@@ -99,7 +99,8 @@ func TestTurns(t *testing.T) {
 }
 
 // Sessions and the agents in them have streaks of their own, and so have hosts,
-// projects and policies. What a policy says does not tell loops apart.
+// projects and policies. What a policy says does not tell loops apart. The total of a session is that of the policy's name
+// and content, wherever it is.
 func TestStreakKeys(t *testing.T) {
 	p := newProject(t, map[string]string{"step.txt": "1"})
 	l := p.loop(streakPolicy)
@@ -110,9 +111,9 @@ func TestStreakKeys(t *testing.T) {
 		want   string
 	}{
 		{"another session", func(ev *host.Event) { ev.SessionID = "other" }, "0 of 0, 0 the same"},
-		{"a subagent", func(ev *host.Event) { ev.AgentID = "7" }, "0 of 0, 0 the same"},
+		{"a subagent", func(ev *host.Event) { ev.AgentID = "7" }, "0 of 1, 0 the same"},
 		{"another host", func(ev *host.Event) { ev.Host = host.Codex }, "0 of 0, 0 the same"},
-		{"another project", func(ev *host.Event) { ev.Cwd = t.TempDir() }, "0 of 0, "},
+		{"another project", func(ev *host.Event) { ev.Cwd = t.TempDir() }, "0 of 1, "},
 		{"the same", func(*host.Event) {}, "1 of 1, 1 the same"},
 	} {
 		ev := p.turn("t")
@@ -127,6 +128,10 @@ func TestStreakKeys(t *testing.T) {
 		t.Errorf("an edited policy: %q, want %q", said(edited), want)
 	}
 	other := p.run(p.named("other.yaml", streakPolicy, nil), p.turn("t"))
+	if want := "0 of 1, 0 the same"; said(other) != want {
+		t.Errorf("a copy of the policy: %q, want %q", said(other), want)
+	}
+	other = p.run(p.named("another.yaml", streakPolicy+"  # another\n", nil), p.turn("t"))
 	if want := "0 of 0, 0 the same"; said(other) != want {
 		t.Errorf("another policy: %q, want %q", said(other), want)
 	}
@@ -228,8 +233,8 @@ func TestElapsedAndStep(t *testing.T) {
 	}{
 		{0, "0s 0s"},
 		{10 * time.Minute, "10m0s 10m0s"},
-		{-5 * time.Minute, "5m0s 0s"}, // a clock that was set back
-		{54 * time.Minute, "59m0s 54m0s"},
+		{-5 * time.Minute, "10m0s 0s"}, // a clock that was set back stands still
+		{54 * time.Minute, "59m0s 49m0s"},
 		{time.Minute, "stop limits.elapsed"},
 	} {
 		p.now = p.now.Add(s.wait)

@@ -51,8 +51,11 @@ func (m *memory) see(p *rules.Program, v *rules.Verdict) error {
 func (m *memory) Load(_ context.Context, keys ...loop.Key) ([]loop.Entry, error) {
 	out := make([]loop.Entry, len(keys))
 	for i, key := range keys {
-		out[i] = loop.Entry{Key: key, Memory: m.session}
-		if key.Project {
+		out[i] = loop.Entry{Key: key}
+		switch {
+		case key.Policy != "" && !key.Project:
+			out[i].Memory = m.session
+		case key.Project:
 			out[i].Memory = m.project
 		}
 	}

@@ -36,13 +36,13 @@ func (p *Project) Pause(ctx context.Context, policy, session string) (out Paused
 		out.Changed = err == nil
 		return out, err
 	}
-	return p.changePause(ctx, policy, session, true)
+	return p.changePause(policy, session, true)
 }
 
 // Resume undoes a pause. Other pauses stay.
 func (p *Project) Resume(ctx context.Context, policy, session string) (out Paused, err error) {
 	if policy != "" || session != "" {
-		out, err = p.changePause(ctx, policy, session, false)
+		out, err = p.changePause(policy, session, false)
 	} else {
 		err = os.Remove(filepath.Join(p.dir, filepath.FromSlash(workspace.OffFile)))
 		if out.Changed = err == nil; errors.Is(err, fs.ErrNotExist) {
@@ -56,7 +56,7 @@ func (p *Project) Resume(ctx context.Context, policy, session string) (out Pause
 	pauses, err := p.own.Pauses(p.dir)
 	if err != nil && out.Pause == (Pause{}) { // what it covered is unknown
 		out.Problem = err.Error()
-		return out, p.own.ChangePauses(ctx, p.dir, func([]store.Pause) []store.Pause { return nil })
+		return out, p.own.ResumeUnreadable(p.dir)
 	}
 	for _, o := range pauses {
 		if (out.Policy == "" || o.Policy == "" || o.Policy == out.Policy) && (out.Session == "" || o.Session == "" || o.Session == out.Session) {
@@ -67,7 +67,7 @@ func (p *Project) Resume(ctx context.Context, policy, session string) (out Pause
 }
 
 // changePause adds a pause or removes it.
-func (p *Project) changePause(ctx context.Context, policy, session string, add bool) (out Paused, err error) {
+func (p *Project) changePause(policy, session string, add bool) (out Paused, err error) {
 	out.Session = session
 	if policy != "" {
 		found, err := p.Find(policy)
@@ -76,16 +76,11 @@ func (p *Project) changePause(ctx context.Context, policy, session string, add b
 		}
 		out.Policy = found.Name
 	}
-	same := func(o store.Pause) bool { return o.Policy == out.Policy && o.Session == out.Session }
-	err = p.own.ChangePauses(ctx, p.dir, func(all []store.Pause) []store.Pause {
-		if out.Changed = slices.ContainsFunc(all, same) != add; !out.Changed {
-			return all
-		}
-		if add {
-			return append(all, store.Pause{Policy: out.Policy, Session: out.Session, At: p.now().UTC()})
-		}
-		return slices.DeleteFunc(all, same)
-	})
+	if add {
+		out.Changed, err = p.own.Pause(p.dir, store.Pause{Policy: out.Policy, Session: session, At: p.now().UTC()})
+	} else {
+		out.Changed, err = p.own.Resume(p.dir, store.Pause{Policy: out.Policy, Session: session})
+	}
 	return out, err
 }
 

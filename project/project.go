@@ -118,7 +118,7 @@ func (p *Project) look(ctx context.Context, policy Policy, session string) (foun
 	if f.verdict, err = l.Look(ctx, p.event(session)); err != nil {
 		return f, err
 	}
-	if f.verdict.Fault != "" && !f.verdict.Idle {
+	if f.verdict.Fault != "" && f.verdict.Fault != rules.FaultMemory && !f.verdict.Idle {
 		return f, errors.New(f.verdict.Reason)
 	}
 	for _, read := range f.verdict.Trace.Facts {
@@ -168,11 +168,9 @@ func (p *Project) off(policy string, session string) (string, error) {
 	if why, off := workspace.Off(p.dir, p.env); off {
 		return "all loops are off: " + why, nil
 	}
-	pauses, err := p.own.Pauses(p.dir)
-	for _, pause := range pauses {
-		if pause.Covers(policy, session) {
-			return "it is paused", nil
-		}
+	_, paused, err := p.own.Ordered(p.dir, policy, session)
+	if paused {
+		return "it is paused", nil
 	}
 	return "", err
 }
@@ -223,16 +221,16 @@ type ChangedError struct{ File string }
 // Error returns the message.
 func (e *ChangedError) Error() string { return e.File + " changed just now; run the command again" }
 
-// mark sets what all sessions of the project know about a policy's loop.
-func (p *Project) mark(ctx context.Context, policy string, stopped bool) error {
+// begin makes the streaks of a policy's loop in all sessions of the project begin again.
+func (p *Project) begin(ctx context.Context, policy string) error {
 	memories, key := loop.LocalStore(p.own.Dir()), loop.Key{Root: p.dir, Policy: policy, Project: true}
 	for {
 		entries, err := memories.Load(ctx, key)
-		if len(entries) != 1 { // replace a damaged one
+		if err != nil {
 			return err
 		}
 		e := entries[0]
-		e.Memory = rules.Memory{Said: e.Memory.Said, Reset: p.now(), Stopped: stopped}
+		e.Memory = rules.Memory{Said: e.Memory.Said, Reset: p.now()}
 		if err := memories.Save(ctx, e); !errors.Is(err, loop.ErrConflict) {
 			return err
 		}

@@ -360,8 +360,7 @@ func (p *Project) control(policy, id string) run.Control {
 	if _, off := workspace.Off(p.dir, func(string) string { return "" }); off {
 		return run.Pause
 	}
-	pauses, _ := p.own.Pauses(p.dir)
-	if slices.ContainsFunc(pauses, func(o store.Pause) bool { return o.Covers(policy, run.Session(id)) }) {
+	if _, paused, err := p.own.Ordered(p.dir, policy, run.Session(id)); paused || err != nil {
 		return run.Pause
 	}
 	return run.GoOn

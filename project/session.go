@@ -88,7 +88,7 @@ func (p *Project) Once(ctx context.Context, host, session, about string) bool {
 	if p.own.Dir() == "" || session == "" {
 		return true
 	}
-	key := strings.Join([]string{"reported", host, session, about}, "\x00")
+	key := store.MemoryKey{Root: "reported", Session: session, Rest: host + "\x00" + about}
 	unlock, err := p.own.Lock(ctx, []string{store.MemoryLock(key)})
 	if err != nil {
 		return true

@@ -151,7 +151,10 @@ func (p *Project) start(ctx context.Context, s *Started, r StartRequest, given m
 	case now.verdict.Aside != rules.Stopped:
 		return &ExistsError{File: now.file, Problem: "is already a loop of " + s.Policy.Short()}
 	}
-	return p.mark(ctx, s.Policy.Name, false)
+	if err := p.begin(ctx, s.Policy.Name); err != nil {
+		return err
+	}
+	return p.own.StartLoop(p.dir, s.Policy.Name)
 }
 
 // moveTo makes a session the owner of an existing loop.

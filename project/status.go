@@ -1,6 +1,7 @@
 package project
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -268,7 +269,7 @@ func (p *Project) remember(ctx context.Context, l *Loop, h history) error {
 	}
 	root := p.dir
 	entries, err := loop.LocalStore(p.own.Dir()).Load(ctx,
-		loop.Key{Root: root, Policy: d.Policy, Host: d.Host, Session: d.Session, Agent: d.Agent},
+		loop.Key{Root: root, Policy: d.Policy, Host: d.Host, Session: cmp.Or(d.Session, noSession), Agent: d.Agent},
 		loop.Key{Root: root, Policy: d.Policy, Project: true})
 	if len(entries) != 2 || err != nil {
 		return err

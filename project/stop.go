@@ -119,9 +119,10 @@ func (p *Project) stop(ctx context.Context, policy Policy, session, command stri
 	if s.Already {
 		return s, true, nil
 	}
-	if err := p.mark(ctx, policy.Name, true); err != nil {
+	if err := p.own.StopLoop(p.dir, policy.Name, p.now().UTC()); err != nil {
 		return s, false, err
 	}
+	_ = p.begin(ctx, policy.Name) // the loop is stopped, whatever its memory is; a start begins again too
 	if !l.Archived {
 		return s, true, p.record(loop.Head{Policy: policy.Name, Session: now.verdict.Loop.Owner, Command: command, Reason: "its state is kept: " + now.file, Loop: now.verdict.Loop})
 	}
@@ -129,7 +130,7 @@ func (p *Project) stop(ctx context.Context, policy Policy, session, command stri
 	if s.Archived, err = p.archive(ctx, policy, now.verdict.Loop, l.State, old, command); err != nil {
 		return s, false, err
 	}
-	return s, true, p.mark(ctx, policy.Name, false)
+	return s, true, p.own.StartLoop(p.dir, policy.Name)
 }
 
 // record logs that a command ended a loop.

@@ -585,14 +585,14 @@ func TestMemoryJSON(t *testing.T) {
 	when := time.Date(2026, 1, 2, 15, 4, 5, 0, time.FixedZone("", 3600))
 	m := rules.Memory{
 		Turn: "t1", Streak: 2, Total: 7, Since: when, Latest: when.Add(time.Minute), Progress: "[3]", Same: 1, Reset: when.Add(-time.Hour), Loop: &rules.LoopInfo{Name: "one", State: "one.json"},
-		Stopped: true, Seen: []string{"5d41402abc4b2a76"}, Notice: "7d793037a0760186",
+		Of: map[string]int{"p": 7}, Seen: []string{"5d41402abc4b2a76"}, Notice: "7d793037a0760186",
 		Said: map[string][]rules.Said{"hurry": {{At: when.UTC(), Turn: "t1"}}},
 	}
 	b, err := json.Marshal(m)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `{"v":1,"turn":"t1","streak":2,"total":7,"since":"2026-01-02T14:04:05Z","latest":"2026-01-02T14:05:05Z","progress":"[3]","same":1,"reset":"2026-01-02T13:04:05Z","stopped":true,"loop":{"name":"one","state":"one.json"},"seen":["5d41402abc4b2a76"],"notice":"7d793037a0760186","said":{"hurry":[{"at":"2026-01-02T14:04:05Z","turn":"t1"}]}}`
+	want := `{"v":1,"turn":"t1","streak":2,"total":7,"since":"2026-01-02T14:04:05Z","latest":"2026-01-02T14:05:05Z","progress":"[3]","same":1,"reset":"2026-01-02T13:04:05Z","of":{"p":7},"loop":{"name":"one","state":"one.json"},"seen":["5d41402abc4b2a76"],"notice":"7d793037a0760186","said":{"hurry":[{"at":"2026-01-02T14:04:05Z","turn":"t1"}]}}`
 	if diff := cmp.Diff(want, string(b)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -2,10 +2,14 @@ package rules
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
@@ -57,7 +61,8 @@ type Program struct {
 	mu       *sync.Mutex
 	compiler *compiler
 
-	pool sync.Pool // of *evaluation
+	pool   sync.Pool              // of *evaluation
+	digest atomic.Pointer[string] // of the files, once it is needed
 }
 
 // File is one file that a program was made of.
@@ -149,6 +154,21 @@ func (p *Program) Rules() []*Rule { return slices.Clone(p.loaded().rules) }
 
 // Files returns the files of the program: the policy first, then its includes and the schemas that it names.
 func (p *Program) Files() []File { return slices.Clone(p.loaded().files) }
+
+// content returns a digest of the files, whatever their names.
+func (p *Program) content() string {
+	if known := p.digest.Load(); known != nil {
+		return *known
+	}
+	h := sha256.New()
+	for _, f := range p.files {
+		fmt.Fprintf(h, "%d\n", len(f.Src))
+		h.Write(f.Src)
+	}
+	of := hex.EncodeToString(h.Sum(nil)[:12])
+	p.digest.Store(&of)
+	return of
+}
 
 // Limits returns the limits of the policy.
 func (p *Program) Limits() Limits { return p.loaded().limits }

@@ -62,7 +62,7 @@ func TestEndsAreSeen(t *testing.T) {
 		{name: "a fault of an effect", facts: todo("broken"), want: "rule broken: set: todo.left = todo.gone: the schema wants integer, the value is nil", fresh: "rule broken: set: todo.left = todo.gone: the schema wants integer, the value is nil"},
 
 		// Asked for.
-		{name: "ralph stop", facts: todo(""), with: rules.Options{Project: rules.Memory{Stopped: true}}},
+		{name: "ralph stop", facts: todo(""), with: rules.Options{Stopped: true}},
 		{name: "ralph stop that moved the file", with: rules.Options{Project: rules.Memory{Reset: today()}}},
 		{name: "a prompt", facts: todo("enough"), with: rules.Options{NewTurn: true}},
 		{name: "the event of a prompt", facts: todo("enough"), with: rules.Options{Event: "UserPromptSubmit"}},

@@ -58,6 +58,10 @@ func (ev *evaluation) bound() {
 		v.Bound, v.Reason = "continuations", fmt.Sprintf("the limit of %d continuations in a streak is reached", l.Continuations)
 	case m.Total >= l.Total:
 		v.Bound, v.Reason = "total", fmt.Sprintf("the limit of %d continuations in a session is reached", l.Total)
+	case v.Session.Streak >= ceilings().Continuations:
+		v.Bound, v.Reason = "continuations", fmt.Sprintf("the limit of %d continuations in a streak, of all policies of the session, is reached", ceilings().Continuations)
+	case v.Session.Total >= ceilings().Total:
+		v.Bound, v.Reason = "total", fmt.Sprintf("the limit of %d continuations in a session, of all policies, is reached", ceilings().Total)
 	case l.HasRepeats && ev.repeats >= l.Repeats:
 		v.Bound, v.Reason = "repeats", fmt.Sprintf("no progress in %d continuations (limits.repeats)", ev.repeats)
 	case m.Streak > 0 && elapsed >= l.Elapsed:

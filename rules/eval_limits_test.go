@@ -88,3 +88,48 @@ func TestLimitsBesideDeclaredNames(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
+
+// A policy's total counts what the session counts under its name or its content, and the built-in limits count all policies
+// of the session.
+func TestLimitsOfSessions(t *testing.T) {
+	const src = "ralph: 1\nlimits: {continuations: 1000, total: 5}\nrules: [{name: on, continue: '${loop.total}'}]\n"
+	eval := func(name string, o rules.Options) *rules.Verdict {
+		p, diags := rules.LoadBytes(t.Context(), name, []byte(src), rules.Config{})
+		if p == nil {
+			t.Fatal(diags.Format())
+		}
+		return p.Eval(t.Context(), rules.Values(nil), o)
+	}
+	session := eval("one.yaml", rules.Options{Memory: rules.Memory{Total: 2}}).Session
+	if session.Streak != 1 || session.Total != 1 || len(session.Of) != 2 || session.Of["one.yaml"] != 3 {
+		t.Fatalf("the session counts %+v", session)
+	}
+	for _, c := range []struct {
+		name    string
+		policy  string
+		session rules.Memory
+		want    string
+	}{
+		{"elsewhere", "one.yaml", session, "continue on: 3"},
+		{"under another name", "two.yaml", session, "continue on: 3"},
+		{"as often as it may", "one.yaml", rules.Memory{Of: map[string]int{"one.yaml": 5}}, "stop limits.total: the limit of 5 continuations in a session is reached"},
+		{"another policy", "two.yaml", rules.Memory{Of: map[string]int{"one.yaml": 5}}, "continue on: 0"},
+		{"all policies in a streak", "one.yaml", rules.Memory{Turn: "t", Streak: 10_000}, "stop limits.continuations: the limit of 10000 continuations in a streak, of all policies of the session, is reached"},
+		{"in the next turn", "one.yaml", rules.Memory{Turn: "s", Streak: 10_000}, "continue on: 0"},
+		{"all policies in a session", "one.yaml", rules.Memory{Turn: "s", Total: 100_000}, "stop limits.total: the limit of 100000 continuations in a session, of all policies, is reached"},
+	} {
+		o := rules.Options{Turn: "t", Session: c.session}
+		v := eval(c.policy, o)
+		if diff := cmp.Diff(c.want, said(v)); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", c.name, diff)
+		}
+		// A verdict that was made before the session counted the rest stays as long as no limit is reached.
+		first := eval(c.policy, rules.Options{Turn: "t"})
+		p, _ := rules.LoadBytes(t.Context(), c.policy, []byte(src), rules.Config{})
+		if stays := p.Recount(first, o); stays != (v.Action == rules.Continue) {
+			t.Errorf("%s: it stays: %v", c.name, stays)
+		} else if stays && !cmp.Equal(first.Session, v.Session) || stays && first.Memory.Total != v.Memory.Total {
+			t.Errorf("%s: %+v, %+v", c.name, first.Session, v.Session)
+		}
+	}
+}

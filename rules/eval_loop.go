@@ -85,7 +85,7 @@ func (ev *evaluation) head() bool {
 	switch name := v.Loop.Name; {
 	case off != "":
 		return ev.aside(Off, off)
-	case ev.verdict.Project.Stopped:
+	case ev.stopped:
 		return ev.aside(Stopped, fmt.Sprintf("the loop %s was stopped; run `ralph start %s` to continue it", name, ev.called()))
 	case ev.busy != "":
 		return ev.aside(InRun, fmt.Sprintf("run %s continues the loop %s; run `ralph stop %s` to end it", ev.busy, name, ev.called()))
@@ -121,7 +121,7 @@ func (ev *evaluation) aside(a Aside, why string) bool {
 // ralph or by a pointer to another file.
 func (ev *evaluation) gone(g *gathered) bool {
 	last := ev.verdict.Memory.Loop
-	return last != nil && ev.decides() && !ev.verdict.Project.Stopped && g.noFile() && g.Path == last.State
+	return last != nil && ev.decides() && !ev.stopped && g.noFile() && g.Path == last.State
 }
 
 // lacks returns the fact whose missing file means that there is no loop: its state, or one in the path of the state.

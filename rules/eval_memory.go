@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -21,11 +22,13 @@ func (ev *evaluation) remember() {
 		// Nothing was decided.
 	case v.Action == Continue:
 		session.continued(v.Progress, ev.failed != "", now)
+		v.Session.share(ev.counted(), session.Total)
 		v.Changed = true
 	case v.Bound != "" || v.Fault != "" || v.Idle || ev.compacts():
 		// The streak continues: a user who raises the limit continues it, and other events do not end it.
 	case session.Streak > 0:
 		session.endStreak()
+		v.Session.Streak = 0
 		v.Changed = true
 	}
 	if session.Began.IsZero() && !now.IsZero() && !v.Idle && ev.program.table.find(vocab.SessionElapsed) != nil {
@@ -39,6 +42,48 @@ func (ev *evaluation) remember() {
 	}
 	moved := ev.keepLoop(session)
 	v.Changed = v.Changed || mine || ours || kept || moved
+}
+
+// counted returns the names under which a session counts the continuations of the policy.
+func (ev *evaluation) counted() []string { return ev.program.counted(ev.policy) }
+
+func (p *Program) counted(policy string) []string {
+	return []string{cmp.Or(policy, p.Name), "#" + p.content()}
+}
+
+// Recount counts the verdict in o.Session, which other policies of the session changed since Eval. It reports whether the
+// verdict stays as it is; otherwise a limit is reached now, and Eval must decide again.
+func (p *Program) Recount(v *Verdict, o Options) bool {
+	p = p.loaded()
+	session := o.Session
+	session.beginTurn(&o)
+	if v.Action == Continue {
+		names, before := p.counted(o.Policy), v.Memory.Total-1
+		for _, name := range names {
+			before = max(before, session.Of[name])
+		}
+		if most := ceilings(); session.negative() || session.Streak >= most.Continuations || session.Total >= most.Total || before >= p.limits.Total {
+			return false
+		}
+		v.Memory.Total = before + 1
+		session.share(names, v.Memory.Total)
+	}
+	v.Session = session
+	return true
+}
+
+// joinSession adds what the session knows of the policy in other directories and under other names, and reports a clock that
+// went back.
+func (ev *evaluation) joinSession() {
+	v := ev.verdict
+	if len(v.Session.Of) > 0 {
+		for _, name := range ev.counted() {
+			v.Memory.Total = max(v.Memory.Total, v.Session.Of[name])
+		}
+	}
+	if latest := later(v.Memory.clock(), v.Project.clock()); !ev.now.IsZero() && latest.Sub(ev.now) > maxClockBack {
+		ev.report(sentencef("the clock is more than an hour behind %s, when the loop was continued last; its time stands still until then", latest.UTC().Format(time.RFC3339)))
+	}
 }
 
 // loop returns the value of a name that comes from the loop memory.
@@ -125,7 +170,11 @@ func (m *Memory) say(parts []Part, rules []*Rule, project bool, turn string, now
 				m.Said = map[string][]Said{}
 			}
 		}
-		kept := slices.DeleteFunc(slices.Clone(m.Said[r.Name]), func(s Said) bool { return !r.Unless.counts(s, turn, now) })
+		kept := slices.Clone(m.Said[r.Name])
+		if len(kept) > 0 {
+			now = later(kept[len(kept)-1].At, now)
+		}
+		kept = slices.DeleteFunc(kept, func(s Said) bool { return !r.Unless.counts(s, turn, now) })
 		kept = append(kept, Said{At: now, Turn: turn})
 		m.Said[r.Name] = kept[max(0, len(kept)-r.Unless.Times):]
 	}

@@ -78,3 +78,41 @@ rules:
 		t.Error("a policy that does not ask for session.elapsed remembers when the session began")
 	}
 }
+
+// A clock that goes back stands still in a streak and in a window, and is reported if it goes back by more than an hour. A
+// prompt begins again.
+func TestClockGoesBack(t *testing.T) {
+	p := load(t, policy(`
+limits: {elapsed: 10h, total: 99}
+rules:
+  - {name: asked, unless_repeated: {times: 2, within: 3h}, when: cwd == "ask", continue: asked}
+  - {name: on, continue: "${loop.elapsed} ${loop.step}"}
+`))
+	var o rules.Options
+	for _, s := range []struct {
+		at        time.Duration
+		cwd, turn string
+		want      string
+		reported  int
+	}{
+		{0, "", "a", "continue on: 0s 0s", 0},
+		{2 * time.Hour, "", "a", "continue on: 2h0m0s 2h0m0s", 0},
+		{90 * time.Minute, "", "a", "continue on: 2h0m0s 0s", 0},
+		{0, "", "a", "continue on: 2h0m0s 0s", 1},
+		{-1000 * time.Hour, "", "a", "continue on: 2h0m0s 0s", 1},
+		{3 * time.Hour, "", "a", "continue on: 3h0m0s 1h0m0s", 0},
+		{11 * time.Hour, "", "a", "stop limits.elapsed: this streak has lasted 11h0m0s, the limit is 10h0m0s", 1},
+		{0, "", "b", "continue on: 0s 0s", 0},
+		{1 * time.Hour, "ask", "c", "continue asked: asked", 0},
+		{5 * time.Hour, "ask", "d", "continue asked: asked", 0},
+		{0, "ask", "e", "continue asked: asked", 1}, // the first is five hours old, not one
+		{0, "ask", "f", "continue on: 0s 0s", 1},
+	} {
+		o.Time, o.Turn = today().Add(s.at), s.turn
+		v := p.Eval(t.Context(), rules.Values(map[string]any{"cwd": s.cwd}), o)
+		if got := said(v); got != s.want || len(v.Problems) != s.reported {
+			t.Errorf("after %s, turn %s: %s, %q; want %s", s.at, s.turn, got, reported(v), s.want)
+		}
+		o.Memory = again(t, v.Memory)
+	}
+}

@@ -49,6 +49,7 @@ type current struct {
 	trace     TraceLevel
 	watch     bool
 	inRun     bool
+	stopped   bool
 
 	start   time.Time // of a full trace
 	scratch meter     // for what only a full trace shows
@@ -113,7 +114,11 @@ func (p *Program) Eval(ctx context.Context, f Facts, o Options) *Verdict {
 // eval returns the verdict that decide makes.
 func (p *Program) eval(ctx context.Context, f Facts, o *Options, decide func(*evaluation)) *Verdict {
 	if p == nil || p.table == nil {
-		return &Verdict{Fault: FaultRule, Reason: noPolicy, Problems: []Problem{{Text: noPolicy}}, Memory: o.Memory, Project: o.Project}
+		return &Verdict{Fault: FaultRule, Reason: noPolicy, Problems: []Problem{{Text: noPolicy}}, Memory: o.Memory, Project: o.Project, Session: o.Session}
+	}
+	if o.Memory.negative() || o.Session.negative() {
+		why := errNegative.Error()
+		return &Verdict{Fault: FaultMemory, Reason: why, Problems: []Problem{{Text: why}}, Memory: o.Memory, Project: o.Project, Session: o.Session}
 	}
 	if ctx == nil {
 		ctx = context.Background()
@@ -140,18 +145,16 @@ func (p *Program) eval(ctx context.Context, f Facts, o *Options, decide func(*ev
 	v.Parts = room.parts[:0]
 	v.Memory = o.Memory
 	v.Project = o.Project
+	v.Session = o.Session
 	ev.program, ev.facts, ev.verdict = p, f, v
 	ev.event, ev.now, ev.busy, ev.untrusted, ev.policy = o.Event, o.Time, o.Busy, o.Untrusted, o.Policy
-	ev.trace, ev.watch, ev.inRun = o.Trace, o.Watch, o.Run
+	ev.trace, ev.watch, ev.inRun, ev.stopped = o.Trace, o.Watch, o.Run, o.Stopped
 	ev.meter.begin(ctx, o.Budget)
 	m := &v.Memory
-	if min(m.Streak, m.Total, m.Same, m.Failures) < 0 {
-		m.Streak, m.Total, m.Same, m.Failures = max(0, m.Streak), max(0, m.Total), max(0, m.Same), max(0, m.Failures)
-		ev.report(public("a count of the memory is negative and counts as 0"))
-	}
 	// A turn without continuations needs no memory: most stops of most agents write nothing.
 	said := m.Streak > 0 || len(m.Said) > 0
 	v.Changed = m.begin(o) && said
+	v.Session.beginTurn(o)
 	ev.repeats = m.Same
 	if ev.full() {
 		ev.start, ev.scratch = time.Now(), ev.meter
@@ -185,7 +188,7 @@ func (ev *evaluation) run(decide func(*evaluation)) {
 		}
 		v := ev.verdict
 		at, what := ev.place()
-		*v = Verdict{Fault: FaultPanic, Pos: at, Trace: v.Trace, Memory: v.Memory, Project: v.Project, Changed: v.Changed}
+		*v = Verdict{Fault: FaultPanic, Pos: at, Trace: v.Trace, Memory: v.Memory, Project: v.Project, Session: v.Session, Changed: v.Changed}
 		switch {
 		case ev.meter.over == nil:
 			v.Reason, v.Private = fmt.Sprintf("internal error: %v", r), ev.read
@@ -297,6 +300,7 @@ func (ev *evaluation) decide() {
 // tryRules tries the rules.
 func (ev *evaluation) tryRules() {
 	p, v := ev.program, ev.verdict
+	ev.joinSession()
 	ev.checkValues()
 	prompt, mute, watches := ev.prompt(), ev.mute(), ev.watches()
 	var chosen *Rule // the first rule that continues

@@ -103,7 +103,7 @@ func TestLoop(t *testing.T) {
 		{"an owner of a wrong type", with1(worker(nil), "state", with(is(object{"phase": "work", "done": 1, "total": 3, "flag": "x"}), "/session")), rules.Options{}, "it is not known whose loop login is: specs/login/state.json: state.session expected integer, got string", rules.Foreign, true, loop("")},
 		{"a link to no file", &world{facts: map[string]rules.Value{"feature": is("login"), "state": {Status: rules.Missing, Quiet: true, Problem: "is a link to a file that does not exist", Found: true}}}, rules.Options{}, "no loop: specs/login/state.json is a link to a file that does not exist; run `ralph start tasks` to start one", rules.NoLoop, true, nil},
 		{"a run", worker(busy(nil)), rules.Options{Busy: "r7"}, "run r7 continues the loop login; run `ralph stop tasks` to end it", rules.InRun, true, loop("")},
-		{"stopped", worker(busy(nil)), rules.Options{Project: rules.Memory{Stopped: true}}, "the loop login was stopped; run `ralph start tasks` to continue it", rules.Stopped, false, loop("")},
+		{"stopped", worker(busy(nil)), rules.Options{Stopped: true}, "the loop login was stopped; run `ralph start tasks` to continue it", rules.Stopped, false, loop("")},
 		{"of a project that is not trusted", worker(busy(object{"session": "s2"})), rules.Options{Untrusted: "ask me"}, "specs/login/state.json holds a loop, which is not continued: ask me", rules.Distrusted, true, loop("s2")},
 		{"no loop in such a project", &world{}, rules.Options{Untrusted: "ask me"}, "no loop: feature.txt is missing; run `ralph start tasks` to start one", rules.NoLoop, false, nil},
 		{"at a prompt", worker(busy(object{"session": "s2"})), rules.Options{Event: "UserPromptSubmit"}, "the policy does not decide UserPromptSubmit", "", false, nil},

@@ -2,7 +2,9 @@ package rules
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,14 +21,14 @@ import (
 //	{"v": 1, "turn": "t1", "streak": 2, "total": 7, "progress": "[3]", "same": 1,
 //	 "since": "2026-01-02T15:04:05Z", "latest": "2026-01-02T15:06:00Z",
 //	 "loop": {"name": "001-login", "state": ".specify/specs/001-login/.speckit-state.json"}, "seen": ["5d41402abc4b2a76"],
-//	 "notice": "7d793037a0760186", "shown": ["2d711642b726b044"], "began": "2026-01-02T13:00:00Z", "said": {"hurry": [{"at": "2026-01-02T15:06:00Z", "turn": "t1"}]},
+//	 "of": {"speckit": 7}, "notice": "7d793037a0760186", "shown": ["2d711642b726b044"], "began": "2026-01-02T13:00:00Z", "said": {"hurry": [{"at": "2026-01-02T15:06:00Z", "turn": "t1"}]},
 //	 "values": {"section": "Parser"}, "private": ["section"]}
 //
 // without zero fields. Any version other than 1 is an error.
 type Memory struct {
 	Turn   string    `json:"turn,omitempty"`   // of the latest event, as the host names it, otherwise #1, #2, …
 	Streak int       `json:"streak,omitempty"` // continuations since the user's last prompt, or since a later stop that no limit and no error caused
-	Total  int       `json:"total,omitempty"`  // continuations in all
+	Total  int       `json:"total,omitempty"`  // continuations in all, of this loop and those that Of counts with it
 	Since  time.Time `json:"since,omitzero"`   // of the first continuation of the streak
 	Latest time.Time `json:"latest,omitzero"`  // of the latest one
 
@@ -40,9 +42,9 @@ type Memory struct {
 	// do not apply. In the memory of a session it is the latest reset that the session noticed.
 	Reset time.Time `json:"reset,omitzero"`
 
-	// Stopped says that the user stopped the loop without removing its state: no session is continued until a start. It
-	// is set only in the memory of a project.
-	Stopped bool `json:"stopped,omitempty"`
+	// Of counts the continuations of a session by policy, under its name and under the digest of its content, in whatever
+	// directory. It is set only in the memory that all policies of a session share.
+	Of map[string]int `json:"of,omitempty"`
 
 	// Loop is the loop of the session's last decision, with Name and State; nil if it had none.
 	Loop *LoopInfo `json:"loop,omitempty"`
@@ -115,8 +117,8 @@ func (m *Memory) UnmarshalJSON(b []byte) error {
 	switch {
 	case j.V != memoryVersion:
 		return fmt.Errorf("the memory has version %d; this release reads version %d", j.V, memoryVersion)
-	case j.Streak < 0 || j.Total < 0 || j.Same < 0 || j.Failures < 0:
-		return fmt.Errorf("a count of the memory is negative")
+	case (*Memory)(&j.memoryForm).negative():
+		return errNegative
 	}
 	*m = Memory(j.memoryForm)
 	for name, b := range j.Values {
@@ -132,6 +134,18 @@ func (m *Memory) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
+var errNegative = errors.New("a count of the memory is negative")
+
+// negative reports whether a count is below zero.
+func (m *Memory) negative() bool {
+	for _, n := range m.Of {
+		if n < 0 {
+			return true
+		}
+	}
+	return min(m.Streak, m.Total, m.Same, m.Failures) < 0
+}
+
 // elapsed returns the time since the first continuation of the streak, 0 for a zero now.
 func (m *Memory) elapsed(now time.Time) time.Duration { return m.ofStreak(m.Since, now) }
 
@@ -139,10 +153,10 @@ func (m *Memory) elapsed(now time.Time) time.Duration { return m.ofStreak(m.Sinc
 func (m *Memory) step(now time.Time) time.Duration { return m.ofStreak(m.Latest, now) }
 
 func (m *Memory) ofStreak(from, now time.Time) time.Duration {
-	if m.Streak == 0 {
+	if m.Streak == 0 || now.IsZero() {
 		return 0
 	}
-	return since(from, now)
+	return since(from, later(m.Latest, now))
 }
 
 func since(from, now time.Time) time.Duration {
@@ -150,6 +164,30 @@ func since(from, now time.Time) time.Duration {
 		return 0
 	}
 	return max(0, now.Sub(from))
+}
+
+// later returns the later of two times: within a streak or a window, a clock that goes back stands still.
+func later(latest, now time.Time) time.Time {
+	if now.Before(latest) {
+		return latest
+	}
+	return now
+}
+
+// maxClockBack is how far a clock may go back unreported.
+const maxClockBack = time.Hour
+
+// clock returns the latest time that counts for the streak or a rule.
+func (m *Memory) clock() (latest time.Time) {
+	if m.Streak > 0 {
+		latest = m.Latest
+	}
+	for _, all := range m.Said {
+		if len(all) > 0 {
+			latest = later(all[len(all)-1].At, latest)
+		}
+	}
+	return latest
 }
 
 // repeats returns how many of the latest continuations had the current progress. Unknown progress counts as unchanged,
@@ -167,6 +205,11 @@ func (m *Memory) begin(o *Options) (newTurn bool) {
 		m.endStreak()
 		m.Loop, m.Notice, m.Reset = nil, "", o.Project.Reset
 	}
+	return m.beginTurn(o)
+}
+
+// beginTurn ends the streak if the event is of another turn.
+func (m *Memory) beginTurn(o *Options) bool {
 	turn := o.Turn
 	switch {
 	case turn == "" && o.NewTurn:
@@ -204,13 +247,26 @@ func (m *Memory) continued(progress string, failed bool, now time.Time) {
 	} else {
 		m.Same = 1
 	}
-	m.Latest, m.Progress = now, progress
+	m.Latest, m.Progress = later(m.Latest, now), progress
 	m.Streak++
 	m.Failures++
 	if !failed {
 		m.Failures = 0
 	}
 	m.Total++
+}
+
+// share counts a continuation in the memory that all policies of a session share. total is what the policy's names count
+// after it.
+func (m *Memory) share(names []string, total int) {
+	m.Streak++
+	m.Total++
+	of := make(map[string]int, len(m.Of)+len(names))
+	maps.Copy(of, m.Of)
+	for _, name := range names {
+		of[name] = max(of[name], total)
+	}
+	m.Of = of
 }
 
 // counts reports whether an earlier verdict of a rule still counts for it.
@@ -228,8 +284,11 @@ func memoryFor(per string, session, project *Memory) *Memory {
 
 // said counts the verdicts of a rule within its window.
 func (m *Memory) said(rule string, u *Unless, turn string, now time.Time) int {
-	n := 0
-	for _, s := range m.Said[rule] {
+	n, all := 0, m.Said[rule]
+	if len(all) > 0 {
+		now = later(all[len(all)-1].At, now)
+	}
+	for _, s := range all {
 		if u.counts(s, turn, now) {
 			n++
 		}

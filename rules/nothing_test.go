@@ -190,9 +190,10 @@ func TestForeignWords(t *testing.T) {
 		t.Errorf("an action that is none is %s", b)
 	}
 	p := load(t, policy("rules: [{name: a, continue: x}]\n"))
-	v := p.Eval(t.Context(), nil, rules.Options{Memory: rules.Memory{Streak: -1000, Total: -1000}})
-	if v.Memory.Streak != 1 || v.Memory.Total != 1 || len(v.Problems) != 1 {
-		t.Errorf("after a negative count it is %d of %d: %q", v.Memory.Streak, v.Memory.Total, v.Problems)
+	for _, o := range []rules.Options{{Memory: rules.Memory{Streak: -1000, Total: -1000}}, {Session: rules.Memory{Of: map[string]int{"policy.yaml": -1}}}} {
+		if v := p.Eval(t.Context(), nil, o); v.Action != rules.Stop || v.Fault != rules.FaultMemory || len(v.Problems) != 1 || v.Changed {
+			t.Errorf("after a negative count: %s, %q", said(v), v.Problems)
+		}
 	}
 	if v := p.Eval(t.Context(), rules.Values(map[string]any{"now": 1, "loop.total": 2, "nosuch": 3}), rules.Options{}); len(v.Problems) != 3 {
 		t.Errorf("values that nothing takes: %q", v.Problems)

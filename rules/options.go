@@ -27,11 +27,14 @@ type Options struct {
 	// not continued, no program runs in the project, and for a policy without a loop facts of its files are missing. ""
 	// is a trusted project.
 	Untrusted string
+	// Stopped says that a person stopped the loop without removing its state: no session is continued until a start.
+	Stopped bool
 	// Policy is the policy's name in commands, for texts that name one; "" means Program.Name.
 	Policy string
 
 	Memory  Memory // of this loop
 	Project Memory // shared by the loops of a project, for per: project
+	Session Memory // shared by all policies of a session, for the ceilings and Memory.Of
 	Budget  Budget
 	Trace   TraceLevel
 }

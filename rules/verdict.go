@@ -76,10 +76,11 @@ type Verdict struct {
 	// Measure is the progress, if the policy declares how to measure it and the decision read what that needs.
 	Measure *Measure `json:"measure,omitempty"`
 
-	// Memory and Project are the memories after this verdict. If Changed, store both by compare-and-set, also on stops,
-	// before you act on the verdict.
+	// Memory, Project and Session are the memories after this verdict. If Changed, store them by compare-and-set, also on
+	// stops, before you act on the verdict.
 	Memory  Memory `json:"memory"`
 	Project Memory `json:"project"`
+	Session Memory `json:"session"`
 	Changed bool   `json:"changed,omitempty"`
 
 	Cost  Budget `json:"cost"` // what the evaluation spent

@@ -24,7 +24,7 @@ func (r *Runner) firstPrompt(ctx context.Context) error {
 		return r.interrupted(ctx)
 	case err != nil:
 		return endf(Failed, "%v", err)
-	case v.Aside != "" && v.Aside != rules.NoLoop:
+	case v.Aside != "" && v.Aside != rules.NoLoop, v.Fault == rules.FaultMemory:
 		return endf(Failed, "%s", v.Reason)
 	}
 	p.Phase, p.Prompt, p.Memory = ready, r.waiting(r.plan.Prompt), &v.Memory
@@ -123,28 +123,44 @@ func (m memories) Load(ctx context.Context, keys ...loop.Key) ([]loop.Entry, err
 		switch out[i].Key = k; {
 		case k.Project:
 			shared, err := m.r.project.Load(ctx, k)
-			if len(shared) != 1 {
+			if err == nil && len(shared) != 1 {
+				err = fmt.Errorf("Store.Load returned %d entries for a key", len(shared))
+			}
+			if err != nil {
 				return nil, err
 			}
 			out[i] = shared[0]
-		case m.r.progress.Memory != nil:
-			out[i].Memory, out[i].Version = *m.r.progress.Memory, "kept"
+		default:
+			if kept := *m.kept(k); kept != nil {
+				out[i].Memory, out[i].Version = *kept, "kept"
+			}
 		}
 	}
 	return out, nil
 }
 
 func (m memories) Save(ctx context.Context, entries ...loop.Entry) error {
-	kept := m.r.progress.Memory
 	for _, e := range entries {
-		if !e.Key.Project {
-			kept = &e.Memory
-		} else if err := m.r.project.Save(ctx, e); err != nil {
-			return err
+		if e.Key.Project {
+			if err := m.r.project.Save(ctx, e); err != nil {
+				return err
+			}
 		}
 	}
-	m.r.progress.Memory = kept
+	for _, e := range entries {
+		if !e.Key.Project {
+			*m.kept(e.Key) = &e.Memory
+		}
+	}
 	return nil
+}
+
+// kept is where the run keeps a memory of its own: of its loop, or of its session.
+func (m memories) kept(k loop.Key) **rules.Memory {
+	if k.Policy == "" {
+		return &m.r.progress.Counted
+	}
+	return &m.r.progress.Memory
 }
 
 // facts returns the world with run.NAME. transcript.failed is nil: the outcome has the failure.

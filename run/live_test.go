@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ralph-sdk/ralph/host"
+	"github.com/ralph-sdk/ralph/internal/store"
 	"github.com/ralph-sdk/ralph/loop"
-	"github.com/ralph-sdk/ralph/rules"
 	"github.com/ralph-sdk/ralph/run"
 )
 
@@ -233,8 +233,7 @@ func TestLoopOfTheRun(t *testing.T) {
 				write(t, filepath.Join(dir, "state.json"), c.state)
 			}
 			if c.stopped {
-				entry := loop.Entry{Key: loop.Key{Root: dir, Policy: "policy.yaml", Project: true}, Memory: rules.Memory{Stopped: true}}
-				if err := loop.LocalStore(state).Save(t.Context(), entry); err != nil {
+				if err := store.Open(state).StopLoop(dir, "policy.yaml", time.Now()); err != nil {
 					t.Fatal(err)
 				}
 			}

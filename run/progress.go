@@ -50,9 +50,10 @@ type progress struct {
 	Transcript string    `json:"transcript,omitempty"`
 	ResetsAt   time.Time `json:"resets_at,omitzero"`
 
-	Memory *rules.Memory `json:"memory,omitempty"`
-	Seq    int           `json:"seq"` // number of the latest event
-	Event  *Event        `json:"event,omitempty"`
+	Memory  *rules.Memory `json:"memory,omitempty"`
+	Counted *rules.Memory `json:"counted,omitempty"` // what the run's session counts for all policies
+	Seq     int           `json:"seq"`               // number of the latest event
+	Event   *Event        `json:"event,omitempty"`
 }
 
 // maxText bounds the agent's last message that is kept for the policy; promises are at its end.

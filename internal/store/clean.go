@@ -45,6 +45,7 @@ func (s *Store) Clean(now time.Time, older time.Duration) error {
 	return errors.Join(
 		s.cleanDir(hintDir, listSuffix, now.Add(-older), s.removeGuarded),
 		s.cleanDir(memoryDir, memorySuffix, now.Add(-older), s.removeGuarded),
+		s.cleanDir(resetDir, memorySuffix, now.Add(-older), removeTemp),
 		s.cleanDir(memoryDir, ".tmp", now.Add(-maxTempAge), removeTemp),
 		s.cleanDir(textDir, ".tmp", now.Add(-maxTempAge), removeTemp),
 		s.cleanDir(lockDir, lockSuffix, now.Add(-older), removeLock),

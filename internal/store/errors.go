@@ -13,7 +13,7 @@ var ErrChanged = errors.New("changed since it was read")
 // An Error reports that ralph's own directory could not be used.
 type Error struct {
 	Path string // the file or directory, absolute; empty if there is no directory
-	Op   string // the operation: "read", "write", "lock", "log", "clean", "approve", "list", "revoke"
+	Op   string // the operation: "read", "write", "lock", "log", "clean", "approve", "list", "revoke", "remove", "reset"
 	Err  error  // the cause
 }
 

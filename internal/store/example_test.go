@@ -17,19 +17,19 @@ func ExampleStore_SaveMemory() {
 	}
 	defer os.RemoveAll(dir)
 	s := store.Open(dir)
-	unlock, err := s.Lock(context.Background(), []string{store.MemoryLock("session and policy")})
+	unlock, err := s.Lock(context.Background(), []string{store.MemoryLock(store.MemoryKey{Root: "session and policy"})})
 	if err != nil {
 		log.Fatal(err)
 	}
 	defer unlock()
 
-	_, version, err := s.LoadMemory("session and policy")
+	_, version, err := s.LoadMemory(store.MemoryKey{Root: "session and policy"})
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(s.SaveMemory("session and policy", []byte(`{"v":1,"streak":1}`), version))
-	fmt.Println(s.SaveMemory("session and policy", []byte(`{"v":1,"streak":1}`), version))
+	fmt.Println(s.SaveMemory(store.MemoryKey{Root: "session and policy"}, []byte(`{"v":1,"streak":1}`), version))
+	fmt.Println(s.SaveMemory(store.MemoryKey{Root: "session and policy"}, []byte(`{"v":1,"streak":1}`), version))
 	// Output:
 	// <nil>
-	// session and policy: changed since it was read
+	// the memory changed since it was read
 }

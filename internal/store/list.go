@@ -8,26 +8,12 @@ import (
 	"time"
 )
 
-// What a user said about a project is kept as a list in one file.
+// The hints of a project are kept as a list in one file.
 const (
-	pauseDir   = "pauses"
 	hintDir    = "hints"
 	listSuffix = ".json"
 	maxList    = 64 << 10
 )
-
-// A Pause is what a user paused in a project: a policy in every session, every policy in a
-// session, or one policy in one session.
-type Pause struct {
-	Policy  string    `json:"policy,omitempty"`  // "" is every policy
-	Session string    `json:"session,omitempty"` // "" is every session
-	At      time.Time `json:"at"`
-}
-
-// Covers reports whether a policy is paused in a session.
-func (p Pause) Covers(policy, session string) bool {
-	return (p.Policy == "" || p.Policy == policy) && (p.Session == "" || p.Session == session)
-}
 
 // A Hint is what the user has to add to the next matching continuation.
 type Hint struct {
@@ -42,19 +28,11 @@ func (h Hint) Fits(policy, session string) bool {
 	return Pause{Policy: h.Policy, Session: h.Session}.Covers(policy, session)
 }
 
-// Pauses returns what is paused in a project, the oldest first. The error is an [*Error].
-func (s *Store) Pauses(root string) ([]Pause, error) { return load[Pause](s, pauseDir, root) }
-
-// ChangePauses replaces the pauses of a project with the result of change. A file that cannot be read counts as empty.
-// The change is atomic, and processes wait for one another. The error is an [*Error].
-func (s *Store) ChangePauses(ctx context.Context, root string, change func([]Pause) []Pause) error {
-	return replaceList(ctx, s, pauseDir, root, change)
-}
-
 // Hints returns the hints of a project that wait, the oldest first. The error is an [*Error].
 func (s *Store) Hints(root string) ([]Hint, error) { return load[Hint](s, hintDir, root) }
 
-// ChangeHints is [Store.ChangePauses] for hints.
+// ChangeHints replaces the hints of a project with the result of change. A file that cannot be read counts as empty. The
+// change is atomic, and processes wait for one another. The error is an [*Error].
 func (s *Store) ChangeHints(ctx context.Context, root string, change func([]Hint) []Hint) error {
 	return replaceList(ctx, s, hintDir, root, change)
 }

@@ -2,17 +2,22 @@ package store
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
-
-	"github.com/ralph-sdk/ralph/internal/syserr"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
 )
 
 const (
 	memoryDir    = "memory"
+	resetDir     = "reset" // what a person moved out of memoryDir
 	memorySuffix = ".json"
 
 	maxMemorySize = 4 << 20
@@ -21,18 +26,33 @@ const (
 	maxMemoryHistory = 16 << 10
 )
 
+// A MemoryKey names a memory. Each part is in the name of its file, so that [Store.ResetMemories] also finds a file that
+// cannot be read.
+type MemoryKey struct {
+	Root, Policy, Session string
+	Rest                  string // what else tells memories apart
+}
+
+// file returns the name of the memory's file.
+func (k MemoryKey) file() string {
+	return strings.Join([]string{part(k.Root), part(k.Policy), part(k.Session), part(k.Rest)}, "-") + memorySuffix
+}
+
+// part returns a key, or a part of one, in the name of a file.
+func part(key string) string { return digest([]byte(key))[:24] }
+
 // MemoryLock returns the name of the lock for the memory of key, see [Store.Lock]. A caller that saves a memory must
 // hold it while saving.
-func MemoryLock(key string) string { return lockOf(memoryDir, fileName(key, memorySuffix)) }
+func MemoryLock(key MemoryKey) string { return lockOf(memoryDir, key.file()) }
 
 // lockOf returns the name of the lock that guards a file of a directory of the store.
 func lockOf(dir, file string) string { return dir + "\x00" + file }
 
-func (s *Store) memoryPath(key string) string { return s.path(memoryDir, fileName(key, memorySuffix)) }
+func (s *Store) memoryPath(key MemoryKey) string { return s.path(memoryDir, key.file()) }
 
-// LoadMemory returns the line saved under key and its version, which is "" if there is none. A damaged file is returned
-// unchanged, with a version that lets SaveMemory replace it. Errors are [*Error].
-func (s *Store) LoadMemory(key string) (line []byte, version string, err error) {
+// LoadMemory returns the line saved under key and its version, which is "" if there is no file. A file that holds no
+// whole line, or something else, is an error: what it counted is unknown. Errors are [*Error].
+func (s *Store) LoadMemory(key MemoryKey) (line []byte, version string, err error) {
 	if s.dir == "" {
 		return nil, "", nil
 	}
@@ -43,7 +63,7 @@ func (s *Store) LoadMemory(key string) (line []byte, version string, err error) 
 // SaveMemory saves a line, which must have no line break, under key if the current one has the given version; otherwise
 // it returns [ErrChanged]. The caller must hold [MemoryLock], which makes that atomic among processes. The data is not
 // synced: after a power failure a memory may be an older one. Other errors are [*Error].
-func (s *Store) SaveMemory(key string, line []byte, version string) error {
+func (s *Store) SaveMemory(key MemoryKey, line []byte, version string) error {
 	if err := s.ensure("write", memoryDir); err != nil {
 		return err
 	}
@@ -53,7 +73,7 @@ func (s *Store) SaveMemory(key string, line []byte, version string) error {
 	case err != nil:
 		return failed("read", path, err)
 	case old.version != version:
-		return fmt.Errorf("%s: %w", syserr.Path(key), ErrChanged)
+		return fmt.Errorf("the memory %w", ErrChanged)
 	}
 	return failed("write", path, writeMemory(path, old, append(line, '\n')))
 }
@@ -79,9 +99,9 @@ func writeMemory(path string, old memoryFile, line []byte) error {
 // A memoryFile is what is known of a memory file.
 type memoryFile struct {
 	size    int64
-	line    []byte // the last whole one, which counts; the file as it is if there is none
+	line    []byte // the last whole one, which counts
 	version string // of the line, "" without a file
-	torn    bool   // something follows the line
+	torn    bool   // an incomplete line follows
 }
 
 // usualMemory is how far from its end a memory file is read at first, in bytes.
@@ -97,28 +117,94 @@ func readMemory(path string) (memoryFile, error) {
 	}
 	defer f.Close()
 	size := info.Size()
-	if size > maxMemorySize {
-		return memoryFile{size: size, version: digest(nil)}, nil // as damaged as a memory can be
+	switch {
+	case size == 0:
+		return memoryFile{}, errors.New("it is empty")
+	case size > maxMemorySize:
+		return memoryFile{}, fmt.Errorf("it is larger than %d bytes", maxMemorySize)
 	}
 	for part := int64(usualMemory); ; part = size {
 		tail := make([]byte, min(part, size))
 		if _, err := f.ReadAt(tail, size-int64(len(tail))); err != nil && err != io.EOF {
 			return memoryFile{}, err
 		}
-		line, whole := lastLine(tail)
-		if whole || int64(len(tail)) == size {
-			return memoryFile{size: size, line: line, version: digest(line), torn: size > 0 && tail[len(tail)-1] != '\n'}, nil
+		line, rest, whole := lastLine(tail)
+		switch {
+		case !whole && int64(len(tail)) < size:
+			continue
+		case line == nil, len(rest) > 0 && rest[0] != '{':
+			return memoryFile{}, errors.New("it is damaged")
 		}
+		return memoryFile{size: size, line: line, version: digest(line), torn: len(rest) > 0}, nil
 	}
 }
 
-// lastLine returns the last whole line of the end of a file, and whether its beginning was seen. An end without any
-// line is given as it is.
-func lastLine(tail []byte) (line []byte, whole bool) {
+// lastLine returns the last whole line of the end of a file, nil if there is none, what follows it, and whether its
+// beginning was seen.
+func lastLine(tail []byte) (line, rest []byte, whole bool) {
 	end := bytes.LastIndexByte(tail, '\n')
 	if end < 0 {
-		return tail, false
+		return nil, tail, false
 	}
 	start := bytes.LastIndexByte(tail[:end], '\n') + 1
-	return tail[start : end+1], start > 0
+	return tail[start : end+1], tail[end+1:], start > 0
+}
+
+// ResetMemories moves memories to another directory of the store, where they are kept as long as those that are not used:
+// the memories of a project, with a policy or a session only theirs, and what those sessions and the given ones count for
+// all policies. It returns the new paths. What a memory holds does not matter. The error is an [*Error].
+func (s *Store) ResetMemories(ctx context.Context, now time.Time, root, policy, session string, sessions []string) (moved []string, err error) {
+	files, err := s.list(memorySuffix, memoryDir)
+	if err != nil || len(files) == 0 {
+		return nil, err
+	}
+	all := part("") // of a part that is not set
+	of := map[string]bool{}
+	for _, id := range sessions {
+		of[part(id)] = true
+	}
+	var chosen []string
+	shared := map[string]string{} // by the session's part: what it counts for all policies
+	for _, path := range files {
+		parts := strings.Split(strings.TrimSuffix(filepath.Base(path), memorySuffix), "-")
+		switch {
+		case len(parts) != 4 || session != "" && parts[2] != part(session):
+		case parts[1] == all && parts[2] != all && (parts[0] == all || parts[0] == part(root)):
+			shared[path] = parts[2]
+		case parts[0] == part(root) && (policy == "" || parts[1] == part(policy)):
+			chosen = append(chosen, path)
+			of[parts[2]] = true
+		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(shared)) {
+		if of[shared[path]] {
+			chosen = append(chosen, path)
+		}
+	}
+	for _, path := range chosen {
+		to, err := s.moveAside(ctx, now, path)
+		if err != nil {
+			return moved, err
+		}
+		moved = append(moved, to)
+	}
+	return moved, nil
+}
+
+// moveAside moves a memory that no process is writing.
+func (s *Store) moveAside(ctx context.Context, now time.Time, path string) (to string, err error) {
+	if err := s.ensure("reset", resetDir); err != nil {
+		return "", err
+	}
+	unlock, err := s.Lock(ctx, []string{lockOf(memoryDir, filepath.Base(path))})
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
+	to = s.path(resetDir, LineID(now)+"-"+filepath.Base(path))
+	if err := os.Rename(path, to); err != nil {
+		return "", failed("reset", path, err)
+	}
+	_ = os.Chtimes(to, now, now) // it is kept from now on; a link to nothing has no time
+	return to, nil
 }

@@ -83,16 +83,16 @@ func increment(dir, storeDir string) error {
 	}
 	unlock()
 
-	unlock, err = store.Lock(ctx, []string{MemoryLock("loop")})
+	unlock, err = store.Lock(ctx, []string{MemoryLock(MemoryKey{Root: "loop"})})
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	line, version, err := store.LoadMemory("loop")
+	line, version, err := store.LoadMemory(MemoryKey{Root: "loop"})
 	if err != nil {
 		return err
 	}
-	return store.SaveMemory("loop", append(line, '+'), version)
+	return store.SaveMemory(MemoryKey{Root: "loop"}, append(line, '+'), version)
 }
 
 // Of 64 concurrent processes, each adds exactly one.
@@ -121,7 +121,7 @@ func TestProcessesIncrement(t *testing.T) {
 	if got, err := os.ReadFile(file); string(got) != fmt.Sprintf("{\"n\": %d}\n", processes) {
 		t.Errorf("got %q, %v; want %d", got, err, processes)
 	}
-	if line, _, err := Open(storeDir).LoadMemory("loop"); err != nil || len(line) != processes {
+	if line, _, err := Open(storeDir).LoadMemory(MemoryKey{Root: "loop"}); err != nil || len(line) != processes {
 		t.Errorf("the memory counts %d, %v", len(line), err)
 	}
 	if entries, err := os.ReadDir(dir); len(entries) != 1 {

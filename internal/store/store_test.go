@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -56,7 +57,7 @@ func TestDefaultDir(t *testing.T) {
 // Without a directory nothing is remembered, and saving reports that.
 func TestStoreWithoutDirectory(t *testing.T) {
 	s := Open("")
-	if line, version, err := s.LoadMemory("k"); version != "" || err != nil || len(line) != 0 {
+	if line, version, err := s.LoadMemory(MemoryKey{Root: "k"}); version != "" || err != nil || len(line) != 0 {
 		t.Errorf("LoadMemory = %q, %q, %v", line, version, err)
 	}
 	if lines, err := s.ReadLog(nil, 0); lines != nil || err != nil {
@@ -66,7 +67,7 @@ func TestStoreWithoutDirectory(t *testing.T) {
 		t.Errorf("Clean = %v", err)
 	}
 	_, lockErr := s.Lock(t.Context(), []string{"x"})
-	for name, err := range map[string]error{"Lock": lockErr, "SaveMemory": s.SaveMemory("k", []byte("{}"), ""), "AppendLog": s.AppendLog([]byte("{}"))} {
+	for name, err := range map[string]error{"Lock": lockErr, "SaveMemory": s.SaveMemory(MemoryKey{Root: "k"}, []byte("{}"), ""), "AppendLog": s.AppendLog([]byte("{}"))} {
 		if !errors.As(err, new(*Error)) || !strings.Contains(err.Error(), "set RALPH_STATE_DIR") {
 			t.Errorf("%s = %v; want an *Error", name, err)
 		}
@@ -76,13 +77,13 @@ func TestStoreWithoutDirectory(t *testing.T) {
 // Reading makes nothing; what is written only its user can read.
 func TestStoreIsPrivate(t *testing.T) {
 	s := Open(filepath.Join(t.TempDir(), "a", "ralph"))
-	s.LoadMemory("k")
+	s.LoadMemory(MemoryKey{Root: "k"})
 	s.ReadLog(nil, 0)
 	s.Clean(time.Now(), 0)
 	if _, err := os.Stat(s.Dir()); !os.IsNotExist(err) {
 		t.Errorf("the directory was made for nothing: %v", err)
 	}
-	if err := s.SaveMemory("k", []byte("{}"), ""); err != nil {
+	if err := s.SaveMemory(MemoryKey{Root: "k"}, []byte("{}"), ""); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.AppendLog([]byte("{}")); err != nil {
@@ -139,7 +140,7 @@ func TestRefused(t *testing.T) {
 			t.Errorf("%s approves for the project %s", c.dir, c.root)
 		}
 	}
-	if s := Open(at("shared")); unix && s.SaveMemory("k", []byte("{}"), "") == nil {
+	if s := Open(at("shared")); unix && s.SaveMemory(MemoryKey{Root: "k"}, []byte("{}"), "") == nil {
 		t.Error("a directory of others keeps a memory")
 	}
 	if files, err := os.ReadDir(at("shared")); err != nil || len(files) > 0 {
@@ -149,30 +150,30 @@ func TestRefused(t *testing.T) {
 
 func TestMemory(t *testing.T) {
 	s := Open(t.TempDir())
-	if line, version, err := s.LoadMemory("k"); err != nil || version != "" || len(line) > 0 {
+	if line, version, err := s.LoadMemory(MemoryKey{Root: "k"}); err != nil || version != "" || len(line) > 0 {
 		t.Fatalf("absent: %q, %q, %v", line, version, err)
 	}
-	if err := s.SaveMemory("k", []byte("first"), ""); err != nil {
+	if err := s.SaveMemory(MemoryKey{Root: "k"}, []byte("first"), ""); err != nil {
 		t.Fatal(err)
 	}
-	line, version, err := s.LoadMemory("k")
+	line, version, err := s.LoadMemory(MemoryKey{Root: "k"})
 	if err != nil || string(line) != "first" {
 		t.Errorf("%q, %v", line, err)
 	}
-	if line, _, _ := s.LoadMemory("another/key\x00" + strings.Repeat("x", 1000)); len(line) > 0 {
+	if line, _, _ := s.LoadMemory(MemoryKey{Root: "another/key\x00" + strings.Repeat("x", 1000)}); len(line) > 0 {
 		t.Error("two keys share a memory")
 	}
 
 	for _, stale := range []string{"", "x"} {
-		err := s.SaveMemory("k", []byte("stale"), stale)
+		err := s.SaveMemory(MemoryKey{Root: "k"}, []byte("stale"), stale)
 		if !errors.Is(err, ErrChanged) {
 			t.Errorf("SaveMemory with version %q = %v; want ErrChanged", stale, err)
 		}
 	}
-	if err := s.SaveMemory("k", []byte("second"), version); err != nil {
+	if err := s.SaveMemory(MemoryKey{Root: "k"}, []byte("second"), version); err != nil {
 		t.Fatal(err)
 	}
-	if line, _, _ := s.LoadMemory("k"); string(line) != "second" {
+	if line, _, _ := s.LoadMemory(MemoryKey{Root: "k"}); string(line) != "second" {
 		t.Errorf("got %q", line)
 	}
 	if entries, _ := os.ReadDir(s.path(memoryDir)); len(entries) != 1 {
@@ -180,27 +181,76 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// Load returns a memory file as it is, unless it is too long, and Save can replace it.
+// Whatever is at the path of a memory and has no whole line is an error, for Load as for Save, and stays until it is
+// reset. Then there is none.
 func TestMemoryDamaged(t *testing.T) {
-	for _, c := range []struct{ content, want string }{
-		{"", ""}, {"{", "{"}, {"\x00", "\x00"}, {"\n\n", ""}, {strings.Repeat(" ", maxMemorySize+1), ""},
+	key := MemoryKey{Root: "/p", Policy: "policy", Session: "s", Rest: "host"}
+	for content, want := range map[string]string{
+		"": "it is empty", "{": "damaged", "\x00": "damaged", "{}\n\x00\x00": "damaged", "{}\nnot a line": "damaged",
+		strings.Repeat(" ", maxMemorySize+1): "it is larger than 4194304 bytes",
 	} {
 		s := Open(t.TempDir())
-		if err := s.SaveMemory("k", []byte("before"), ""); err != nil {
+		if err := s.SaveMemory(key, []byte("before"), ""); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(s.memoryPath("k"), []byte(c.content), 0o600); err != nil {
+		if err := os.WriteFile(s.memoryPath(key), []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		line, version, err := s.LoadMemory("k")
-		if err != nil || string(line) != c.want || version == "" {
-			t.Errorf("%.20q: %q, version %q, %v", c.content, line, version, err)
+		_, version, err := s.LoadMemory(key)
+		if saved := s.SaveMemory(key, []byte("after"), version); err == nil || saved == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.20q: %v, %v; want %q", content, err, saved, want)
 		}
-		if err := s.SaveMemory("k", []byte("after"), version); err != nil {
-			t.Errorf("%.20q cannot be replaced: %v", c.content, err)
+		moved, err := s.ResetMemories(t.Context(), time.Now(), "/p", "policy", "", nil)
+		if err != nil || len(moved) != 1 {
+			t.Fatalf("%.20q is reset to %q, %v", content, moved, err)
 		}
-		if line, _, err := s.LoadMemory("k"); err != nil || string(line) != "after" {
-			t.Errorf("after %.20q: %q, %v", c.content, line, err)
+		if kept, err := os.ReadFile(moved[0]); err != nil || string(kept) != content {
+			t.Errorf("%.20q is kept as %.20q, %v", content, kept, err)
+		}
+		if _, version, err := s.LoadMemory(key); err != nil || version != "" {
+			t.Errorf("after %.20q: version %q, %v", content, version, err)
+		}
+	}
+}
+
+// A reset moves the memories that it names, and what their sessions count for all policies.
+func TestResetMemories(t *testing.T) {
+	keys := map[string]MemoryKey{
+		"a1": {Root: "/p", Policy: "a", Session: "1", Rest: "h"}, "a2": {Root: "/p", Policy: "a", Session: "2", Rest: "h"},
+		"b1": {Root: "/p", Policy: "b", Session: "1", Rest: "h"}, "a": {Root: "/p", Policy: "a", Rest: "project"},
+		"other": {Root: "/q", Policy: "a", Session: "1", Rest: "h"}, "all1": {Session: "1", Rest: "h"}, "all2": {Session: "2", Rest: "h"}, "all3": {Session: "3", Rest: "h"},
+		"all-": {Root: "/p", Session: "-", Rest: "h"}, "a-": {Root: "/p", Policy: "a", Session: "-", Rest: "h"}, "q-": {Root: "/q", Session: "-", Rest: "h"},
+	}
+	for _, c := range []struct {
+		policy, session string
+		sessions        []string
+		want            string
+	}{
+		{"", "", nil, "a a- a1 a2 all- all1 all2 b1"}, {"b", "", nil, "all1 b1"}, {"b", "", []string{"3"}, "all1 all3 b1"},
+		{"", "1", nil, "a1 all1 b1"}, {"a", "2", nil, "a2 all2"}, {"", "3", []string{"3"}, "all3"}, {"a", "-", nil, "a- all-"}, {"c", "9", nil, ""},
+	} {
+		s := Open(t.TempDir())
+		for _, key := range keys {
+			if err := s.SaveMemory(key, []byte("{}"), ""); err != nil {
+				t.Fatal(err)
+			}
+		}
+		moved, err := s.ResetMemories(t.Context(), time.Now(), "/p", c.policy, c.session, c.sessions)
+		var gone []string
+		for name, key := range keys {
+			if _, version, _ := s.LoadMemory(key); version == "" {
+				gone = append(gone, name)
+			}
+		}
+		slices.Sort(gone)
+		if got := strings.Join(gone, " "); err != nil || got != c.want || len(moved) != len(gone) {
+			t.Errorf("policy %q, session %q: %s, %d moved, %v; want %s", c.policy, c.session, got, len(moved), err, c.want)
+		}
+		if err := s.Clean(time.Now().Add(1000*time.Hour), 720*time.Hour); err != nil {
+			t.Error(err)
+		}
+		if left, _ := os.ReadDir(s.path(resetDir)); len(left) > 0 {
+			t.Errorf("%d files are kept longer than memories", len(left))
 		}
 	}
 }
@@ -208,22 +258,22 @@ func TestMemoryDamaged(t *testing.T) {
 // Load returns what was saved last, whatever its length, and whatever precedes or, torn by a full disk, follows it.
 func TestMemoryLatest(t *testing.T) {
 	s := Open(t.TempDir())
-	path := s.memoryPath("k")
+	path := s.memoryPath(MemoryKey{Root: "k"})
 	version := ""
 	for i, length := range []int{0, 100, usualMemory - 1, usualMemory, usualMemory + 1, 3, 2 * usualMemory, maxMemoryHistory, 1, 1, 2 * usualMemory, 7} {
 		want := fmt.Sprintf("%d:%s", i, strings.Repeat("x", length))
-		if err := s.SaveMemory("k", []byte(want), version); err != nil {
+		if err := s.SaveMemory(MemoryKey{Root: "k"}, []byte(want), version); err != nil {
 			t.Fatal(err)
 		}
 		var got []byte
-		for _, torn := range []string{"", `{"total": 9`, strings.Repeat(" ", usualMemory)} {
+		for _, torn := range []string{"", `{"total": 9`, `{"progress":"` + strings.Repeat(" ", usualMemory)} {
 			f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
 			f.WriteString(torn)
 			f.Close()
-			if got, version, err = s.LoadMemory("k"); err != nil || string(got) != want {
+			if got, version, err = s.LoadMemory(MemoryKey{Root: "k"}); err != nil || string(got) != want {
 				t.Errorf("%d bytes with %.20q behind them: %.20q, %d bytes, %v", length, torn, got, len(got), err)
 			}
 		}
@@ -637,7 +687,7 @@ func TestStoreThatCannotBeWritten(t *testing.T) {
 	}
 	s := Open(filepath.Join(file, "ralph"))
 	_, lockErr := s.Lock(t.Context(), []string{"x"})
-	for name, err := range map[string]error{"Lock": lockErr, "SaveMemory": s.SaveMemory("k", []byte("{}"), ""), "AppendLog": s.AppendLog([]byte("{}"))} {
+	for name, err := range map[string]error{"Lock": lockErr, "SaveMemory": s.SaveMemory(MemoryKey{Root: "k"}, []byte("{}"), ""), "AppendLog": s.AppendLog([]byte("{}"))} {
 		if !errors.As(err, new(*Error)) {
 			t.Errorf("%s = %v; want an *Error", name, err)
 		}
@@ -648,14 +698,14 @@ func TestStoreThatCannotBeWritten(t *testing.T) {
 // file starts over.
 func TestMemoryHistory(t *testing.T) {
 	s := Open(t.TempDir())
-	path := s.memoryPath("k")
+	path := s.memoryPath(MemoryKey{Root: "k"})
 	save := func(want string) {
 		t.Helper()
-		_, version, err := s.LoadMemory("k")
+		_, version, err := s.LoadMemory(MemoryKey{Root: "k"})
 		if err == nil {
-			err = s.SaveMemory("k", []byte(want), version)
+			err = s.SaveMemory(MemoryKey{Root: "k"}, []byte(want), version)
 		}
-		if line, _, loadErr := s.LoadMemory("k"); err != nil || loadErr != nil || string(line) != want {
+		if line, _, loadErr := s.LoadMemory(MemoryKey{Root: "k"}); err != nil || loadErr != nil || string(line) != want {
 			t.Fatalf("saved %q: %q, %v, %v", want, line, err, loadErr)
 		}
 	}
@@ -665,11 +715,11 @@ func TestMemoryHistory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.WriteString("thre"); err != nil {
+	if _, err := f.WriteString(`{"thre`); err != nil {
 		t.Fatal(err)
 	}
 	f.Close()
-	if line, _, err := s.LoadMemory("k"); err != nil || string(line) != "two" {
+	if line, _, err := s.LoadMemory(MemoryKey{Root: "k"}); err != nil || string(line) != "two" {
 		t.Errorf("behind a torn line: %q, %v; want the line before it", line, err)
 	}
 	save("four")

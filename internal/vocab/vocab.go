@@ -189,7 +189,7 @@ func Names() []Entry {
 		{Name: TranscriptTasks, Zero: 0, Doc: "Length of the task list in the session file."},
 
 		{Name: LoopContinuations, Zero: 0, Memory: true, Doc: "Continuations in this streak."},
-		{Name: LoopTotal, Zero: 0, Memory: true, Doc: "Continuations in this session."},
+		{Name: LoopTotal, Zero: 0, Memory: true, Doc: "Continuations in this session, of policies with this name or content."},
 		{Name: LoopRepeats, Zero: 0, Memory: true, Doc: "Latest continuations with the same progress as now."},
 		{Name: LoopElapsed, Zero: time.Duration(0), Memory: true, Doc: "Time since the first continuation of the streak."},
 		{Name: LoopStep, Zero: time.Duration(0), Memory: true, Doc: "Time since the latest continuation."},

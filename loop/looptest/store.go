@@ -18,7 +18,8 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// Store tests a store. Each call of open must return an empty one; close it in t.Cleanup.
+// Store tests a store. Each call of open must return an empty one; close it in t.Cleanup. Test yourself that Load returns
+// an error if it cannot read an entry: what was counted is then unknown, and no loop continues.
 func Store(t *testing.T, open func(t *testing.T) loop.Store) {
 	for _, c := range []struct {
 		name string
@@ -112,6 +113,7 @@ func fullMemory() rules.Memory {
 	return rules.Memory{
 		Turn: "turn ü", Streak: 2, Total: 7, Since: at, Latest: at.Add(time.Minute), Progress: `["x\u0000",3]`, Same: 1,
 		Said: map[string][]rules.Said{"hurry": {{At: at, Turn: "t"}, {At: at.Add(time.Second)}}, "ask": {{At: at}}},
+		Of:   map[string]int{"policy.yaml": 7, "#0a1b": 3},
 	}
 }
 
@@ -176,6 +178,7 @@ func copies(t *testing.T, s loop.Store) {
 		m.Total++
 		m.Said["hurry"][0].Turn = "spoilt"
 		m.Said["more"] = nil
+		m.Of["policy.yaml"]++
 		delete(m.Said, "ask")
 	}
 	check := func(when string) loop.Entry {
