@@ -18,11 +18,11 @@ func (ev *evaluation) operand(o *operand) (v any, state truth) {
 	if o.branch {
 		ev.ran = append(ev.ran, o)
 	}
-	private := false
-	var partial *sentence
 	if len(o.slow) > 1 {
 		ev.together(o.slow)
 	}
+	private := false
+	var partial *sentence // what is left out of a list that it names
 	for _, s := range o.syms {
 		at := ev.need(s)
 		state = max(state, at.state)
@@ -49,6 +49,13 @@ func (ev *evaluation) operand(o *operand) (v any, state truth) {
 		}
 	}
 	ev.at = outer
+	ev.noteOperand(o, v, state, private)
+	return v, state
+}
+
+// noteOperand keeps whether the value of an operand is private, and adds it to the trace. private says that it reads
+// something private.
+func (ev *evaluation) noteOperand(o *operand, v any, state truth, private bool) {
 	var mark *mask
 	if private {
 		mark = ev.markOf(o, v)
@@ -56,10 +63,9 @@ func (ev *evaluation) operand(o *operand) (v any, state truth) {
 	if mark != ev.mark { // assigning a pointer costs more
 		ev.mark = mark
 	}
-	if ev.step != nil && outer == 0 && ev.in == nil { // lets and texts evaluated inside it are shown as values
+	if ev.step != nil && ev.at == 0 && ev.in == nil { // lets and texts evaluated inside it are shown as values
 		ev.step.Operands = append(ev.step.Operands, ev.traced(o, v, state))
 	}
-	return v, state
 }
 
 // evaluate returns the value of an operand, once everything that it names is known.

@@ -131,22 +131,28 @@ func (ev *evaluation) fetch(s *symbol) *slot {
 		v, mark, state = ev.find(s)
 	}
 	at := &ev.slots[s.slot] // the slots may have moved
-	at.seen, at.busy, at.state, at.mark = true, false, state, mark
+	at.mark = mark
+	ev.settleSlot(at, v, state)
+	ev.partial = outer
+	ev.read = ev.read || mark != nil
+	return at
+}
+
+// settleSlot puts a value into its slot, or the reason for having none.
+func (ev *evaluation) settleSlot(at *slot, v any, state truth) {
+	at.seen, at.busy, at.state = true, false, state
 	if state == known {
 		at.value = v
 		if at.why = ev.partial; at.why != nil {
 			at.lack = unusable
 		}
-	} else {
-		why := ev.why
-		at.why, at.lack = &why, ev.lack
-		if state == broken {
-			at.lack = max(at.lack, unusable)
-		}
+		return
 	}
-	ev.partial = outer
-	ev.read = ev.read || mark != nil
-	return at
+	why := ev.why
+	at.why, at.lack = &why, ev.lack
+	if state == broken {
+		at.lack = max(at.lack, unusable)
+	}
 }
 
 // find gets the value of a symbol from its origin.
