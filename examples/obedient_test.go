@@ -1,6 +1,7 @@
 package examples_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,32 +20,46 @@ import (
 	"github.com/ralph-sdk/ralph/run"
 )
 
-// An obedient agent takes a continuation literally: it does what a line asks for, and
-// nothing else. A line that it does not understand fails the test, and so does work that
-// the text does not mention.
-type obedient struct {
-	Dir    string         // the project
-	Fails  map[string]int // how often a task fails yet, by its number
-	Work   int            // how much there is to do for a goal without a list
-	Remove bool           // it also removes the state when it writes a marker
+// size is how much of a text an agent does before it ends its turn.
+type size int
 
-	// What the continuation says.
-	state, list  string
-	index        int    // of the task, where there is a list
-	tasks        []int  // that are handed out
-	delegates    bool   // to an agent
-	group        bool   // neighbours marked [P] run too
-	ticks        bool   // what is done
-	advances     bool   // the index moves to the next open item
-	total        int    // what the index is set to when nothing is open; -1: the number of items
-	reports      bool   // that nothing is open
-	retries      int    // how many attempts a task gets
-	fixes        int    // how many fix tasks a task gets
-	giveUp       int    // what taskIteration is set to when they are used up; 0 if nothing is said
-	counts       bool   // failures in the state
-	keeps        string // the line that it writes once all is done
-	works, reads bool
-	said         []string
+const (
+	step size = iota // one attempt at a task, or one document
+	part             // what is handed out, with its retries
+	all              // also everything that comes after it
+)
+
+// An obedient agent takes a continuation literally: it does what a line asks for, copies what it shows, and knows
+// nothing else. A line that it does not understand fails the test, and so does work that the text does not mention.
+type obedient struct {
+	dir    string         // the project
+	size   size           // of its turns
+	fails  map[string]int // how often a task fails yet, by its number
+	work   int            // how much there is to do for a goal without a list
+	remove bool           // it also removes the state when it writes a marker
+
+	orders
+}
+
+// orders are what a continuation says.
+type orders struct {
+	state, list string
+	shown       []string // the tasks that are handed out, as they are in the list
+	index       int      // of the next task, where there is no list
+	delegates   bool     // to an agent
+	verifies    bool     // and ticks
+	advances    bool     // the index moves
+	retries     int      // attempts of a task; 0 if nothing is said of failures
+	fixes       int      // fix tasks of a task
+	giveUp      int      // what taskIteration is set to when they are used up
+	finishes    bool     // the index is set to the number of tasks when no box is open
+	phases      []string // of quick mode
+	documents   []string
+	shows       bool   // the next line is the marker
+	marker      string // what it writes when it is true
+	works       bool   // for a goal without a list
+	done        bool   // the text asks for nothing but the marker
+	said        []string
 }
 
 // saying is a line of a continuation and what an agent does for it.
@@ -59,90 +74,54 @@ var sayings = func() (out []saying) {
 		line string
 		do   func(a *obedient, is []string)
 	}{
-		// What it reads.
-		{`Continue (?:feature|spec): \S+ \(Task \d+/(\d+), Iter \d+\)`, func(a *obedient, is []string) { a.total = number(is[1]) }},
-		{`## .*`, nothing},
-		{`Path: (\S+) \| Index: (\d+) \| Iteration: \d+/\d+ \| Recovery: \w+(?: \| NativeSync: \w+)?`, func(a *obedient, is []string) {
-			a.list, a.index = is[1]+"/tasks.md", number(is[2])
-		}},
-		{`1\. Read (\S+) and tasks\.md(?:; the task is item (\d+), counted from 0, or the next open one)?`, func(a *obedient, is []string) {
-			a.state, a.reads = is[1], true
-		}},
-		{`- \[ \] .*|  - .*`, nothing}, // a task that is shown
+		{`When it is true, and not before, write this line:`, func(a *obedient, _ []string) { a.shows = true }},
 
-		// The work.
-		{`2\. Delegate (?:it|the task via the Task tool) to spec-executor \((?:qa-engineer for|to qa-engineer if it is marked) \[VERIFY\]\)`, func(a *obedient, _ []string) { a.delegates = true }},
-		{`2\. Delegate each task via the Task tool to a spec-executor of its own, all in ONE message, with the progress file \S+, where N is its index, (\d+) to (\d+)`, func(a *obedient, is []string) {
-			a.delegates = true
-			for i := number(is[1]); i <= number(is[2]); i++ {
-				a.tasks = append(a.tasks, i)
-			}
+		// A task, or a group of them.
+		{`Continue (?:feature|spec): \S+ \(Task \d+/\d+, Iter \d+\)|## [A-Z].*`, nothing},
+		{`Path: (\S+) \| Index: \d+ \| Iteration: \d+/\d+ \| Recovery: \w+(?: \| NativeSync: \w+)?`, func(a *obedient, is []string) { a.list = is[1] + "/tasks.md" }},
+		{`By its state no task is left \(index \d+ of \d+\), yet tasks\.md has unchecked boxes: \d+|Open before the index, and next in turn: [\d, ]+, counted from 0`, nothing},
+		{`totalTasks is \d+, but (\S+) has \d+ tasks: set totalTasks to (\d+)`, func(a *obedient, is []string) {
+			a.state = filepath.ToSlash(filepath.Join(filepath.Dir(is[1]), stateOf[strings.HasPrefix(is[1], ".specify")]))
+			a.set("totalTasks", number(is[2]))
 		}},
-		{`3\. On TASK_COMPLETE or VERIFICATION_PASS: verify, tick it, set taskIndex to the next open item and taskIteration to 1, add 1 to globalIteration`, func(a *obedient, _ []string) {
-			a.ticks, a.advances = true, true
-		}},
-		{`3\. On TASK_COMPLETE \(qa-engineer: VERIFICATION_PASS\) verify and tick it`, func(a *obedient, _ []string) { a.ticks = true }},
-		{`3\. When all wrote TASK_COMPLETE, verify and tick them, and merge their progress files into \.progress\.md`, func(a *obedient, _ []string) { a.ticks = true }},
-		{`4\. Set taskIndex to the next open task \(\d+ unless you add tasks\) and taskIteration to 1; add 1 to globalIteration`, func(a *obedient, _ []string) { a.advances = true }},
-		{`4\. If no item is open: set taskIndex to totalTasks, leave the state file to ralph, report that all tasks are complete|5\. If no box is open, set taskIndex to totalTasks and report that all tasks are complete\. Leave the state file to ralph`, func(a *obedient, _ []string) { a.reports = true }},
-		{`- Delegate via the Task tool; do NOT implement (?:it )?yourself`, nothing},
-		{`- Verify all \d layers before you advance \(see \S+\)`, nothing},
-		{`- Start open \[P\] items right below a \[P\] item with it, in one message, up to a \[VERIFY\]`, func(a *obedient, _ []string) { a.group = true }},
-		{`- On failure(?:: add 1 to taskIteration and globalIteration,| add 1 to taskIteration and globalIteration, and) retry(?: what failed)? while taskIteration is at most (\d+)`, func(a *obedient, is []string) {
-			a.counts, a.retries = true, number(is[1])
-		}},
-		{"- Before a retry: add a fix task below the item, `- \\[ \\] ID\\.N \\[FIX ID\\] Fix: ERROR`, where ID is the item's number\\. Add 1 to totalTasks and to fixTaskMap\\[ID\\]\\.attempts, and run it\\. After (\\d+) of them set taskIteration to (\\d+) instead, and stop", func(a *obedient, is []string) {
+		{`\s*- \[ \] .*`, func(a *obedient, is []string) { a.shown = append(a.shown, is[0]) }},
+		{`1\. Read (\S+) and \S+/tasks\.md`, func(a *obedient, is []string) { a.state = is[1] }},
+		{`2\. Delegate the task via the Task tool to spec-executor \(to qa-engineer if it is marked \[VERIFY\]\)|2\. Delegate each task via the Task tool to a spec-executor of its own, all in ONE message`, func(a *obedient, _ []string) { a.delegates = true }},
+		{`   Each has its own progress file, \S+\.progress-task-N\.md, where N is its index, \d+ to \d+\. Merge them into \.progress\.md afterwards`, nothing},
+		{`3\. On TASK_COMPLETE \(qa-engineer: VERIFICATION_PASS\) verify all \d layers \(see \S+\), and tick it`, func(a *obedient, _ []string) { a.verifies = true }},
+		{`3\. On TASK_COMPLETE set taskIndex to (\d+) and taskIteration to 1; add 1 to globalIteration\. Nothing can be verified: there are no tasks in \S+`, func(a *obedient, is []string) { a.index = number(is[1]) }},
+		{`4\. Set taskIndex to the first open item that is not nested, counted from 0\. Set taskIteration to 1, unless it is a fix task; add 1 to globalIteration`, func(a *obedient, _ []string) { a.advances = true }},
+		{`- Delegate via the Task tool; do NOT implement it yourself`, nothing},
+		{`- If a task fails, add 1 to taskIteration and to globalIteration\. Retry while taskIteration is at most (\d+); then stop`, func(a *obedient, is []string) { a.retries = number(is[1]) }},
+		{"- Before the retry runs a fix task\\. At the failure insert it above the task, `- \\[ \\] ID\\.N \\[FIX ID\\] Fix: ERROR`, where ID is the number of the original", nothing},
+		{`- Add 1 to totalTasks and to fixTaskMap\[ID\]\.attempts for it\. If ID has had (\d+) fix tasks, set taskIteration to (\d+) instead, and stop`, func(a *obedient, is []string) {
 			a.fixes, a.giveUp = number(is[1]), number(is[2])
 		}},
-		{"- Before a retry add a fix task below the task: `- \\[ \\] ID\\.N \\[FIX ID\\] Fix: ERROR`, where ID is \\S* for the first, with its Files and Verify\\. Add 1 to totalTasks and to fixTaskMap\\[ID\\]\\.attempts, ID\\.N to its fixTaskIds, set lastError, and run it\\. A task gets at most (\\d+); then stop", func(a *obedient, is []string) {
-			a.fixes = number(is[1])
-		}},
-		{`- Native tasks: .*|- On TASK_MODIFICATION_REQUEST .*|- Add no other (?:new tasks|items to tasks\.md)`, nothing},
+		{`- Native tasks: .*|- On TASK_MODIFICATION_REQUEST .*|  Raise totalTasks and note it in modificationMap \(see \S+\)|- Add no other items to tasks\.md`, nothing},
+		{`If no box is open, set taskIndex to totalTasks and leave the state file to ralph\.`, func(a *obedient, _ []string) { a.finishes = true }},
 
-		// The state and the list do not agree.
-		{`By its state this spec has no task left \(index \d+ of \d+\), yet (\S+) has unchecked boxes: \d+\.`, func(a *obedient, is []string) { a.list = is[1] }},
-		{`1\. Look at every open box\. If the work is there, tick it; if not, have spec-executor do it first \(qa-engineer if it is marked \[VERIFY\]\)`, func(a *obedient, _ []string) {
-			a.edit(a.list, func(s string) string { return strings.ReplaceAll(s, "[ ]", "[x]") })
+		// All is ticked, and the index is behind.
+		{`All boxes of \S+ are ticked, and taskIndex is \d+ of \d+\.`, nothing},
+		{`Set taskIndex to (\d+) in (\S+), and leave the file to ralph\.`, func(a *obedient, is []string) {
+			a.state, a.done = is[2], true
+			a.set("taskIndex", number(is[1]))
 		}},
-		{`2\. Set taskIndex and totalTasks in (\S+) to the number of tasks\. Add no new ones`, func(a *obedient, is []string) {
-			a.state = is[1]
-			a.set("taskIndex", len(a.items()))
-			a.set("totalTasks", len(a.items()))
-		}},
-		{`3\. When no box is open, report that all tasks are complete\. Leave the state file to ralph`, func(a *obedient, _ []string) { a.write(a.keeps) }},
-		{`All boxes of \S+ are ticked, and the index is \d+ of \d+\.`, nothing},
-		{`1\. Set taskIndex in (\S+) to (\d+)`, func(a *obedient, is []string) {
-			a.state = is[1]
-			a.set("taskIndex", number(is[2]))
-		}},
-		{`2\. Report that all tasks are complete\. Leave the state file to ralph`, func(a *obedient, _ []string) { a.write(a.keeps) }},
 
 		// Quick mode.
-		{`Spec \S+ is in quick mode, in the \w+ phase\. Do not stop here, and do not use AskUserQuestion: .*`, nothing},
-		{`1\. Finish the (\w+) document in (\S+)`, func(a *obedient, is []string) {
-			text := "done\n"
-			if is[1] == "tasks" {
-				text = "- [ ] 1.1 Begin\n- [ ] 1.2 End\n"
-			}
-			a.edit(is[2]+"/"+is[1]+".md", func(string) string { return text })
-		}},
-		{`2\. Set phase in (\S+) to (\w+)`, func(a *obedient, is []string) {
-			a.state = is[1]
-			a.set("phase", is[2])
-		}},
-		{`3\. Set totalTasks there to the number of tasks in (\S+), and taskIndex to 0`, func(a *obedient, is []string) {
-			a.list = is[1]
-			a.set("totalTasks", len(a.items()))
-			a.set("taskIndex", 0)
-		}},
+		{`Spec \S+ is in quick mode, in the \w+ phase\. Do not stop before its tasks begin, and do not use AskUserQuestion:|decide yourself, in the simplest way that is usual in this project\.`, nothing},
+		{`1\. Write what is missing of these documents, in this order: (.*)`, func(a *obedient, is []string) { a.documents = strings.Split(is[1], ", ") }},
+		{`2\. After each of them set phase in (\S+) to the next of (.*)`, func(a *obedient, is []string) { a.state, a.phases = is[1], strings.Split(is[2], ", ") }},
+		{`3\. Then set totalTasks there to the number of items of (\S+) that are not nested, and taskIndex to 0`, func(a *obedient, is []string) { a.list = is[1] }},
 		{`4\. Run /ralph-specum:implement`, nothing},
 
-		// A state that cannot be read: an agent picks one of the options.
+		// A state that cannot be read: the agent picks the option that is not a command.
 		{`ERROR: Corrupt state file: (\S+) .*`, func(a *obedient, is []string) { a.state = is[1] }},
-		{`Recovery options, pick one:|1\. Run /\S+:implement, which writes the state again|2\. Run /\S+:cancel, which ends this \w+'s run`, nothing},
-		{`3\. Repair (\S+) by hand`, func(a *obedient, is []string) {
-			a.edit(is[1], func(string) string { return `{"phase": "execution", "taskIndex": 0, "totalTasks": 3}` })
-		}},
+		{`Recovery options, pick one:|1\. Run /\S+:implement, which writes the state again|2\. Run /\S+:cancel, which ends the work on this \w+`, nothing},
+		{`3\. Write (\{.*\}) to it, with what else it had`, func(a *obedient, is []string) { a.edit(a.state, func(string) string { return is[1] }) }},
+
+		// The limit, which is up to the user.
+		{`ERROR: Maximum global iterations \(\d+\) reached for \S+\. The loop ends here: do no more tasks\.`, nothing},
+		{`Recovery options, for the user to pick\. Name them, and what \S+ says failed; then stop\.|1\. Fix what failed, raise maxGlobalIterations in \S+, and prompt again|2\. Run /\S+:cancel, which ends this spec's run`, nothing},
 
 		// Goals without a list.
 		{`\[SYSTEM REMINDER - CONTINUATION LOOP ACTIVE\]|This is an automated continuation loop\. Review your progress:|- Check what has been completed|- If blocked, explain the issue|Iteration \d+ of \d+|Goal: .*`, nothing},
@@ -159,6 +138,9 @@ var sayings = func() (out []saying) {
 	return out
 }()
 
+// stateOf names the state file of speckit, and of specum.
+var stateOf = map[bool]string{true: ".speckit-state.json", false: ".ralph-state.json"}
+
 func number(s string) int {
 	n, err := strconv.Atoi(s)
 	if err != nil {
@@ -167,20 +149,16 @@ func number(s string) int {
 	return n
 }
 
-// obey does what a continuation asks for, and returns the agent's final message of the
-// turn.
+// obey does what a continuation asks for, and returns the agent's final message of the turn.
 func (a *obedient) obey(text string) string {
-	*a = obedient{Dir: a.Dir, Fails: a.Fails, Work: a.Work, Remove: a.Remove}
-	lines := strings.Split(text, "\n")
-	for i, line := range lines {
-		if line == "When it is true, and not before, write this line:" {
-			must(lines[i+1] == "", "write a line of its own")
-			a.keeps, lines[i], lines[i+2] = lines[i+2], "", ""
-		}
-	}
-	for _, line := range lines {
-		line = strings.TrimRight(line, " ")
-		if line == "" {
+	a.orders = orders{}
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\n")
+		switch {
+		case line == "":
+			continue
+		case a.shows:
+			a.shows, a.marker = false, line
 			continue
 		}
 		if !slices.ContainsFunc(sayings, func(s saying) bool {
@@ -194,24 +172,29 @@ func (a *obedient) obey(text string) string {
 		}
 	}
 	switch {
-	case a.reads:
+	case len(a.documents) > 0:
+		a.write()
+	case a.delegates:
 		a.execute()
-	case a.works && a.Work > 0:
-		a.Work--
-	}
-	if a.works && a.Work == 0 && a.keeps != "" {
-		a.write(a.keeps)
-	}
-	if a.Remove && a.state != "" && slices.Contains(a.said, a.keeps) {
-		if err := os.Remove(filepath.Join(a.Dir, a.state)); err != nil {
-			panic(err)
+	case a.done:
+		a.say()
+	case a.works:
+		if a.work = max(0, a.work-1); a.work == 0 && a.marker != "" {
+			a.say()
 		}
 	}
 	return strings.Join(append([]string{"This is what I did."}, a.said...), "\n\n")
 }
 
-func (a *obedient) write(text string) {
-	a.said = append(a.said, text)
+// say writes the marker.
+func (a *obedient) say() {
+	must(a.marker != "", "write a marker")
+	a.said = append(a.said, a.marker)
+	if a.remove {
+		if err := os.Remove(filepath.Join(a.dir, a.state)); err != nil {
+			panic(err)
+		}
+	}
 }
 
 // must ends the test where the text does not say what the agent is about to do.
@@ -221,121 +204,152 @@ func must(said bool, what string) {
 	}
 }
 
-// execute does the tasks in the text.
-func (a *obedient) execute() {
-	must(a.delegates, "delegate")
-	must(a.ticks, "tick")
-	if len(a.tasks) == 0 {
-		for i, item := range a.items() {
-			if i >= a.index && !item.done {
-				a.tasks = []int{i}
-				break
-			}
+// write writes the documents of quick mode.
+func (a *obedient) write() {
+	for i, name := range a.documents {
+		text := "done\n"
+		if strings.HasSuffix(name, "/tasks.md") {
+			text = "- [ ] 1.1 Begin\n- [ ] 1.2 End\n"
 		}
-	}
-	if items := a.items(); a.group && len(a.tasks) == 1 && items[a.tasks[0]].parallel {
-		for i := a.tasks[0] + 1; i < len(items) && items[i].parallel && !items[i].done; i++ {
-			a.tasks = append(a.tasks, i)
-		}
-	}
-	for len(a.tasks) > 0 {
-		i := a.tasks[0]
-		item := a.items()[i]
-		if item.done {
-			panic("a ticked task is handed out: " + item.text)
-		}
-		if a.Fails[item.id] == 0 {
-			a.tick(i)
-			a.tasks = a.tasks[1:]
-			continue
-		}
-		a.Fails[item.id]--
-		if !a.failed(i, item.id) {
+		a.edit(name, func(string) string { return text })
+		a.set("phase", a.phases[i])
+		if a.size == step && i < len(a.documents)-1 {
 			return
 		}
 	}
-	must(a.advances, "set taskIndex")
-	next := slices.IndexFunc(a.items(), func(i item) bool { return !i.done })
-	a.set("taskIteration", 1)
-	a.add("globalIteration")
-	if next >= 0 {
-		a.set("taskIndex", next)
-		return
-	}
-	must(a.reports && a.keeps != "", "write a marker")
-	a.set("taskIndex", a.get("totalTasks"))
-	a.write(a.keeps)
+	a.set("totalTasks", len(a.items()))
+	a.set("taskIndex", 0)
 }
 
-// failed does what the text says of a failure, and reports whether the task is tried again.
-func (a *obedient) failed(i int, id string) bool {
-	must(a.counts, "count a failure")
-	a.add("taskIteration")
-	a.add("globalIteration")
-	if int(a.get("taskIteration").(float64)) > a.retries {
-		return false
+// execute does the tasks in the text, and in the largest turns those behind them.
+func (a *obedient) execute() {
+	if len(a.shown) == 0 { // there is no list
+		a.set("taskIndex", a.index)
+		a.set("taskIteration", 1)
+		a.add("globalIteration")
+		return
 	}
-	if a.fixes == 0 {
-		return true
-	}
-	all, _ := a.get("fixTaskMap").(map[string]any)
-	if all == nil {
-		all = map[string]any{}
-	}
-	of, _ := all[id].(map[string]any)
-	if of == nil {
-		of = map[string]any{"attempts": 0.0}
-	}
-	n := int(of["attempts"].(float64))
-	if n == a.fixes {
-		if a.giveUp > 0 {
-			a.set("taskIteration", a.giveUp)
+	must(a.verifies, "tick")
+	must(a.advances, "set taskIndex")
+	for len(a.shown) > 0 {
+		a.attempt()
+		next := slices.IndexFunc(a.items(), func(i item) bool { return !i.done })
+		switch {
+		case next < 0:
+			must(a.finishes, "set taskIndex to totalTasks")
+			a.set("taskIndex", a.get("totalTasks"))
+			a.say()
+			return
+		case a.size == step || a.retries == 0:
+			return
+		case a.size == all && len(a.shown) == 0:
+			a.shown = []string{a.items()[next].line}
 		}
+	}
+}
+
+// attempt has each of the tasks that are handed out tried once. What is to be tried again is left, below its fix task.
+func (a *obedient) attempt() {
+	tried := a.shown
+	a.shown = nil
+	var passed, failed []item
+	for _, line := range tried {
+		i := a.items()[a.find(line)]
+		if a.fails[i.id] > 0 {
+			a.fails[i.id]--
+			failed = append(failed, i)
+		} else {
+			passed = append(passed, i)
+		}
+	}
+	for _, i := range passed {
+		a.edit(a.list, func(s string) string { return strings.Replace(s, i.line, strings.Replace(i.line, "[ ]", "[x]", 1), 1) })
+	}
+	if len(passed) > 0 {
+		a.add("globalIteration")
+		if passed[0].fixes == "" {
+			a.set("taskIteration", 1)
+		}
+	}
+	for _, i := range failed {
+		must(a.retries > 0, "count a failure")
+		a.add("taskIteration")
+		a.add("globalIteration")
+		switch {
+		case int(a.get("taskIteration").(float64)) > a.retries, a.fixes > 0 && !a.fix(i):
+			a.shown = nil
+			a.retries = 0 // it stops
+			return
+		}
+		a.shown = append(a.shown, i.line)
+	}
+	top := a.items()
+	top = slices.DeleteFunc(top, func(i item) bool { return i.nested })
+	if next := slices.IndexFunc(top, func(i item) bool { return !i.done }); next >= 0 {
+		a.set("taskIndex", next)
+	}
+}
+
+// fix inserts a fix task, or gives up.
+func (a *obedient) fix(i item) bool {
+	id := i.id
+	if i.fixes != "" {
+		id = i.fixes
+	}
+	tasks, _ := a.get("fixTaskMap").(map[string]any)
+	if tasks == nil {
+		tasks = map[string]any{}
+	}
+	of, _ := tasks[id].(map[string]any)
+	n := 0.0
+	if of != nil {
+		n = of["attempts"].(float64)
+	}
+	if int(n) == a.fixes {
+		a.set("taskIteration", a.giveUp)
 		return false
 	}
-	of["attempts"] = n + 1
-	all[id] = of
-	a.set("fixTaskMap", all)
+	tasks[id] = map[string]any{"attempts": n + 1}
+	a.set("fixTaskMap", tasks)
 	a.add("totalTasks")
-	a.edit(a.list, func(s string) string {
-		lines := strings.SplitAfter(s, "\n")
-		return strings.Join(slices.Insert(lines, i+1, fmt.Sprintf("- [x] %s.%d [FIX %s] Fix: it broke\n", id, n+1, id)), "")
-	})
-	for at := range a.tasks[1:] { // the others of its group move
-		a.tasks[at+1]++
-	}
+	line := fmt.Sprintf("- [ ] %s.%v [FIX %s] Fix: it broke", id, n+1, id)
+	a.edit(a.list, func(s string) string { return strings.Replace(s, i.line, line+"\n"+i.line, 1) })
+	a.shown = append(a.shown, line)
 	return true
 }
 
 // item is an item of a list in which each takes one line.
 type item struct {
-	text, id       string
-	done, parallel bool
+	line, id, fixes string
+	done, nested    bool
 }
 
 func (a *obedient) items() (out []item) {
-	data, err := os.ReadFile(filepath.Join(a.Dir, a.list))
+	data, err := os.ReadFile(filepath.Join(a.dir, a.list))
 	if err != nil {
 		panic(err)
 	}
 	for line := range strings.Lines(string(data)) {
-		mark, text, _ := strings.Cut(strings.TrimSpace(line), "] ")
-		id, _, _ := strings.Cut(text, " ")
-		out = append(out, item{text, id, mark == "- [x", strings.Contains(text, "[P]")})
+		if is := itemLine.FindStringSubmatch(strings.TrimRight(line, "\n")); is != nil {
+			out = append(out, item{is[0], is[3], is[4], is[2] == "x", is[1] != ""})
+		}
 	}
 	return out
 }
 
-func (a *obedient) tick(i int) {
-	a.edit(a.list, func(s string) string {
-		lines := strings.SplitAfter(s, "\n")
-		lines[i] = strings.Replace(lines[i], "[ ]", "[x]", 1)
-		return strings.Join(lines, "")
-	})
+var itemLine = regexp.MustCompile(`^( *)- \[([ x])\] (\S+)(?: \[FIX (\S+)\])?.*$`)
+
+// find returns where an open item is in the list.
+func (a *obedient) find(line string) int {
+	i := slices.IndexFunc(a.items(), func(i item) bool { return i.line == line })
+	if i < 0 {
+		panic("this is not in the list: " + line)
+	}
+	return i
 }
 
 func (a *obedient) edit(name string, change func(string) string) {
-	file := filepath.Join(a.Dir, filepath.FromSlash(name))
+	file := filepath.Join(a.dir, filepath.FromSlash(name))
 	data, err := os.ReadFile(file)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		panic(err)
@@ -385,156 +399,207 @@ func (a *obedient) promise(id, status string) {
 
 // obedience is a project in which an agent does what it is asked for.
 type obedience struct {
-	policy  string
-	files   files
-	fails   map[string]int
-	work    int
-	givesUp string // the rule that ends the loop, if it is not done at the end
-	after   files  // what some files are then; "" for one that is gone
+	policy string
+	files  files
+	fails  map[string]int
+	work   int
+	ends   string // the rule that ends the loop, if it is not done at the end
+	early  bool   // it is done all the same if the agent does everything in one turn
+	state  event  // what some fields of the state are then
+	after  files  // what some files are then
 }
 
-func obediences() map[string]obedience {
-	const (
-		list     = "- [x] 1.1 Begin\n- [ ] 1.2 Build it\n- [ ] 1.3 See that it holds [VERIFY]\n- [ ] 1.4 [P] Paint it\n- [ ] 1.5 [P] Describe it\n- [ ] 1.6 Sell it\n"
-		start    = `{"phase": "execution", "taskIndex": 0, "totalTasks": 6%s}`
-		recovery = `, "recoveryMode": true`
-	)
-	speckitFiles := func(more string) files {
-		return files{speckitPointer: "001-demo", speckitState: fmt.Sprintf(start, more), ".specify/specs/001-demo/tasks.md": list}
-	}
-	specumFiles := func(more string) files {
-		return files{specumPointer: "demo", specumState: fmt.Sprintf(start, more), specumTasks: list}
-	}
+const wiggumFile = ".claude/ralph-loop.local.md"
+
+// goals are what an agent does without a list.
+func goals() map[string]obedience {
 	goal := func(fields string) string { return "---\n" + fields + "\n---\n\nGoal: build it\n" }
-	with := func(f files, name, text string) files {
-		f[name] = text
-		return f
-	}
-	epic := with(specumFiles(`, "epicName": "big"`), specumEpic, `{"specs": [{"name": "demo", "status": "in_progress"}]}`)
-	epic["specs/.current-epic"] = "big"
 	return map[string]obedience{
-		"speckit":                         {policy: "speckit", files: speckitFiles("")},
-		"speckit, a failure":              {policy: "speckit", files: speckitFiles(""), fails: map[string]int{"1.2": 2, "1.5": 1}},
-		"speckit, in recovery":            {policy: "speckit", files: speckitFiles(recovery), fails: map[string]int{"1.2": 3, "1.3": 1, "1.5": 1, "1.6": 2}},
-		"speckit, too many failures":      {policy: "speckit", files: speckitFiles(""), fails: map[string]int{"1.2": 9}, givesUp: "attempts"},
-		"speckit, fix tasks used up":      {policy: "speckit", files: speckitFiles(recovery), fails: map[string]int{"1.2": 4}, givesUp: "attempts"},
-		"speckit, a state to repair":      {policy: "speckit", files: with(with(speckitFiles(""), speckitState, "{"), ".specify/specs/001-demo/tasks.md", "- [ ] 1 a\n- [ ] 2 b\n- [ ] 3 c\n")},
-		"specum":                          {policy: "specum", files: specumFiles("")},
-		"specum, a failure":               {policy: "specum", files: specumFiles(""), fails: map[string]int{"1.2": 2, "1.5": 1}},
-		"specum, in recovery":             {policy: "specum", files: specumFiles(recovery), fails: map[string]int{"1.2": 3, "1.3": 1, "1.5": 1, "1.6": 2}},
-		"specum, too many failures":       {policy: "specum", files: specumFiles(""), fails: map[string]int{"1.2": 9}, givesUp: "attempts"},
-		"specum, fix tasks used up":       {policy: "specum", files: specumFiles(recovery), fails: map[string]int{"1.2": 4}, givesUp: "attempts"},
-		"specum, an epic":                 {policy: "specum", files: epic, after: files{specumEpic: `{"specs": [{"name": "demo", "status": "completed"}]}`}},
-		"specum, quick mode":              {policy: "specum", files: files{specumPointer: "demo", specumState: `{"quickMode": true}`}},
-		"specum, more boxes than tasks":   {policy: "specum", files: with(specumFiles(""), specumState, `{"phase": "execution", "taskIndex": 2, "totalTasks": 2}`)},
-		"specum, all ticked, index short": {policy: "specum", files: with(specumFiles(""), specumTasks, strings.ReplaceAll(list, "[ ]", "[x]"))},
-		"stravinsky":                      {policy: "stravinsky", work: 3, files: files{loopFile: goal("completion_promise: It is built")}},
-		"stravinsky, one of two":          {policy: "stravinsky", work: 2, files: files{loopFile: goal("completion_promise: It is built|It works")}},
-		"stravinsky, the last iteration":  {policy: "stravinsky", work: 2, files: files{loopFile: goal("max_iterations: 4\ncompletion_promise: It is built")}},
-		"stravinsky, no promise":          {policy: "stravinsky", work: 2, files: files{loopFile: goal("max_iterations: 4")}, givesUp: "limit"},
-		"ralph-wiggum":                    {policy: "ralph-wiggum", work: 3, files: files{wiggumFile: "---\ncompletion_promise: DONE\n---\nBuild it.\n"}},
+		"stravinsky":                     {policy: "stravinsky", work: 3, files: files{loopFile: goal("completion_promise: It is built")}},
+		"stravinsky, one of two":         {policy: "stravinsky", work: 2, files: files{loopFile: goal("completion_promise: It is built|It works")}},
+		"stravinsky, the last iteration": {policy: "stravinsky", work: 2, files: files{loopFile: goal("max_iterations: 4\ncompletion_promise: It is built")}},
+		"stravinsky, no promise":         {policy: "stravinsky", work: 2, files: files{loopFile: goal("max_iterations: 4")}, ends: "limit"},
+		"ralph-wiggum":                   {policy: "ralph-wiggum", work: 3, files: files{wiggumFile: "---\ncompletion_promise: DONE\n---\nBuild it.\n"}},
 		"ralph-wiggum, the last iteration": {policy: "ralph-wiggum", work: 2,
 			files: files{wiggumFile: "---\nmax_iterations: 3\ncompletion_promise: DONE\n---\nBuild it.\n"}},
 	}
 }
 
-const wiggumFile = ".claude/ralph-loop.local.md"
+// lists are what an agent does with a list of tasks, for speckit or specum.
+func lists(policy string) map[string]obedience {
+	const list = "- [x] 1.1 Begin\n- [ ] 1.2 Build it\n- [ ] 1.3 See that it holds [VERIFY]\n- [ ] 1.4 [P] Paint it\n- [ ] 1.5 [P] Describe it\n- [ ] 1.6 Sell it\n"
+	start := func(fields string) string { return `{"phase": "execution", ` + fields + `}` }
+	project := func(state, tasks string) files {
+		if policy == "speckit" {
+			return files{speckitPointer: "001-demo", speckitState: state, speckitTasks: tasks}
+		}
+		return files{specumPointer: "demo", specumState: state, specumTasks: tasks}
+	}
+	const whole = `"taskIndex": 0, "totalTasks": 6`
+	out := map[string]obedience{
+		"plain":          {files: project(start(whole), list)},
+		"a failure":      {files: project(start(whole), list), fails: map[string]int{"1.2": 2, "1.5": 1}},
+		"recovery":       {files: project(start(whole+`, "recoveryMode": true`), list), fails: map[string]int{"1.2": 3, "1.3": 1, "1.5": 1, "1.6": 2}},
+		"a fix fails":    {files: project(start(whole+`, "recoveryMode": true`), list), fails: map[string]int{"1.2": 1, "1.2.1": 1}},
+		"a broken state": {files: project("{", list)},
 
-// An agent that obeys to the letter is done at the end, in a session with a hook, whether it
-// leaves the state to ralph or removes it.
-func TestObedienceInASession(t *testing.T) {
-	for name, o := range obediences() {
-		for _, remove := range []bool{false, true} {
-			if remove && o.policy != "speckit" && o.policy != "specum" {
-				continue // no text has a state file of the agent's
-			}
-			t.Run(fmt.Sprintf("%s/remove=%v", name, remove), func(t *testing.T) {
-				t.Parallel()
-				set := map[string]string{}
-				if o.policy == "speckit" || o.policy == "specum" {
-					set["reentry"] = "progress"
-				}
-				p := newProject(t, o.policy, set, o.files)
-				a := &obedient{Dir: p.dir, Fails: maps.Clone(o.fails), Work: o.work, Remove: remove}
-				said := "Here I am."
-				for turn := range 40 {
-					d := p.stop(event{"prompt_id": "p1", "stop_hook_active": turn > 0, "last_assistant_message": said})
-					if d.Verdict.Action == rules.Continue {
-						said = a.obey(d.Verdict.Reason)
+		"an index at the end":      {files: project(start(`"taskIndex": 2, "totalTasks": 2`), list)},
+		"an index beyond the end":  {files: project(start(`"taskIndex": 9, "totalTasks": 6`), list)},
+		"an index beyond a task":   {files: project(start(`"taskIndex": 4, "totalTasks": 6`), list)},
+		"too few tasks":            {files: project(start(`"taskIndex": 0, "totalTasks": 3`), list)},
+		"an index behind the list": {files: project(start(whole), strings.ReplaceAll(list, "[ ]", "[x]"))},
+		"a nested box":             {files: project(start(`"taskIndex": 0, "totalTasks": 1`), "- [x] 1 Build it\n  - [ ] 1a Paint it\n")},
+		"no list":                  {files: project(start(`"taskIndex": 0, "totalTasks": 2`), ""), ends: "no-tasks"},
+		"done in the last round":   {files: project(start(`"taskIndex": 0, "totalTasks": 1, "globalIteration": 99`), "- [ ] 1 Build it\n")},
+		"finished at the limit":    {files: project(start(`"taskIndex": 1, "totalTasks": 1, "globalIteration": 100`), "- [x] 1 Build it\n")},
+		"iterations: 0":            {files: project(start(whole+`, "maxGlobalIterations": 0`), list), ends: "limit"},
+		"iterations: 1":            {files: project(start(whole+`, "maxGlobalIterations": 1`), list), ends: "limit"},
+		"iterations: 2":            {files: project(start(whole+`, "maxGlobalIterations": 2`), list), ends: "limit", early: true, state: event{"globalIteration": 2.0}},
+		"iterations: 100":          {files: project(start(whole+`, "globalIteration": 98`), list), ends: "limit", early: true, state: event{"globalIteration": 100.0}},
+	}
+	attempts := func(name, limits string, fails int, done bool) {
+		o := obedience{files: project(start(whole+limits), list), fails: map[string]int{"1.2": fails}}
+		if !done {
+			o.ends = "attempts"
+		}
+		out[fmt.Sprintf("%s, %d failures", name, fails)] = o
+	}
+	for limit, text := range map[int]string{0: `, "maxTaskIterations": 0`, 1: `, "maxTaskIterations": 1`, 2: `, "maxTaskIterations": 2`, 5: ""} {
+		for _, fails := range []int{limit - 1, limit} {
+			attempts(fmt.Sprintf("attempts: %d", limit), text, max(0, fails), fails < limit && limit > 0)
+		}
+	}
+	for limit, text := range map[int]string{0: `, "maxFixTasksPerOriginal": 0`, 1: `, "maxFixTasksPerOriginal": 1`, 2: `, "maxFixTasksPerOriginal": 2`, 3: ""} {
+		most := limit
+		if limit == 0 {
+			most = 4 // retries without fix tasks
+		}
+		for _, fails := range []int{most, most + 1} {
+			attempts(fmt.Sprintf("fix tasks: %d", limit), text+`, "recoveryMode": true`, fails, fails == most)
+		}
+	}
+	if policy == "specum" {
+		out["quick mode"] = obedience{files: files{specumPointer: "demo", specumState: `{"quickMode": true}`}}
+		epic := project(start(whole+`, "epicName": "big"`), list)
+		epic[specumEpic], epic["specs/.current-epic"] = `{"specs": [{"name": "demo", "status": "in_progress"}]}`, "big"
+		out["an epic"] = obedience{files: epic, after: files{specumEpic: `{"specs": [{"name": "demo", "status": "completed"}]}`}}
+	}
+	for name, o := range out {
+		o.policy = policy
+		out[name] = o
+	}
+	return out
+}
+
+// played calls test with each project for each kind of agent.
+func played(t *testing.T, test func(t *testing.T, o obedience, a *obedient)) {
+	for _, of := range []map[string]obedience{lists("speckit"), lists("specum"), goals()} {
+		for name, o := range of {
+			for sized, turns := range []string{"steps", "parts", "all"} {
+				for _, remove := range []bool{false, true} {
+					if o.work > 0 && sized > 0 || remove && name != "plain" && name != "an epic" {
 						continue
 					}
-					if d.Verdict.Success != (o.givesUp == "") || o.givesUp != "" && d.Verdict.Rule != o.givesUp {
-						t.Fatalf("it ends as %q, success %v; notices %q", verdict(d), d.Verdict.Success, d.Notices)
+					t.Run(fmt.Sprintf("%s/%s/%s/remove=%v", o.policy, name, turns, remove), func(t *testing.T) {
+						t.Parallel()
+						test(t, o, &obedient{size: size(sized), fails: maps.Clone(o.fails), work: o.work, remove: remove})
+					})
+				}
+			}
+		}
+	}
+}
+
+// An agent that obeys to the letter is done at the end, or at the limit, in a session with a hook: if the user lets it
+// run, and if each prompt is continued once.
+func TestObedienceInASession(t *testing.T) {
+	played(t, func(t *testing.T, o obedience, a *obedient) {
+		for _, reentry := range []string{"once", "progress"} {
+			t.Run(reentry, func(t *testing.T) {
+				a := *a
+				a.fails = maps.Clone(a.fails)
+				set := map[string]string{"reentry": reentry}
+				if o.work > 0 {
+					set = nil
+				}
+				p := newProject(t, o.policy, set, o.files)
+				a.dir = p.dir
+				said, active, prompt := "Here I am.", false, 1
+				for range 80 {
+					d := p.stop(event{"prompt_id": fmt.Sprint(prompt), "stop_hook_active": active, "last_assistant_message": said})
+					switch {
+					case d.Verdict.Action == rules.Continue:
+						said, active = a.obey(d.Verdict.Reason), true
+					case d.Verdict.Rule == "reentry/continued-before":
+						said, active, prompt = "Here I am again.", false, prompt+1
+					default:
+						o.compare(t, &a, d.Verdict.Rule, d.Verdict.Success, fmt.Sprintf("%s; notices %q", d.Verdict.Reason, d.Notices))
+						return
 					}
-					o.compare(t, p.dir)
-					return
 				}
 				t.Fatal("it does not end")
 			})
 		}
-	}
+	})
 }
 
-// So it is in a run, in which each iteration is a process.
+// So it is in a run, in which each iteration has an agent of its own.
 func TestObedienceInARun(t *testing.T) {
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, o := range obediences() {
-		for _, remove := range []bool{false, true} {
-			if remove && o.policy != "speckit" && o.policy != "specum" {
-				continue
-			}
-			t.Run(fmt.Sprintf("%s/remove=%v", name, remove), func(t *testing.T) {
-				t.Parallel()
-				program, findings := rules.Load(t.Context(), examples.FS, o.policy+"/"+o.policy+".yaml", loop.Config())
-				if program == nil {
-					t.Fatal(findings)
-				}
-				p := newProject(t, o.policy, nil, o.files)
-				agent := filepath.Join(t.TempDir(), "agent.json")
-				data, err := json.Marshal(obedient{Dir: p.dir, Fails: o.fails, Work: o.work, Remove: remove})
-				if err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(agent, data, 0o600); err != nil {
-					t.Fatal(err)
-				}
-				r, err := run.New(program, run.Generic(), run.WithDir(p.dir), run.WithArgs(self), run.WithEnv(append(os.Environ(), obedientAgent+"="+agent)),
-					run.WithLimits(run.Limits{Iterations: 40}))
-				if err != nil {
-					t.Fatal(err)
-				}
-				var output []string
-				for ev := range r.Run(t.Context()) {
-					switch ev.Kind {
-					case run.AgentOutput:
-						output = append(output, ev.Shown)
-					case run.RunEnd:
-						if (ev.Ended == run.Success) != (o.givesUp == "") {
-							t.Fatalf("it ends as %s: %s\n%s", ev.Ended, ev.Why, strings.Join(output, "\n"))
-						}
-						o.compare(t, p.dir)
-					}
-				}
-			})
+	played(t, func(t *testing.T, o obedience, a *obedient) {
+		program, findings := rules.Load(t.Context(), examples.FS, o.policy+"/"+o.policy+".yaml", loop.Config())
+		if program == nil {
+			t.Fatal(findings)
 		}
-	}
-}
-
-func (o obedience) compare(t *testing.T, dir string) {
-	t.Helper()
-	got := files{}
-	for name := range o.after {
-		data, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(name)))
+		p := newProject(t, o.policy, nil, o.files)
+		a.dir = p.dir
+		agent := run.Func("obedient", func(_ context.Context, i run.Invocation) (run.Result, error) {
+			return run.Result{Text: a.obey(i.Prompt)}, nil
+		})
+		r, err := run.New(program, agent, run.WithDir(p.dir), run.WithLimits(run.Limits{Iterations: 80}))
 		if err != nil {
 			t.Fatal(err)
 		}
-		got[name] = string(data)
+		rule := ""
+		for ev := range r.Run(t.Context()) {
+			switch ev.Kind {
+			case run.VerdictMade:
+				rule = ev.Rule
+			case run.RunEnd:
+				o.compare(t, a, rule, ev.Ended == run.Success, fmt.Sprintf("%s: %s", ev.Ended, ev.Why))
+			}
+		}
+	})
+}
+
+// compare compares how the work ended with how it should.
+func (o obedience) compare(t *testing.T, a *obedient, rule string, success bool, why string) {
+	t.Helper()
+	ends := o.ends
+	if o.early && a.size == all {
+		ends = ""
 	}
-	if len(o.after) > 0 {
-		diff(t, o.after, got)
+	if success != (ends == "") || ends != "" && rule != ends {
+		t.Fatalf("it ends as %q, success %v, want %q: %s", rule, success, ends, why)
+	}
+	if a.list != "" && success {
+		for _, i := range a.items() {
+			if !i.done {
+				t.Errorf("it is done, and this is open: %s", i.line)
+			}
+		}
+	}
+	if ends != "" {
+		for field, want := range o.state {
+			a.state = map[string]string{"speckit": speckitState, "specum": specumState}[o.policy]
+			diff(t, want, a.get(field))
+		}
+	}
+	for name, want := range o.after {
+		data, err := os.ReadFile(filepath.Join(a.dir, filepath.FromSlash(name)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		diff(t, want, string(data))
 	}
 }
 
@@ -544,36 +609,11 @@ func TestObedienceAtTheGate(t *testing.T) {
 		".claude/completion-state/promises/p-1.json": `{"id": "p-1", "summary": "Ship", "status": "in_progress", "ownership": {"owned_by": "worker-1"}}`,
 		".claude/completion-state/promises/p-2.json": `{"id": "p-2", "summary": "Test", "status": "pending", "ownership": {"owned_by": "worker-1"}}`,
 	})
-	a := &obedient{Dir: p.dir}
+	a := &obedient{dir: p.dir}
 	for range 3 {
 		d := p.stop(event{"session_id": "worker-1"})
 		expect(t, d, "continue promises")
 		a.obey(d.Verdict.Reason)
 	}
 	expect(t, p.stop(event{"session_id": "worker-1"}), "stop passed")
-}
-
-// obedientAgent names the file in which the agent of a run is kept between its iterations.
-const obedientAgent = "RALPH_TEST_OBEDIENT"
-
-func TestMain(m *testing.M) {
-	file := os.Getenv(obedientAgent)
-	if file == "" {
-		os.Exit(m.Run())
-	}
-	data, err := os.ReadFile(file)
-	if err != nil {
-		panic(err)
-	}
-	var a obedient
-	if err := json.Unmarshal(data, &a); err != nil {
-		panic(err)
-	}
-	fmt.Println(a.obey(os.Args[len(os.Args)-1]))
-	if data, err = json.Marshal(a); err != nil {
-		panic(err)
-	}
-	if err := os.WriteFile(file, data, 0o600); err != nil {
-		panic(err)
-	}
 }

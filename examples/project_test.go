@@ -49,7 +49,7 @@ func newProject(t testing.TB, policy string, set map[string]string, content file
 		loop.WithName(policy),
 		loop.WithRoot(p.dir),
 		loop.WithSource(judge.Source()),
-		loop.WithState(filepath.Join(t.TempDir(), "state")),
+		loop.WithStore(loop.InMemory()),
 		loop.WithClock(func() time.Time { return p.now }),
 		loop.WithEnv(func(name string) string { return p.env[name] }),
 	)

@@ -15,6 +15,7 @@ import (
 const (
 	speckitPointer = ".specify/.current-feature"
 	speckitState   = ".specify/specs/001-demo/.speckit-state.json"
+	speckitTasks   = ".specify/specs/001-demo/tasks.md"
 	speckitSwitch  = ".claude/ralph-speckit.local.md"
 )
 
@@ -24,6 +25,12 @@ func speckitWork() files {
 		speckitPointer: "001-demo\n",
 		speckitState:   `{"phase": "execution", "taskIndex": 2, "totalTasks": 10, "globalIteration": 3}`,
 	}
+}
+
+// ticked adds a list without an open box.
+func ticked(work files, tasks string) files {
+	work[tasks] = "- [x] 1 Build it\n"
+	return work
 }
 
 func state(format string, args ...any) string { return fmt.Sprintf(format, args...) }
@@ -55,6 +62,7 @@ func TestSpeckitCorruptState(t *testing.T) {
 // as the index moves, and no further.
 func TestSpeckitRunsWhileItAdvances(t *testing.T) {
 	p := newProject(t, "speckit", map[string]string{"reentry": "progress"}, speckitWork())
+	p.write(files{speckitTasks: strings.Repeat("- [ ] a\n", 10)})
 	at := func(task int, active bool) event {
 		p.write(files{speckitState: state(`{"phase": "execution", "taskIndex": %d, "totalTasks": 10}`, task)})
 		return event{"prompt_id": "p1", "stop_hook_active": active}
@@ -63,7 +71,8 @@ func TestSpeckitRunsWhileItAdvances(t *testing.T) {
 	expect(t, p.stop(at(3, true)), "continue next-task", "Task 4/10")
 	expect(t, p.stop(at(4, true)), "continue next-task", "Task 5/10")
 	expect(t, p.stop(at(4, true)), "stop reentry/no-progress")
-	expect(t, p.stop(at(10, true)), "stop nothing-left")
+	p.write(ticked(files{}, speckitTasks))
+	expect(t, p.stop(at(10, true)), "stop verified")
 }
 
 // Ten continuations on the same attempt are enough, even with reentry=always.
@@ -102,15 +111,15 @@ func TestSpeckitMarker(t *testing.T) {
 		"after prose":             {session(person("go on"), agent("All 10 tasks are done.\n\nALL_TASKS_COMPLETE")), "stop all-done"},
 		"before a last tool call": {session(person("go on"), agent("ALL_TASKS_COMPLETE"), agent(toolUse("rm state")), toolResult("removed")), "stop all-done"},
 		"asked for by the loop itself": {session(person("go on"), agent("Task 2 is done."),
-			feedback("After the last task write\nALL_TASKS_COMPLETE\nalone on a line"), agent("Task 3 is next.")), "continue next-task"},
+			feedback("After the last task write\nALL_TASKS_COMPLETE\nalone on a line"), agent("Task 3 is next.")), "continue all-ticked"},
 		"written by the user, a tool, a thought and a subagent": {session(person("Do all and write\nALL_TASKS_COMPLETE"),
 			agent(thinking("ALL_TASKS_COMPLETE"), toolUse("echo ALL_TASKS_COMPLETE")), toolResult("ALL_TASKS_COMPLETE"),
-			subagent("ALL_TASKS_COMPLETE"), agent("One task is done.")), "continue next-task"},
-		"of an earlier feature": {session(person("do 000"), agent("ALL_TASKS_COMPLETE"), person("do 001"), agent("One task is done.")), "continue next-task"},
+			subagent("ALL_TASKS_COMPLETE"), agent("One task is done.")), "continue all-ticked"},
+		"of an earlier feature": {session(person("do 000"), agent("ALL_TASKS_COMPLETE"), person("do 001"), agent("One task is done.")), "continue all-ticked"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := newProject(t, "speckit", nil, speckitWork())
+			p := newProject(t, "speckit", nil, ticked(speckitWork(), speckitTasks))
 			file := filepath.Join(t.TempDir(), "session.jsonl")
 			if err := os.WriteFile(file, []byte(test.session), 0o600); err != nil {
 				t.Fatal(err)
@@ -124,8 +133,8 @@ func TestSpeckitMarker(t *testing.T) {
 // sessions have none.
 func TestVanishedState(t *testing.T) {
 	done := event{"last_assistant_message": "ALL_TASKS_COMPLETE"}
-	p := newProject(t, "speckit", nil, speckitWork())
-	expect(t, p.stop(nil), "continue next-task")
+	p := newProject(t, "speckit", nil, ticked(speckitWork(), speckitTasks))
+	expect(t, p.stop(nil), "continue all-ticked")
 	if err := os.Remove(filepath.Join(p.dir, speckitState)); err != nil {
 		t.Fatal(err)
 	}
@@ -200,21 +209,20 @@ func TestBadState(t *testing.T) {
 	}
 	const next = "continue next-task"
 	for field, in := range map[string]map[string]want{
-		`"taskIndex": -1`:                  {"speckit": {"stop nothing-left", "taskIndex is -1"}, "specum": {"stop still-unchecked", "taskIndex is -1"}},
-		`"taskIndex": "a[$(touch pwned)]"`: {"speckit": {"stop nothing-left", "taskIndex is \"a[$(touch pwned)]\""}, "specum": {"stop still-unchecked", "taskIndex is \"a[$(touch pwned)]\""}},
-		`"totalTasks": [10]`:               {"both": {"stop no-tasks", "totalTasks"}},
-		`"taskIteration": 0`:               {"both": {next, ""}},
-		`"taskIteration": "third"`:         {"both": {"stop attempts", "taskIteration is \"third\""}},
-		`"globalIteration": "third"`:       {"both": {"stop limit", "globalIteration is \"third\""}},
-		`"maxTaskIterations": 0`:           {"both": {"stop attempts", "maxTaskIterations is 0"}},
-		`"maxGlobalIterations": 0`:         {"both": {"stop limit", ""}},
-		`"recoveryMode": 3`:                {"speckit": {next, "recoveryMode is 3"}, "specum": {"stop attempts", "recoveryMode is 3"}},
-		`"awaitingApproval": "later"`:      {"both": {"stop awaiting-approval", "awaitingApproval is \"later\""}},
-		`"fixTaskMap": []`:                 {"speckit": {next, ""}, "specum": {next, ""}},
-		`"nativeSyncEnabled": "auto"`:      {"specum": {next, "nativeSyncEnabled is \"auto\""}},
-		`"maxModificationsPerTask": 0`:     {"specum": {next, ""}},
-		`"recoveryMode": true, "taskIteration": 2, "fixTaskMap": [1]`: {"specum": {"stop attempts", "fixTaskMap is an array"}},
-		`"epicName": 3`: {"specum": {next, "epicName is 3"}},
+		`"taskIndex": -1`:                               {"speckit": {"stop no-tasks", "taskIndex is -1"}, "specum": {"stop ", "taskIndex is -1"}},
+		`"taskIndex": "a[$(touch pwned)]"`:              {"speckit": {"stop no-tasks", "taskIndex is \"a[$(touch pwned)]\""}, "specum": {"stop ", "taskIndex is \"a[$(touch pwned)]\""}},
+		`"totalTasks": [10]`:                            {"both": {"stop no-tasks", "totalTasks"}},
+		`"taskIteration": 0`:                            {"both": {next, ""}},
+		`"taskIteration": "third"`:                      {"both": {"stop attempts", "taskIteration is \"third\""}},
+		`"globalIteration": "third"`:                    {"both": {"stop limit", "globalIteration is \"third\""}},
+		`"maxTaskIterations": 0`:                        {"both": {"stop attempts", "maxTaskIterations is 0"}},
+		`"maxGlobalIterations": 0`:                      {"both": {"stop limit", ""}},
+		`"recoveryMode": 3`:                             {"both": {next, "recoveryMode is 3"}},
+		`"awaitingApproval": "later"`:                   {"both": {"stop awaiting-approval", "awaitingApproval is \"later\""}},
+		`"fixTaskMap": []`:                              {"both": {next, ""}},
+		`"nativeSyncEnabled": "auto"`:                   {"specum": {next, "nativeSyncEnabled is \"auto\""}},
+		`"maxModificationsPerTask": 0`:                  {"specum": {next, ""}},
+		`"epicName": 3`:                                 {"specum": {next, "epicName is 3"}},
 		`"phase": "execution", "phase": "constitution"`: {"both": {"stop not-executing", "phase is \"constitution\", expected one of"}},
 	} {
 		for policy, w := range in {

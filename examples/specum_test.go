@@ -70,21 +70,16 @@ func TestSpecumFolders(t *testing.T) {
 	}
 }
 
-// Boxes that stay open are asked about three times for each prompt of the user, also while they
-// become fewer.
+// An index at the end does not end the loop while boxes are open: the loop continues while they become fewer.
 func TestSpecumAsksForOpenBoxes(t *testing.T) {
 	work := specumWork()
 	work[specumState] = `{"phase": "execution", "taskIndex": 7, "totalTasks": 7}`
-	p := newProject(t, "specum", nil, work)
+	p := newProject(t, "specum", map[string]string{"reentry": "progress"}, work)
 	active := event{"prompt_id": "p1", "stop_hook_active": true}
-	for range 2 {
-		expect(t, p.stop(active), "continue unchecked-tasks", "unchecked boxes: 5")
-	}
+	expect(t, p.stop(event{"prompt_id": "p1"}), "continue next-task", "unchecked boxes: 5", "1.3 Build the thing")
 	p.write(files{specumTasks: strings.Replace(specumList, "[ ]", "[x]", 1)})
-	expect(t, p.stop(active), "continue unchecked-tasks", "unchecked boxes: 4")
-	expect(t, p.stop(active), "stop still-unchecked")
-	expect(t, p.stop(active), "stop still-unchecked")
-	expect(t, p.stop(event{"prompt_id": "p2", "stop_hook_active": false}), "continue unchecked-tasks")
+	expect(t, p.stop(active), "continue next-task", "unchecked boxes: 4", "1.4 [P] Paint it")
+	expect(t, p.stop(active), "stop reentry/no-progress")
 }
 
 // A pointer is a name in the directory of the specs, or a path from the root of the project.
@@ -100,14 +95,14 @@ func TestSpecumPointers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := newProject(t, "specum", nil, specumWork())
+			p := newProject(t, "specum", nil, ticked(specumWork(), specumTasks))
 			p.write(files{
 				specumPointer:         pointer(p.dir),
 				"specs/.current-epic": "big",
 				specumState:           `{"phase": "execution", "taskIndex": 2, "totalTasks": 7, "epicName": "big"}`,
 				specumEpic:            `{"specs": [{"name": "demo", "status": "pending"}]}`,
 			})
-			expect(t, p.stop(nil), "continue next-task", "Continue spec: demo (", "Path: specs/demo ")
+			expect(t, p.stop(nil), "continue all-ticked", " specs/demo/tasks.md ", " specs/demo/.ralph-state.json,")
 			expect(t, p.stop(event{"last_assistant_message": "ALL_TASKS_COMPLETE"}), "stop all-done")
 			diff(t, `{"specs": [{"name": "demo", "status": "completed"}]}`, p.read()[specumEpic])
 		})
@@ -132,12 +127,12 @@ func TestSpecumEpics(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			work := specumWork()
+			work := ticked(specumWork(), specumTasks)
 			work["specs/.current-epic"] = "big"
 			work[specumState] = state(`{"phase": "execution", "taskIndex": 2, "totalTasks": 7, "epicName": "%s"}`, test.epicName)
 			work[test.file] = test.epic
 			p := newProject(t, "specum", nil, work)
-			expect(t, p.stop(nil), "continue next-task")
+			expect(t, p.stop(nil), "continue all-ticked")
 			if test.remove {
 				if err := os.Remove(filepath.Join(p.dir, specumState)); err != nil {
 					t.Fatal(err)

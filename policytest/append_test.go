@@ -107,7 +107,7 @@ func FuzzParse(f *testing.F) {
 
 func ExampleFromWitness() {
 	d, _ := policytest.FromWitness([]byte(`{"facts": {"state": {"phase": "execution", "taskIndex": 5, "totalTasks": 5}}, "names": {"stop_hook_active": false}}`))
-	d.Name, d.Expect = "stops behind the last task", map[string]any{"rule": "nothing-left", "stop": true}
+	d.Name, d.Expect = "stops behind the last task", map[string]any{"rule": "verified", "stop": true}
 	out, err := policytest.Append("speckit_test.yaml", nil, d)
 	fmt.Print(string(out), err)
 	// Output:
@@ -118,6 +118,6 @@ func ExampleFromWitness() {
 	//       facts:
 	//         state: {phase: execution, taskIndex: 5, totalTasks: 5}
 	//       stop_hook_active: false
-	//     expect: {rule: nothing-left, stop: true}
+	//     expect: {rule: verified, stop: true}
 	// <nil>
 }

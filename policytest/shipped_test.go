@@ -53,7 +53,8 @@ func TestGuards(t *testing.T) {
 }
 
 // passes runs the tests of a policy: all pass, every rule holds in one of them,
-// and every operand is seen true and seen false. Guards have such tests of their own.
+// and every operand is seen true and seen false. Guards have such tests of their own; tasks.yaml is tested in specum, which
+// sets all its params.
 func passes(t *testing.T, fsys fs.FS, file string) {
 	suite, findings := policytest.Load(t.Context(), fsys, file, loop.Config())
 	if suite == nil {
@@ -76,6 +77,9 @@ func passes(t *testing.T, fsys fs.FS, file string) {
 			t.Errorf("%s: the rule %s holds in no test", r.Pos, r.Rule)
 		}
 		if strings.Contains(r.Rule, "/") && !strings.HasPrefix(r.Rule, strings.TrimSuffix(file, policytest.Suffix)+"/") {
+			continue
+		}
+		if r.Pos.File == "ralph:tasks.yaml" && file != "specum/specum_test.yaml" {
 			continue
 		}
 		for _, o := range r.Operands {

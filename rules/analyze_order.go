@@ -40,9 +40,9 @@ func (a *analyzer) order() {
 
 // wholeInclude reports whether i is the last rule of an include in which earlier rules keep every rule from deciding.
 func (a *analyzer) wholeInclude(i int) bool {
-	prefix, _, _ := strings.Cut(a.p.rules[i].Name, "/")
+	prefix, _, _ := strings.Cut(a.p.rules[i].include, "/")
 	for j, r := range a.p.rules {
-		if strings.HasPrefix(r.Name, prefix+"/") && (j > i || !a.dead[j]) {
+		if strings.HasPrefix(r.include, prefix+"/") && (j > i || !a.dead[j]) {
 			return false
 		}
 	}

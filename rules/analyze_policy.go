@@ -56,7 +56,7 @@ func (p *Program) analyze() Diagnostics {
 
 // own reports whether a rule is in the policy itself. Included rules are written for many policies, so a part that one
 // policy does not need is no fault.
-func own(r *Rule) bool { return !strings.Contains(r.Name, "/") }
+func own(r *Rule) bool { return r.include == "" }
 
 // analyzer is one run of the checks over a program.
 type analyzer struct {
@@ -115,7 +115,7 @@ func (p *Program) finding(check string, at place, help, message string) Diagnost
 // place returns the range of the name of rule i, or of the include that brings it in.
 func (a *analyzer) place(i int) place {
 	r := a.p.rules[i]
-	prefix, _, _ := strings.Cut(r.Name, "/")
+	prefix, _, _ := strings.Cut(r.include, "/")
 	for _, at := range a.p.includes {
 		if !own(r) && at.prefix == prefix+"/" {
 			return place{at.from, at.to}

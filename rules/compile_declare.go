@@ -15,6 +15,7 @@ import (
 type bindings struct {
 	texts map[string]string  // from the configuration, for the policy itself
 	exprs map[string]letDecl // from an include's with
+	facts map[string]*symbol // from an include's with, for params that are facts
 	scope *scope             // the scope of exprs
 }
 
@@ -76,7 +77,11 @@ func (c *compiler) declare(doc *document, prefix string, b bindings) *scope {
 	sc := &scope{file: doc.file, names: c.names, prefix: prefix, symbols: map[string]*symbol{}}
 	c.program.files = append(c.program.files, File{Name: doc.file.name, Src: doc.file.src})
 	for _, d := range doc.params {
-		if c.free(sc, d.key) {
+		switch {
+		case !c.free(sc, d.key):
+		case d.fact != nil:
+			c.declareFactParam(sc, d, b)
+		default:
 			c.declareParam(sc, d, b)
 		}
 	}
@@ -213,6 +218,26 @@ func (c *compiler) declareParam(sc *scope, d paramDecl, b bindings) {
 		c.errorf(sc, d.key, "param-value", "add a default, or set it with --set "+d.name+"=…", "the param %q has no default and no value", d.name)
 	}
 	c.declareValue(sym)
+}
+
+// declareFactParam gives a fact of the including file another name. Reads and effects are those of the fact.
+func (c *compiler) declareFactParam(sc *scope, d paramDecl, b bindings) {
+	if b.scope == nil {
+		c.errorf(sc, d.fact, "param-value", "declare it under facts", "only an included file can be passed a fact")
+	}
+	s := b.facts[d.name]
+	if s == nil { // reported
+		c.engine.declare(c.add(sc, d.key, &symbol{kind: constSymbol}).key, natureOf(nil))
+		return
+	}
+	sc.symbols[d.name] = s
+	switch {
+	case !d.inline:
+	case s.fact.Schema == nil:
+		sc.open = true
+	default:
+		sc.inline, sc.fields = s, sc.names.free(s.typ)
+	}
 }
 
 // defaultOf returns the default at n of a declared schema. It reports one that does not fit.

@@ -36,7 +36,7 @@ func (in *includer) rules(doc *document, sc *scope) {
 			in.include(d, sc)
 			continue
 		}
-		in.pending = append(in.pending, pendingRule{decl: d, scope: sc, name: sc.prefix + d.name.Value})
+		in.pending = append(in.pending, pendingRule{decl: d, scope: sc, name: sc.rules + d.name.Value})
 	}
 	in.stack = in.stack[:len(in.stack)-1]
 }
@@ -59,7 +59,10 @@ func (in *includer) include(d *ruleDecl, sc *scope) {
 	as := strings.TrimSuffix(stdpath.Base(name), stdpath.Ext(name))
 	at := d.include
 	if d.as != nil {
-		as, at = d.as.Value, d.as
+		at = d.as
+		if d.as.Value != "" {
+			as = d.as.Value
+		}
 		if !isKebab(as) {
 			c.errorf(sc, at, "include-name", kebabHelp(as), "the name %q is not kebab-case", as)
 			return
@@ -79,7 +82,11 @@ func (in *includer) include(d *ruleDecl, sc *scope) {
 		return
 	}
 	if b, ok := in.bind(d, sc, doc); ok {
-		in.rules(doc, c.declare(doc, prefix, b))
+		inner := c.declare(doc, prefix, b)
+		if inner.rules = sc.rules; d.as == nil || d.as.Value != "" {
+			inner.rules += as + "/"
+		}
+		in.rules(doc, inner)
 	}
 }
 
@@ -131,7 +138,7 @@ func (in *includer) find(d *ruleDecl, sc *scope) (f *file, name string, ok bool)
 // bind matches an include's values with the params of the file.
 func (in *includer) bind(d *ruleDecl, sc *scope, doc *document) (bindings, bool) {
 	c := in.c
-	b := bindings{exprs: map[string]letDecl{}, scope: sc} // unbound params are reported
+	b := bindings{exprs: map[string]letDecl{}, facts: map[string]*symbol{}, scope: sc} // unbound params are reported
 	names := doc.paramNames()
 	for _, w := range d.with {
 		if !slices.Contains(names, w.name) {
@@ -158,8 +165,25 @@ func (in *includer) bind(d *ruleDecl, sc *scope, doc *document) (bindings, bool)
 			c.errorf(sc, d.include, "param-value", "add with: {"+p.name+": …}", "the param %q of %s has no default and must be bound", p.name, doc.file.name)
 			ok = false
 		}
+		if w, bound := b.exprs[p.name]; bound && p.fact != nil {
+			ok = in.bindFact(p, w, sc, b) && ok
+		}
 	}
 	return b, ok
+}
+
+// bindFact matches the name of a fact with a param that takes one.
+func (in *includer) bindFact(p paramDecl, w letDecl, sc *scope, b bindings) bool {
+	name, source := w.expr.Value, p.fact.Value
+	s := sc.symbols[name]
+	if s == nil || s.kind != factSymbol || s.fact.Source.Name != source {
+		facts := sc.facts(func(f *Fact) bool { return f.Source.Name == source })
+		in.c.errorf(sc, w.expr, "param-value", nearest.DidYouMean(name, facts), "%q must name a fact with the source %s; got %q; %s",
+			p.name, source, name, theyAre("those facts", facts))
+		return false
+	}
+	b.facts[p.name] = s
+	return true
 }
 
 // isTextParam reports whether a param accepts only a string.

@@ -95,6 +95,63 @@ rules:
 	}
 }
 
+// An included file can be passed a fact: what it reads and changes is the fact of the policy. With as: "" its rules keep
+// their names.
+func TestIncludeWithAFact(t *testing.T) {
+	f := files{
+		"policy.yaml": `ralph: 1
+facts:
+  state: {json: state.json, inline: true, schema: {properties: {used: {type: integer, default: 0}}}}
+  note: {text: note.txt}
+rules:
+  - include: counts
+    as: ""
+    with: {held: state}
+  - {name: last, when: used > 0, stop: last}
+`,
+		"counts.yaml": `ralph: 1
+params:
+  held: {fact: json, inline: true}
+let:
+  more: used + 1
+rules:
+  - {name: many, when: ok(held) and more > 5, stop: "${path(held)} has ${held.used}", then: [{set: held.used = 0}, {archive: held}]}
+`,
+	}
+	p := load(t, f)
+	var names []string
+	for _, r := range p.Rules() {
+		names = append(names, r.Name)
+	}
+	if diff := cmp.Diff([]string{"many", "last"}, names); diff != "" {
+		t.Errorf("rules (-want +got):\n%s", diff)
+	}
+	v := (&world{facts: map[string]rules.Value{"state": is(object{"used": 5})}}).eval(p)
+	var effects []string
+	for _, e := range v.Parts[0].Effects {
+		effects = append(effects, string(e.Kind)+" "+e.Fact)
+	}
+	if diff := cmp.Diff([]string{"set state", "archive state"}, effects); diff != "" || said(v) != "stop many: state.json has 5" {
+		t.Errorf("%s (-want +got):\n%s", said(v), diff)
+	}
+	for with, want := range map[string]string{
+		"{held: note}":       `"held" must name a fact with the source json; got "note"; those facts are "state"`,
+		"{held: stat}":       `"held" must name a fact with the source json; got "stat"; those facts are "state"`,
+		"{held: state.used}": `"held" must name a fact with the source json; got "state.used"; those facts are "state"`,
+		"{}":                 `the param "held" of counts.yaml has no default and must be bound`,
+	} {
+		f := files{"policy.yaml": strings.Replace(f["policy.yaml"], "{held: state}", with, 1), "counts.yaml": f["counts.yaml"]}
+		p, diags := rules.Load(t.Context(), f.fs(), "policy.yaml", rules.Config{})
+		if p != nil || !strings.Contains(diags.Err().Error(), want) {
+			t.Errorf("%s: %v", with, diags)
+		}
+	}
+	p, diags := rules.Load(t.Context(), policy("params: {held: {fact: json}}\nrules: [{name: a, log: x}]\n").fs(), "policy.yaml", rules.Config{})
+	if p != nil || !strings.Contains(diags.Err().Error(), "only an included file can be passed a fact") {
+		t.Error(diags)
+	}
+}
+
 // The same file can be included more than once, under different names; includes
 // that include themselves, or too many, are refused.
 func TestIncludesAreBounded(t *testing.T) {

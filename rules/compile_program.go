@@ -88,6 +88,8 @@ type Rule struct {
 	Changes []*Fact
 	Verbs   []Use
 
+	include string // the prefix of the include that it is in, with a slash; "" in the policy itself
+
 	when   *cond // nil means true
 	text   *text
 	notice *text

@@ -14,6 +14,7 @@ type scope struct {
 	file    *file
 	names   *names
 	prefix  string // "" for the policy, "guard/" for an include
+	rules   string // the prefix of its rules' names, which is shorter if an include leaves their names
 	symbols map[string]*symbol
 	inline  *symbol                   // the fact whose fields are also names
 	fields  map[string]*schema.Schema // those fields, except for names with another meaning

@@ -194,7 +194,7 @@ func (p *parser) keys(d *document, root *source.Node, what string, ks form.Keys)
 			d.gate = gateWords()[p.word(v, "gate", gateWords())]
 		case "params":
 			p.named(v, "params", func(key, val *source.Node) {
-				d.params = append(d.params, paramDecl{name: key.Value, key: key, schema: val})
+				d.params = append(d.params, p.param(key, val))
 			})
 		case "when":
 			d.when = p.oneOrMore(v, "when")
@@ -372,4 +372,14 @@ func (p *parser) capped(n *source.Node, what string, value, most int) int {
 // ceiling reports a limit above its maximum.
 func (p *parser) ceiling(n *source.Node, what, most string) {
 	p.warnf(n, "limit-ceiling", "write "+most+" or less", "%s exceeds the maximum of %s; using %s", what, most, most)
+}
+
+// param reads a param: a setting with a schema, or a fact that the includer passes.
+func (p *parser) param(key, n *source.Node) paramDecl {
+	d := paramDecl{name: key.Value, key: key, schema: n}
+	if n.Get("fact") == nil {
+		return d
+	}
+	p.object(n, "a param for a fact", form.FactParamKeys(), targets{{"fact", &d.fact}, {"inline", func(_, v *source.Node) { d.inline = p.boolean(v, "inline") }}})
+	return d
 }

@@ -44,6 +44,8 @@ type paramDecl struct {
 	name   string
 	key    *source.Node
 	schema *source.Node
+	fact   *source.Node // the source of the fact that is passed; nil for a value
+	inline bool
 }
 
 type memoryDecl struct {

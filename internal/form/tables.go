@@ -72,7 +72,15 @@ func IncludeKeys() Keys {
 	return Keys{
 		{"include", Text, "A file whose rules run here; shipped ones are written ralph:guards/NAME."},
 		{"with", Bindings, "Values for the params of the included file, as expressions."},
-		{"as", Name, "Prefix of the names of its rules; the file's base name by default."},
+		{"as", Text, "Prefix of the names of its rules; the file's base name by default. With \"\" the rules keep their names."},
+	}
+}
+
+// FactParamKeys returns the keys of a param of an included file that is a fact of the including policy.
+func FactParamKeys() Keys {
+	return Keys{
+		{"fact", Name, "Source that the fact must have. Under with, the param takes the name of a fact."},
+		{"inline", Bool, "Whether the fields of the fact are names too."},
 	}
 }
 
