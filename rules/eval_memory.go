@@ -54,6 +54,9 @@ func (p *Program) counted(policy string) []string {
 // Recount counts the verdict in o.Session, which other policies of the session changed since Eval. It reports whether the
 // verdict stays as it is; otherwise a limit is reached now, and Eval must decide again.
 func (p *Program) Recount(v *Verdict, o Options) bool {
+	if v == nil {
+		return false
+	}
 	p = p.loaded()
 	session := o.Session
 	session.beginTurn(&o)

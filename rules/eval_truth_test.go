@@ -385,7 +385,7 @@ rules:
 }
 
 // The first rule that needs what a person has not approved ends the trying, whether its condition or its text needs it. A
-// rule that decides nothing does not, and no text counts as the report.
+// rule that decides nothing does not, and is not tried where the agent continues; no text counts as the report.
 func TestNotApproved(t *testing.T) {
 	const rest = "  - {name: rest, continue: Rest}\n"
 	for _, tt := range []struct{ name, rules, want string }{
@@ -396,6 +396,8 @@ func TestNotApproved(t *testing.T) {
 		{"a part of a text", `  - {name: first, continue: [{when: ok(it), text: First}]}`, "stop first: the rule first needs your approval: it: x is not approved"},
 		{"a note", `  - {name: first, when: ok(it), note: First}`, "continue rest: Rest"},
 		{"a problem in a note", `  - {name: first, note: "First ${problem(it)}"}`, "continue rest: Rest"},
+		{"a note of an agent that stops", `  - {name: first, when: ok(it), note: First}
+  - {name: end, stop: The end}`, "stop end: The end"},
 		{"not reached", `  - {name: first, when: missing(gone) or ok(it), continue: First}`, "continue first: First"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -405,7 +407,7 @@ func TestNotApproved(t *testing.T) {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 			reports := strings.Join(reported(v), "\n")
-			if n := strings.Count(reports, "is not approved"); n != 1 && !strings.HasPrefix(tt.want, "continue first") {
+			if n := strings.Count(reports, "is not approved"); (n == 1) != strings.HasPrefix(tt.want, "stop") {
 				t.Errorf("it is reported %d times: %q", n, reports)
 			}
 		})

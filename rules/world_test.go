@@ -131,7 +131,7 @@ func decide(t testing.TB, text string, w *world) *rules.Verdict {
 func decided(v *rules.Verdict) *rules.Verdict {
 	d := *v
 	d.Pos, d.Trace, d.Cost, d.Limits = rules.Pos{}, rules.Trace{}, rules.Budget{}, nil
-	d.Memory, d.Project, d.Changed = rules.Memory{}, rules.Memory{}, false
+	d.Memory, d.Project, d.Session, d.Changed = rules.Memory{}, rules.Memory{}, rules.Memory{}, false
 	d.Problems = problems(reported(v)...)
 	return &d
 }
