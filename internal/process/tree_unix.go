@@ -20,6 +20,7 @@ type tree struct {
 	root     int    // the program itself, until it has ended; 0 for none
 	sessions []int  // its sessions
 	groups   []int
+	cgroup   cgroup
 }
 
 // active are the commands that this process runs.
@@ -48,6 +49,7 @@ func newTree(cmd *exec.Cmd, mark string, asked bool) (*tree, error) {
 }
 
 func (t *tree) close() {
+	t.cgroup.close()
 	active.Lock()
 	defer active.Unlock()
 	if active.n--; active.n == 0 && !active.adopts {
@@ -62,8 +64,8 @@ func only() bool {
 	return active.n == 1
 }
 
-func (t *tree) start(cmd *exec.Cmd) error {
-	if err := cmd.Start(); err != nil {
+func (t *tree) start(cmd *exec.Cmd) (err error) {
+	if t.cgroup, err = start(cmd); err != nil {
 		return err
 	}
 	t.brand = brand(cmd.Process.Pid)
@@ -122,6 +124,9 @@ func (t *tree) sweep(grace time.Duration) int {
 				_ = syscall.Kill(p.pid, sent)
 			}
 			ended[p.pid] = true
+		}
+		if sent == syscall.SIGKILL {
+			t.cgroup.kill()
 		}
 		if time.Now().After(deadline.Add(stubborn)) {
 			return len(ended) // it cannot be killed, for example while waiting for a lost disk
@@ -186,7 +191,7 @@ func (t *tree) has(p, self entry, in map[int]bool) bool {
 		return false // an ancestor, such as the user's shell
 	case older(p.start, t.since):
 		return false
-	case t.knows(p, in):
+	case t.knows(p, in) || t.cgroup.has(p.pid):
 		return true
 	}
 	switch has, other := branded(p.pid, t.brand); {
