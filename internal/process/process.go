@@ -3,15 +3,16 @@
 //
 // Killing a process group is not enough: coding agents start most shell tools in their own groups or sessions, which
 // outlive them. The program therefore runs in its own session, and leftover processes are found and ended by their
-// parents, sessions, a mark in the environment and, on Linux, a control group and a brand that they cannot remove. Only what has one of these
-// is ended or waited for: a program that embeds ralph keeps its own children, and adopts orphans only while a command runs.
+// parents, sessions, a mark in the environment and, on Linux, a control group and a brand that they cannot remove. Only what
+// has one of these is ended or waited for: a program that embeds ralph keeps its own children, and adopts orphans only
+// while a command runs.
 //
 // Limits: on systems other than Linux and Windows, a process that left its parent, its group and its session before the
 // program ended is not found; if this process is killed, only the program itself ends with it, and only on Linux.
 // [Leftovers] finds those later. On Linux, root can remove the brand, and what leaves its parent, group, session and
 // environment within the first instant of the program has none: only a control group, where one can be made, finds it,
-// unless it moves itself to another one. What another service starts for a program, such as a
-// daemon of containers, belongs to that service.
+// unless it moves itself to another one. What another service starts for a program, such as a daemon of containers,
+// belongs to that service.
 //
 // Start with [Command.Run].
 package process
