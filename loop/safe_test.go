@@ -511,7 +511,7 @@ func TestObserver(t *testing.T) {
 	if _, err := l.Run(t.Context(), host.Event{}); err != nil {
 		t.Fatal(err)
 	}
-	if a := decoded(t, l.Hook(t.Context(), nil, []byte(`{"hook_event_name":"Stop"}`))); a.Decision != "block" {
+	if a := decoded(t, l.Hook(t.Context(), nil, []byte(`{"hook_event_name":"Stop","session_id":"s"}`))); a.Decision != "block" {
 		t.Errorf("the hook says %+v", a)
 	}
 	l.Preview(t.Context(), host.Event{Name: "Stop"})
@@ -531,7 +531,7 @@ func TestObserver(t *testing.T) {
 		if d, err := l.Run(t.Context(), host.Event{}); err == nil || d.Continue() {
 			t.Errorf("%s panics: it says %q, error %v", name, said(d), err)
 		}
-		if a := decoded(t, l.Hook(t.Context(), nil, []byte(`{"hook_event_name":"Stop"}`))); a.Decision != "" {
+		if a := decoded(t, l.Hook(t.Context(), nil, []byte(`{"hook_event_name":"Stop","session_id":"s"}`))); a.Decision != "" {
 			t.Errorf("%s panics: the hook says %+v", name, a)
 		}
 	}

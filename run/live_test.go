@@ -56,7 +56,7 @@ func loopProject(t *testing.T) (dir, state string) {
 // loopRun is a run of the policy looping.
 func loopRun(t *testing.T, dir, state string, opts ...run.Option) *run.Runner {
 	t.Helper()
-	r, err := run.New(load(t, looping), run.Generic(), append([]run.Option{run.WithDir(dir), run.WithState(state), run.WithProject(loop.LocalStore(state)), run.Hasty()}, opts...)...)
+	r, err := run.New(load(t, looping), run.Generic(), append([]run.Option{run.WithDir(dir), run.WithState(state), run.WithProject(loop.LocalStore(state)), run.WithLoop(loop.WithState(state)), run.Hasty()}, opts...)...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -102,6 +102,7 @@ func TestNothingSpeaksToTheTerminal(t *testing.T) {
 	}
 	uses := map[string][]use{
 		"start": {{[]string{"ralph-wiggum", title, "--force"}, false}, {[]string{title}, true}}, "stop": {{nil, false}, {[]string{title}, true}},
+		"reset": {{[]string{title, "--yes"}, true}},
 		"pause": {{[]string{"policy", "--session", title}, true}}, "resume": {{nil, false}},
 		"hint": {{[]string{title, "--session", title}, true}, {[]string{"--clear"}, false}},
 		"run": {
