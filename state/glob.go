@@ -120,7 +120,7 @@ func readMatches[T any](ctx context.Context, r *Root, pattern string, f File, li
 		found = found[:limit]
 	}
 	var all []T
-	settling := newSettling(f.Now) // for all together
+	settling := newSettling(f) // for all together
 	var dir directory
 	defer func() { dir.close() }()
 	for _, m := range found {

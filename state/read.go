@@ -72,8 +72,8 @@ type File struct {
 	Path   string // see [Root] for valid paths
 	Format Format
 
-	// Schema says which fields of LenientFrontMatter are strings: where YAML reads a list, an alias or a tag, such a
-	// field is the text of its line. It may be nil.
+	// Schema says which values can be used, for a file that may be half written, and which fields of LenientFrontMatter
+	// are strings: where YAML reads a list, an alias or a tag, such a field is the text of its line. It may be nil.
 	Schema *schema.Schema
 
 	// Check returns why a well formed document cannot be used, as an error that completes a sentence beginning with its
@@ -127,8 +127,8 @@ type Doc struct {
 	Items []Item // Checklist: its items in order
 }
 
-// Read reads a file. It never fails: problems are in the Doc. A file that was written in the last two seconds and has no
-// document is read again for up to a second, because something may be writing it.
+// Read reads a file. It never fails: problems are in the Doc. A file that was written in the last two seconds and cannot
+// be used, by its format or its schema, is read again for up to a second, because something may be writing it.
 func (r *Root) Read(ctx context.Context, f File) Doc {
 	loc, err := r.locate(f.Path)
 	if err != nil {
@@ -139,7 +139,7 @@ func (r *Root) Read(ctx context.Context, f File) Doc {
 		}
 		return doc
 	}
-	for s := newSettling(f.Now); ; {
+	for s := newSettling(f); ; {
 		raw := r.fetchWithin(ctx, loc, f.Timeout, r.budget)
 		doc := raw.decode(f, loc.shown, r.budget)
 		if raw.spent || !s.again(ctx, doc) {

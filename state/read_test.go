@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ralph-sdk/ralph/internal/syserr"
+	"github.com/ralph-sdk/ralph/schema"
 )
 
 // The results of reading a file: the status, whether the reason is worth reporting, and
@@ -289,6 +290,10 @@ func TestDocumentOfFrontMatter(t *testing.T) {
 
 // A file that is being written is waited for, and no other.
 func TestSettle(t *testing.T) {
+	numbers, err := schema.FromValue("numbers", map[string]any{"properties": map[string]any{"n": map[string]any{"type": "integer"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
 	tests := []struct {
 		name    string
 		format  Format
@@ -298,6 +303,9 @@ func TestSettle(t *testing.T) {
 		waits   time.Duration
 	}{
 		{"well formed", JSON, "{}", 0, OK, 0},
+		{"a number", JSON, `{"n": 1}`, 0, OK, 0},
+		{"a wrong type", JSON, `{"n": "x"}`, 0, OK, settleTime},
+		{"an old wrong type", JSON, `{"n": "x"}`, youngAge, OK, 0},
 		{"well formed but no object", JSON, "[]", 0, Invalid, settleTime},
 		{"no text yet", Text, "", 0, Missing, settleTime},
 		{"list is never torn", Checklist, "", 0, OK, 0},
@@ -314,7 +322,7 @@ func TestSettle(t *testing.T) {
 				p := newProject(t, map[string]string{"f": test.content})
 				p.age("f", test.age)
 				start := time.Now()
-				doc := p.Read(t.Context(), File{Path: "f", Format: test.format, Now: func() time.Time { return start }})
+				doc := p.Read(t.Context(), File{Path: "f", Format: test.format, Schema: numbers, Now: func() time.Time { return start }})
 				if waited := time.Since(start); doc.Status != test.status || waited != test.waits {
 					t.Errorf("got %v after %v: %s", doc.Status, waited, doc.Problem)
 				}

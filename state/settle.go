@@ -3,9 +3,11 @@ package state
 import (
 	"context"
 	"time"
+
+	"github.com/ralph-sdk/ralph/schema"
 )
 
-// A file that has no document yet may be half written: it is read again at this interval, while it is young and for a
+// A file that cannot be used yet may be half written: it is read again at this interval, while it is young and for a
 // limited time in all.
 const (
 	youngAge   = 2 * time.Second
@@ -15,22 +17,24 @@ const (
 
 // settling waits for files that are being written.
 type settling struct {
+	schema       *schema.Schema
 	clock, began time.Time // when it started: by the clock of files, and by that of this process
 }
 
-// newSettling returns a settling that starts now; a nil now is time.Now.
-func newSettling(now func() time.Time) settling {
+// newSettling returns a settling that starts now.
+func newSettling(f File) settling {
+	now := f.Now
 	if now == nil {
 		now = time.Now
 	}
-	return settling{now(), time.Now()}
+	return settling{f.Schema, now(), time.Now()}
 }
 
 // again waits and reports true if a document is to be read again.
 func (s settling) again(ctx context.Context, doc Doc) bool {
 	waited := time.Since(s.began)
 	age := max(s.clock.Add(waited).Sub(doc.ModTime), 0)
-	if doc.Status == OK || doc.Version == "" || waited >= settleTime || age >= youngAge {
+	if doc.Version == "" || waited >= settleTime || age >= youngAge || s.usable(doc) {
 		return false
 	}
 	select {
@@ -39,4 +43,12 @@ func (s settling) again(ctx context.Context, doc Doc) bool {
 	case <-time.After(min(settlePoll, settleTime-waited)):
 		return true
 	}
+}
+
+// usable reports whether a document has no value that policies cannot read.
+func (s settling) usable(doc Doc) bool {
+	if doc.Status != OK || len(doc.Unusable) > 0 {
+		return false
+	}
+	return s.schema == nil || doc.Document.Value == nil || len(s.schema.Check(doc.Document).Unusable) == 0
 }
