@@ -398,6 +398,29 @@ func TestOwner(t *testing.T) {
 	}
 }
 
+// What an agent starts counts for hooks of all projects only if the policy ships with ralph: it may write any other.
+func TestStartInSession(t *testing.T) {
+	for _, shipped := range []bool{true, false} {
+		w := newWorld(t, nil)
+		policy := w.policies[0]
+		policy.Shipped = shipped
+		p, err := project.Open(project.Config{Dir: w.dir, State: w.own, Policies: []project.Policy{policy}, Env: func(name string) string {
+			return map[string]string{"CLAUDECODE": "1"}[name]
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer p.Close()
+		if _, err := p.Start(t.Context(), "again", project.StartRequest{Argument: given("Do it")}); err != nil {
+			t.Fatal(err)
+		}
+		s, err := p.Status(t.Context())
+		if err != nil || len(s.Loops) != 1 || p.Started(t.Context(), s.Loops[0]) != shipped {
+			t.Errorf("shipped %v: %+v, error %v", shipped, s, err)
+		}
+	}
+}
+
 // With a session only its loops are stopped.
 func TestStopOfSession(t *testing.T) {
 	w := newWorld(t, map[string]string{login: "- [ ] a\n"})
