@@ -33,10 +33,12 @@ func (a *analyzer) optionalField() {
 		})
 		r.when.walk(func(o *operand) {
 			f := fieldCheck{a: a, o: o, r: a.t.c.silentResolver(o.snippet.scope), guarded: guarded}
+			tree := a.t.tree(o)
+			f.r.typed(tree, nil)
 			if o.boolean {
-				f.needs(a.t.tree(o))
+				f.needs(tree)
 			}
-			f.visit(a.t.tree(o))
+			f.visit(tree)
 		})
 	}
 }
@@ -80,7 +82,7 @@ func (f *fieldCheck) needs(n ast.Node) {
 	if sym == nil || sym.kind != factSymbol || len(path) == 0 || f.guarded[n.String()] {
 		return
 	}
-	t := f.r.typeOf(n, nil)
+	t := f.r.c.types[n]
 	if t == nil || !analysis.CanBeNil(t) {
 		return
 	}

@@ -97,16 +97,16 @@ func (l *leaves) operand(n ast.Node, boolean bool) *operand {
 	}
 	r.node(&n)
 	if !r.failed {
-		r.checkTypes(n, nil)
+		o.typ = r.typed(n, nil)
+		r.checkTypes(n)
 		if boolean {
-			r.checkCondition(n, nil)
+			r.checkCondition(n)
 		}
 	}
 	if o.syms, o.calls = r.syms, r.calls; r.failed {
 		l.failed = true
 		return o
 	}
-	o.typ = r.typeOf(n, nil)
 	leaf := &exprparser.Tree{Node: n, Source: l.tree.Source}
 	nt, err := l.c.engine.check(leaf)
 	if err != nil {

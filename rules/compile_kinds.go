@@ -7,13 +7,13 @@ import (
 )
 
 // checkUse reports a member of a string, number or boolean that may be missing.
-func (r *resolver) checkUse(m *ast.MemberNode, elems []*schema.Schema) {
+func (r *resolver) checkUse(m *ast.MemberNode) {
 	base := m.Node
 	if b, ok := base.(*ast.BinaryNode); ok && b.Operator == "??" {
 		base = b.Left
 	}
 	prop, ok := m.Property.(*ast.StringNode)
-	t := r.typeOf(base, elems)
+	t := r.c.types[base]
 	if r.to == nil || !ok || t == nil || !maybeNil(t) || kindWord(t.Kind) == "" {
 		return
 	}
@@ -34,8 +34,8 @@ func (r *resolver) checkUnlisted(field *ast.StringNode, of *schema.Schema) {
 }
 
 // checkCondition reports a field that may be missing and is not a condition. expr's checker reports other fields.
-func (r *resolver) checkCondition(n ast.Node, elems []*schema.Schema) {
-	t := r.typeOf(n, elems)
+func (r *resolver) checkCondition(n ast.Node) {
+	t := r.c.types[n]
 	if r.to == nil || r.c.lazy || t == nil || !maybeNil(t) {
 		return
 	}
@@ -51,7 +51,7 @@ func (r *resolver) checkCondition(n ast.Node, elems []*schema.Schema) {
 
 // checkKinds reports a field that may be missing, compared with a value of a type that it never has. expr's checker
 // reports other fields.
-func (r *resolver) checkKinds(b *ast.BinaryNode, elems []*schema.Schema) {
+func (r *resolver) checkKinds(b *ast.BinaryNode) {
 	if r.to == nil || r.c.lazy {
 		return
 	}
@@ -61,7 +61,7 @@ func (r *resolver) checkKinds(b *ast.BinaryNode, elems []*schema.Schema) {
 		if standIn = standIn && or.Operator == "??"; standIn {
 			field = or.Left
 		}
-		t := r.typeOf(field, elems)
+		t := r.c.types[field]
 		if t == nil || !maybeNil(t) || standIn && literalKind(or.Right) != kindWord(t.Kind) {
 			continue
 		}

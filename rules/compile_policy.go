@@ -4,7 +4,10 @@ import (
 	"context"
 	"sync"
 
+	"github.com/expr-lang/expr/ast"
+
 	"github.com/ralph-sdk/ralph/internal/vocab"
+	"github.com/ralph-sdk/ralph/schema"
 )
 
 // compiler compiles documents into a Program. It keeps the tables for texts that compile later.
@@ -16,7 +19,8 @@ type compiler struct {
 	program *Program
 	table   *table
 	diags   *Diagnostics
-	usual   finder // of common mistakes
+	usual   finder                      // of common mistakes
+	types   map[ast.Node]*schema.Schema // in the current operand, see typed
 
 	// Everything compiled, including what has errors, for what the policy uses.
 	operands []*operand
@@ -29,7 +33,7 @@ type compiler struct {
 func newCompiler(doc *document, l *loading, diags *Diagnostics) *compiler {
 	c := &compiler{
 		load: l, lazy: l.cfg.Lazy, engine: newEngine(l.limits.Patterns), names: newNames(), diags: diags,
-		table: &table{byKey: map[string]*symbol{}},
+		table: &table{byKey: map[string]*symbol{}}, types: map[ast.Node]*schema.Schema{},
 	}
 	p := &Program{
 		Name: doc.file.path, Description: doc.description, Prefix: doc.prefix, Events: doc.events, Gate: doc.gate, limits: doc.limits,

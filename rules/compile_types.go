@@ -11,46 +11,77 @@ import (
 	"github.com/ralph-sdk/ralph/schema"
 )
 
-// typeOf returns the schema type of a plain expression: a chain of members, or a builtin that keeps or takes the
-// elements of a list. elems are the element types of the surrounding predicates. nil means unknown.
-func (r *resolver) typeOf(n ast.Node, elems []*schema.Schema) *schema.Schema {
-	switch t := n.(type) {
+// typed finds the schema type of each plain expression in n: of a chain of members, and of a builtin that keeps or takes
+// the elements of a list. They are in r.c.types until the next call. elems are the element types of the surrounding
+// predicates. It returns the type of n, nil if it is unknown.
+func (r *resolver) typed(n ast.Node, elems []*schema.Schema) *schema.Schema {
+	clear(r.c.types)
+	return r.typeOf(n, elems)
+}
+
+func (r *resolver) typeOf(n ast.Node, elems []*schema.Schema) (t *schema.Schema) {
+	switch n := n.(type) {
 	case *ast.IdentifierNode:
-		if s := r.c.table.find(t.Value); s != nil {
-			return s.typ
+		if s := r.c.table.find(n.Value); s != nil {
+			t = s.typ
 		}
 	case *ast.PointerNode:
-		if t.Name == "" && len(elems) > 0 {
-			return elems[len(elems)-1]
+		if n.Name == "" && len(elems) > 0 {
+			t = elems[len(elems)-1]
 		}
 	case *ast.ChainNode:
-		return r.typeOf(t.Node, elems)
+		t = r.typeOf(n.Node, elems)
 	case *ast.MemberNode:
-		base := r.typeOf(t.Node, elems)
-		if p, ok := t.Property.(*ast.StringNode); ok {
-			return fieldOf(base, p.Value)
+		base := r.typeOf(n.Node, elems)
+		if p, ok := n.Property.(*ast.StringNode); ok {
+			t = fieldOf(base, p.Value)
+		} else {
+			r.typeOf(n.Property, elems)
+			t = elementOf(base)
 		}
-		return elementOf(base)
-	case *ast.SliceNode:
-		return r.typeOf(t.Node, elems)
 	case *ast.BuiltinNode:
-		if len(t.Arguments) == 0 {
-			return nil
-		}
-		switch t.Name {
-		case "filter", "sortBy", "sort", "reverse", "uniq":
-			return r.typeOf(t.Arguments[0], elems)
-		case "find", "findLast", "first", "last":
-			return elementOf(r.typeOf(t.Arguments[0], elems))
-		case "get":
-			base := r.typeOf(t.Arguments[0], elems)
-			if len(t.Arguments) == 2 {
-				if p, ok := t.Arguments[1].(*ast.StringNode); ok {
-					return fieldOf(base, p.Value)
-				}
+		t = r.builtinType(n, elems)
+	case *ast.SliceNode:
+		children(n, func(c *ast.Node) {
+			if of := r.typeOf(*c, elems); *c == n.Node {
+				t = of
 			}
-			return elementOf(base)
+		})
+	default:
+		children(n, func(c *ast.Node) { r.typeOf(*c, elems) })
+	}
+	if t != nil {
+		r.c.types[n] = t
+	}
+	return t
+}
+
+// builtinType is typeOf for a builtin; the elements of its first argument are those of its predicates.
+func (r *resolver) builtinType(n *ast.BuiltinNode, elems []*schema.Schema) *schema.Schema {
+	if len(n.Arguments) == 0 {
+		return nil
+	}
+	of := r.typeOf(n.Arguments[0], elems)
+	if len(n.Arguments) > 1 {
+		if _, ok := n.Arguments[1].(*ast.PredicateNode); ok {
+			elems = append(slices.Clip(elems), elementOf(of))
 		}
+		for _, a := range n.Arguments[1:] {
+			r.typeOf(a, elems)
+		}
+	}
+	switch n.Name {
+	case "filter", "sortBy", "sort", "reverse", "uniq":
+		return of
+	case "find", "findLast", "first", "last":
+		return elementOf(of)
+	case "get":
+		if len(n.Arguments) == 2 {
+			if p, ok := n.Arguments[1].(*ast.StringNode); ok {
+				return fieldOf(of, p.Value)
+			}
+		}
+		return elementOf(of)
 	}
 	return nil
 }
@@ -95,12 +126,12 @@ func fieldNames(t *schema.Schema) []string { return slices.Collect(maps.Keys(t.F
 
 // checkTypes reports what expr's checker does not: undeclared fields, with the nearest name, and comparisons with a
 // value that an enum never has.
-func (r *resolver) checkTypes(n ast.Node, elems []*schema.Schema) {
+func (r *resolver) checkTypes(n ast.Node) {
 	switch t := n.(type) {
 	case *ast.MemberNode:
-		r.checkUse(t, elems)
+		r.checkUse(t)
 		if p, ok := t.Property.(*ast.StringNode); ok {
-			base := r.typeOf(t.Node, elems)
+			base := r.c.types[t.Node]
 			if declares(base, p.Value) {
 				r.checkUnlisted(p, base)
 			} else {
@@ -111,40 +142,29 @@ func (r *resolver) checkTypes(n ast.Node, elems []*schema.Schema) {
 	case *ast.BinaryNode:
 		switch t.Operator {
 		case "and", "or", "&&", "||":
-			r.checkCondition(t.Left, elems)
-			r.checkCondition(t.Right, elems)
+			r.checkCondition(t.Left)
+			r.checkCondition(t.Right)
 		case "==", "!=":
-			r.checkEnum(t.Left, t.Right, elems)
-			r.checkEnum(t.Right, t.Left, elems)
+			r.checkEnum(t.Left, t.Right)
+			r.checkEnum(t.Right, t.Left)
 			r.checkNil(t.Left, t.Right)
 			r.checkNil(t.Right, t.Left)
-			r.checkKinds(t, elems)
+			r.checkKinds(t)
 		case "<", "<=", ">", ">=":
-			r.checkKinds(t, elems)
+			r.checkKinds(t)
 		case "in":
 			if a, ok := t.Right.(*ast.ArrayNode); ok {
 				for _, e := range a.Nodes {
-					r.checkEnum(t.Left, e, elems)
+					r.checkEnum(t.Left, e)
 				}
 			}
 		}
 	case *ast.UnaryNode:
 		if t.Operator == "not" || t.Operator == "!" {
-			r.checkCondition(t.Node, elems)
-		}
-	case *ast.BuiltinNode:
-		if len(t.Arguments) > 1 {
-			if _, ok := t.Arguments[1].(*ast.PredicateNode); ok {
-				r.checkTypes(t.Arguments[0], elems)
-				inner := append(slices.Clip(elems), elementOf(r.typeOf(t.Arguments[0], elems)))
-				for _, a := range t.Arguments[1:] {
-					r.checkTypes(a, inner)
-				}
-				return
-			}
+			r.checkCondition(t.Node)
 		}
 	}
-	children(n, func(c *ast.Node) { r.checkTypes(*c, elems) })
+	children(n, func(c *ast.Node) { r.checkTypes(*c) })
 }
 
 // meantField guesses the declared field that a name stands for.
@@ -156,7 +176,7 @@ func meantField(name string, declared []string) string {
 }
 
 // checkEnum reports a literal that the other side never equals.
-func (r *resolver) checkEnum(side, literal ast.Node, elems []*schema.Schema) {
+func (r *resolver) checkEnum(side, literal ast.Node) {
 	var v any
 	switch l := literal.(type) {
 	case *ast.StringNode:
@@ -168,7 +188,7 @@ func (r *resolver) checkEnum(side, literal ast.Node, elems []*schema.Schema) {
 	default:
 		return
 	}
-	if t := r.typeOf(side, elems); t != nil && len(t.Enum) > 0 && !allows(t, v) {
+	if t := r.c.types[side]; t != nil && len(t.Enum) > 0 && !allows(t, v) {
 		words := enumWords(t)
 		r.fail(literal, "enum", nearest.DidYouMean(fmt.Sprint(v), words), fmt.Sprintf("this is never %s; it is one of %s", literalText(v), list(words)))
 	}
