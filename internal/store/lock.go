@@ -24,7 +24,7 @@ const (
 
 // maxHeld is how long to wait for one holder of a lock. Each new holder starts the time again: many events of one
 // session follow one another, while a blocked process must not hold up the others.
-const maxHeld = 2 * time.Second
+const maxHeld = 4 * time.Second
 
 // ErrHeld reports that another process keeps a lock.
 var ErrHeld error = heldError{}
@@ -33,7 +33,7 @@ type heldError struct{}
 
 func (heldError) Error() string { return "another process has held it for " + maxHeld.String() }
 
-// Lock takes the locks of all names, waiting for each until ctx is done or until one holder has kept it for two
+// Lock takes the locks of all names, waiting for each until ctx is done or until one holder has kept it for four
 // seconds. Names may be any strings, such as absolute paths of files. They are taken in order and each once, so that
 // two callers with the same names in another order cannot wait for each other. A caller that holds locks may take more
 // only in an order that all callers keep: memories before files.

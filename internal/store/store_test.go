@@ -340,8 +340,8 @@ func TestLockHeldElsewhere(t *testing.T) {
 		others int // that take the lock one after another
 		want   time.Duration
 	}{
-		{"one that stands still", 0, 2 * time.Second},
-		{"one that stands still behind others", 10, 17 * time.Second},
+		{"one that stands still", 0, 4 * time.Second},
+		{"one that stands still behind others", 10, 19 * time.Second},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -364,7 +364,7 @@ func TestLockHeldElsewhere(t *testing.T) {
 				defer cancel()
 				began := time.Now() // of the clock of the bubble, which is exact
 				_, err = s.Lock(ctx, []string{"a", "b"})
-				if !errors.As(err, new(*Error)) || !strings.Contains(err.Error(), "another process has held it for 2s") {
+				if !errors.As(err, new(*Error)) || !strings.Contains(err.Error(), "another process has held it for 4s") {
 					t.Errorf("error %v", err)
 				}
 				if waited := time.Since(began); waited < test.want || waited > test.want+time.Second {
