@@ -91,7 +91,7 @@ func TestDay(t *testing.T) {
 				prints("stop", "ends after its iteration", 0)
 				return agent(r)
 			}
-			prints(run, "interrupted: the run was stopped", 130)
+			prints(run, "asked: the run was stopped", 130)
 			s.script = works(2)
 			prints("run --resume", "done: CHANGELOG.md mentions 0.3.0", 0)
 			prints("status", "done: ", 0)
