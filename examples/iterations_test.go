@@ -1,20 +1,15 @@
 package examples_test
 
 import (
-	"context"
 	"fmt"
 	"testing"
 
-	"github.com/ralph-sdk/ralph/examples"
-	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/rules"
-	"github.com/ralph-sdk/ralph/run"
 )
 
 // A limit of N iterations means the same number of turns in a session, whose first turn is the user's, and in a run, which
 // starts each of them. The originals count differently: stravinsky counts before it compares, ralph-wiggum afterwards.
 func TestIterations(t *testing.T) {
-	work := func(context.Context, run.Invocation) (run.Result, error) { return run.Result{Outcome: run.OK}, nil }
 	for _, c := range []struct {
 		policy, fields string
 		turns          int
@@ -45,20 +40,10 @@ func TestIterations(t *testing.T) {
 				t.Errorf("%d turns in a session, and then %q", turns, ended)
 			}
 
-			program, findings := rules.Load(t.Context(), examples.FS, c.policy+"/"+c.policy+".yaml", loop.Config())
-			if program == nil {
-				t.Fatal(findings)
-			}
 			p = newProject(t, c.policy, nil, content)
-			r, err := run.New(program, run.Func("agent", work), run.WithDir(p.dir))
-			if err != nil {
-				t.Fatal(err)
-			}
-			var last run.Event
-			for last = range r.Run(t.Context()) {
-			}
-			// What the policy counted on the way is the same too.
-			diff(t, fmt.Sprint(c.turns, " by the rule limit"), fmt.Sprint(last.Totals.Iterations, " by the rule ", last.Rule))
+			end := p.run(func(string) string { return "" })
+			// What the policy counted meanwhile is the same too.
+			diff(t, fmt.Sprint(c.turns, " by the rule limit"), fmt.Sprint(end.Totals.Iterations, " by the rule ", end.Rule))
 			diff(t, ended, p.read())
 		})
 	}

@@ -1,7 +1,6 @@
 package examples_test
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,8 +13,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ralph-sdk/ralph/examples"
-	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/rules"
 	"github.com/ralph-sdk/ralph/run"
 )
@@ -546,28 +543,10 @@ func TestObedienceInASession(t *testing.T) {
 // So it is in a run, in which each iteration has an agent of its own.
 func TestObedienceInARun(t *testing.T) {
 	played(t, func(t *testing.T, o obedience, a *obedient) {
-		program, findings := rules.Load(t.Context(), examples.FS, o.policy+"/"+o.policy+".yaml", loop.Config())
-		if program == nil {
-			t.Fatal(findings)
-		}
 		p := newProject(t, o.policy, nil, o.files)
 		a.dir = p.dir
-		agent := run.Func("obedient", func(_ context.Context, i run.Invocation) (run.Result, error) {
-			return run.Result{Text: a.obey(i.Prompt)}, nil
-		})
-		r, err := run.New(program, agent, run.WithDir(p.dir), run.WithLimits(run.Limits{Iterations: 80}))
-		if err != nil {
-			t.Fatal(err)
-		}
-		rule := ""
-		for ev := range r.Run(t.Context()) {
-			switch ev.Kind {
-			case run.VerdictMade:
-				rule = ev.Rule
-			case run.RunEnd:
-				o.compare(t, a, rule, ev.Ended == run.Success, fmt.Sprintf("%s: %s", ev.Ended, ev.Why))
-			}
-		}
+		end := p.run(a.obey, run.WithLimits(run.Limits{Iterations: 80}))
+		o.compare(t, a, end.Rule, end.Ended == run.Success, fmt.Sprintf("%s: %s", end.Ended, end.Why))
 	})
 }
 

@@ -2,6 +2,7 @@ package examples_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"io/fs"
 	"maps"
@@ -17,6 +18,7 @@ import (
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/loop/judge"
 	"github.com/ralph-sdk/ralph/rules"
+	"github.com/ralph-sdk/ralph/run"
 )
 
 // files are the files of a project by their path, with slashes.
@@ -28,11 +30,12 @@ type event map[string]any
 // project is a project in a temporary directory, with a shipped policy and a clock that
 // only the test moves.
 type project struct {
-	t    testing.TB
-	dir  string
-	loop *loop.Loop
-	now  time.Time
-	env  map[string]string
+	t       testing.TB
+	dir     string
+	program *rules.Program
+	loop    *loop.Loop
+	now     time.Time
+	env     map[string]string
 }
 
 // newProject writes the files and loads the policy. set has values of its params.
@@ -44,14 +47,14 @@ func newProject(t testing.TB, policy string, set map[string]string, content file
 	if program == nil {
 		t.Fatal(findings)
 	}
-	p := &project{t: t, dir: t.TempDir(), now: time.Now(), env: map[string]string{}}
+	p := &project{t: t, dir: t.TempDir(), program: program, now: time.Now(), env: map[string]string{}}
 	l, err := loop.New(program,
 		loop.WithName(policy),
 		loop.WithRoot(p.dir),
 		loop.WithSource(judge.Source()),
 		loop.WithStore(loop.InMemory()),
 		loop.WithClock(func() time.Time { return p.now }),
-		loop.WithEnv(func(name string) string { return p.env[name] }),
+		loop.WithEnv(p.getenv),
 	)
 	if err != nil {
 		t.Fatal(err)
@@ -60,6 +63,8 @@ func newProject(t testing.TB, policy string, set map[string]string, content file
 	p.write(content)
 	return p
 }
+
+func (p *project) getenv(name string) string { return p.env[name] }
 
 // write writes files that were last changed some minutes ago.
 func (p *project) write(content files) {
@@ -134,6 +139,22 @@ func (p *project) stop(more event) *loop.Decision {
 		p.t.Fatal(err)
 	}
 	return d
+}
+
+// run runs an agent that answers each prompt, and returns how the run ends.
+func (p *project) run(answer func(prompt string) string, opts ...run.Option) (end run.Event) {
+	p.t.Helper()
+	agent := run.Func("agent", func(_ context.Context, i run.Invocation) (run.Result, error) {
+		return run.Result{Text: answer(i.Prompt)}, nil
+	})
+	opts = append(opts, run.WithDir(p.dir), run.WithLoop(loop.WithSource(judge.Source()), loop.WithEnv(p.getenv)))
+	r, err := run.New(p.program, agent, opts...)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	for end = range r.Run(p.t.Context()) {
+	}
+	return end
 }
 
 // outcome is what a decision says and does.
