@@ -44,14 +44,15 @@ func TestImports(t *testing.T) {
 	}
 	want := map[string][]string{
 		// Words, numbers and places in texts.
+		"internal/amount":         {"time"},
 		"internal/fatal":          {"unsafe"},
 		"internal/hosttest":       nil, // its tests have everything
 		"internal/jsonedit":       {"./internal/jsontext", "./schema"},
 		"internal/jsontext":       nil,
 		"internal/markdown":       nil,
 		"internal/nearest":        nil,
-		"internal/reference":      {"flag", "os", "path/filepath", "testing", "time"}, // only for tests: nothing here may import it
-		"internal/messages":       {"go/ast", "go/parser", "go/token", "os"},          // a command that lists all messages
+		"internal/reference":      {"./internal/amount", "flag", "os", "path/filepath", "testing", "time"}, // only for tests: nothing here may import it
+		"internal/messages":       {"go/ast", "go/parser", "go/token", "os"},                               // a command that lists all messages
 		"internal/regexpsize":     nil,
 		"internal/room":           nil,
 		"schema":                  {"./internal/jsontext", "./internal/nearest", "./internal/regexpsize", "math/big", "time"},
@@ -95,11 +96,11 @@ func TestImports(t *testing.T) {
 		"internal/worktree": {"./internal/git", "os", "path/filepath"},
 
 		// What a project has, for commands and other programs.
-		"project": {"./examples", "./host", "./host/setup", "./internal/approval", "./internal/nearest", "./internal/shellwords", "./internal/source", "./internal/store", "./internal/workspace", "./internal/worktree", "./loop", "./rules", "./run", "./state", "crypto/rand", "os", "path/filepath", "runtime", "time"},
+		"project": {"./examples", "./host", "./host/setup", "./internal/amount", "./internal/approval", "./internal/nearest", "./internal/shellwords", "./internal/source", "./internal/store", "./internal/workspace", "./internal/worktree", "./loop", "./rules", "./run", "./state", "crypto/rand", "os", "path/filepath", "runtime", "time"},
 
 		// Pictures: of a policy, and of what a project has done.
-		"graph": {"./internal/escape", "./rules"},
-		"view":  {"./graph", "./internal/escape", "./internal/source", "./loop", "./project", "./rules", "./run", "compress/gzip", "crypto/rand", "crypto/subtle", "encoding/base64", "html", "net", "net/http", "time", "unique"},
+		"graph": {"./internal/amount", "./internal/escape", "./rules"},
+		"view":  {"./graph", "./internal/amount", "./internal/escape", "./internal/source", "./loop", "./project", "./rules", "./run", "compress/gzip", "crypto/rand", "crypto/subtle", "encoding/base64", "html", "net", "net/http", "time", "unique"},
 
 		// OpenTelemetry, a module of its own.
 		"otel": {"./host", "./loop"},
@@ -117,7 +118,7 @@ func TestImports(t *testing.T) {
 		"examples/embed/database":     {"./host", "./loop", "./rules", "./schema", "database/sql", "net/http", "time"},
 		"examples/embed/quickstart":   {"./host", "./loop", "log"},
 		"examples/run/scripted-agent": {"os", "time"},
-		"cmd/ralph":                   {"./docs/checks", "./graph", "./host", "./host/setup", "./internal/escape", "./internal/fatal", "./internal/form", "./internal/home", "./internal/jsontext", "./internal/nearest", "./internal/room", "./internal/shellwords", "./internal/store", "./internal/workspace", "./loop", "./loop/judge", "./loop/replay", "./policytest", "./project", "./rules", "./run", "./schema", "./state", "./view", "bufio", "os", "os/exec", "os/signal", "path/filepath", "runtime", "runtime/debug", "syscall", "time"},
+		"cmd/ralph":                   {"./docs/checks", "./graph", "./host", "./host/setup", "./internal/amount", "./internal/escape", "./internal/fatal", "./internal/form", "./internal/home", "./internal/jsontext", "./internal/nearest", "./internal/room", "./internal/shellwords", "./internal/store", "./internal/workspace", "./loop", "./loop/judge", "./loop/replay", "./policytest", "./project", "./rules", "./run", "./schema", "./state", "./view", "bufio", "os", "os/exec", "os/signal", "path/filepath", "runtime", "runtime/debug", "syscall", "time"},
 	}
 	got, used := map[string][]string{}, map[string]bool{}
 	for pkg, imports := range imported(t) {

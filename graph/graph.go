@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ralph-sdk/ralph/internal/amount"
 	"github.com/ralph-sdk/ralph/rules"
 )
 
@@ -190,7 +191,7 @@ func (b *builder) rule(i int, r *rules.Rule, o rules.Outline) {
 	if u := r.Unless; u != nil {
 		n.Unless = fmt.Sprintf("at most %d× a %s", u.Times, u.Per)
 		if u.Within > 0 {
-			n.Unless += " in " + strings.TrimSuffix(strings.TrimSuffix(u.Within.String(), "0s"), "0m")
+			n.Unless += " in " + amount.Time(u.Within)
 		}
 	}
 	if b.Counts != nil {

@@ -81,7 +81,7 @@ func TestConversation(t *testing.T) {
 	}
 }
 
-// What a hook wrote is nobody's turn: the agent's answers to one prompt are one exchange, whatever continued it.
+// What a hook wrote begins no turn: the agent's answers to one prompt are one exchange, whatever continued it.
 func TestConversationIsBetweenUserAndAgent(t *testing.T) {
 	for name, lines := range map[string][]string{
 		"claude": {

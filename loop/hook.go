@@ -31,7 +31,7 @@ func (e lateError) Unwrap() error { return context.DeadlineExceeded }
 type Hook struct {
 	// Loops is required. It returns the loops that decide an event, in the order of their reasons, and notices for the user
 	// about policies that do not decide. An input that is not an event is not reported if all loops of an event without a
-	// directory are off.
+	// directory are off. The deadlines of the loops do not bound it; the context does.
 	Loops func(ctx context.Context, ev host.Event) (loops []*Loop, notices []string, err error)
 
 	Host    *host.Host // that sends the input; nil detects it

@@ -9,9 +9,9 @@ import (
 
 // Look returns what an event would find of the policy's loop, see [rules.Program.Look]. It ignores whether loops are
 // paused or switched off, and changes nothing. A memory that cannot be read is [rules.FaultMemory], and counts as empty.
-func (l *Loop) Look(ctx context.Context, ev host.Event) (v *rules.Verdict, err error) {
-	var unknown error
-	err = l.outside(ctx, ev, &unknown, func(ctx context.Context, p *rules.Program, f rules.Facts, o rules.Options) error {
+func (l *Loop) Look(ctx context.Context, ev host.Event) (*rules.Verdict, error) {
+	var v *rules.Verdict
+	unknown, err := l.outside(ctx, ev, func(ctx context.Context, p *rules.Program, f rules.Facts, o rules.Options) error {
 		v = p.Look(ctx, f, o)
 		return nil
 	})
@@ -25,7 +25,7 @@ func (l *Loop) Look(ctx context.Context, ev host.Event) (v *rules.Verdict, err e
 // Start returns the files with which a loop of the policy begins, see [rules.Program.Start]. The event has the session
 // and directory of the command that starts the loop. Start writes nothing.
 func (l *Loop) Start(ctx context.Context, ev host.Event, given map[string]any) (files []rules.StartFile, err error) {
-	err = l.outside(ctx, ev, new(error), func(ctx context.Context, p *rules.Program, f rules.Facts, o rules.Options) error {
+	_, err = l.outside(ctx, ev, func(ctx context.Context, p *rules.Program, f rules.Facts, o rules.Options) error {
 		var err error
 		files, err = p.Start(ctx, f, o, given)
 		return err
@@ -33,48 +33,51 @@ func (l *Loop) Start(ctx context.Context, ev host.Event, given map[string]any) (
 	return files, err
 }
 
-// outside calls use with the program and facts for an event, without deciding it. unknown is why its memory is unknown.
-func (l *Loop) outside(ctx context.Context, ev host.Event, unknown *error, use func(context.Context, *rules.Program, rules.Facts, rules.Options) error) error {
+// An inquiry is about what a program finds for an event.
+type inquiry func(context.Context, *rules.Program, rules.Facts, rules.Options) error
+
+// outside makes an inquiry without deciding the event. unknown is why its memory is unknown.
+func (l *Loop) outside(ctx context.Context, ev host.Event, ask inquiry) (unknown, err error) {
 	d := l.decision(ev)
 	d.observed(ctx, func(ctx context.Context) {
-		if err := d.look(ctx, unknown, use); err != nil {
+		if unknown, err = d.look(ctx, ask); err != nil {
 			d.fail(err)
 		}
 	})
-	return d.Err
+	return unknown, d.Err
 }
 
-func (d *Decision) look(ctx context.Context, unknown *error, use func(context.Context, *rules.Program, rules.Facts, rules.Options) error) (err error) {
+func (d *Decision) look(ctx context.Context, ask inquiry) (unknown, err error) {
 	l := d.loop
 	if d.program == nil {
-		return l.broken
+		return nil, l.broken
 	}
 	d.Time = l.now()
 	if d.Root, err = d.root(); err != nil {
-		return err
+		return unknown, err
 	}
 	if d.busy, err = l.liveRun(d.Root, d.Event); err != nil {
-		return err
+		return unknown, err
 	}
 	if l.disk != nil {
 		if d.stopped, _, err = l.disk.Ordered(d.Root, l.name, d.Event.SessionID); err != nil {
-			return err
+			return unknown, err
 		}
 	}
 	if err := d.meet(); err != nil {
-		return err
+		return unknown, err
 	}
 	defer d.close()
 	g := d.gatherer
-	*unknown = g.mem.load(ctx)
+	unknown = g.mem.load(ctx)
 	g.begin()
 	o := d.options()
 	o.Trace = max(o.Trace, rules.TraceFull)
-	if err := use(ctx, d.program, g.facts(), o); err != nil {
-		return err
+	if err := ask(ctx, d.program, g.facts(), o); err != nil {
+		return unknown, err
 	}
 	if ctx.Err() != nil {
-		return interrupted(ctx)
+		return unknown, interrupted(ctx)
 	}
-	return nil
+	return unknown, nil
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ralph-sdk/ralph/host"
+	"github.com/ralph-sdk/ralph/internal/store"
 	"github.com/ralph-sdk/ralph/rules"
 )
 
@@ -23,13 +24,10 @@ func memoryOf(s Store, ev host.Event, root, policy string) memory {
 	mine := Key{Root: root, Policy: policy, Host: ev.Host, Session: ev.SessionID, Agent: ev.AgentID}
 	all := Key{Host: ev.Host, Session: ev.SessionID}
 	if ev.SessionID == "" { // each project has one session of the events that name none
-		mine.Session, all.Session, all.Root = noSession, noSession, root
+		mine.Session, all.Session, all.Root = store.NoSession, store.NoSession, root
 	}
 	return memory{store: s, keys: [3]Key{mine, {Root: root, Policy: policy, Project: true}, all}}
 }
-
-// noSession is the session of events that name none.
-const noSession = "-"
 
 // A memoryError reports that what was counted is unknown, or cannot be stored.
 type memoryError struct{ err error }

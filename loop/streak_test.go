@@ -99,7 +99,7 @@ func TestTurns(t *testing.T) {
 }
 
 // Sessions and the agents in them have streaks of their own, and so have hosts,
-// projects and policies. What a policy says does not tell loops apart. The total of a session is that of the policy's name
+// projects and policies. A policy that was changed keeps its streak. The total of a session is that of the policy's name
 // and content, wherever it is.
 func TestStreakKeys(t *testing.T) {
 	p := newProject(t, map[string]string{"step.txt": "1"})
@@ -233,7 +233,7 @@ func TestElapsedAndStep(t *testing.T) {
 	}{
 		{0, "0s 0s"},
 		{10 * time.Minute, "10m0s 10m0s"},
-		{-5 * time.Minute, "10m0s 0s"}, // a clock that was set back stands still
+		{-5 * time.Minute, "10m0s 0s"}, // a clock that was set back: no time passes
 		{54 * time.Minute, "59m0s 49m0s"},
 		{time.Minute, "stop limits.elapsed"},
 	} {

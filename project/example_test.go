@@ -1,10 +1,13 @@
 package project_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 
+	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/project"
 	"github.com/ralph-sdk/ralph/rules"
 )
@@ -60,4 +63,38 @@ rules:
 	//   "max": 5
 	// }
 	// 1 stopped, <nil>
+}
+
+// A program answers a hook with the policies of the project that the event is in, as ralph eval does.
+func ExampleHook() {
+	dir, err := os.MkdirTemp("", "project")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	tree, own := filepath.Join(dir, "tree"), filepath.Join(dir, "own")
+	for name, content := range map[string]string{
+		"TODO.md": "- [x] Read\n- [ ] Write\n",
+		".ralph/policy.yaml": `
+ralph: 1
+facts: {todo: {checklist: TODO.md}}
+let: {open: "filter(todo, not .done)"}
+rules:
+  - {name: next, when: len(open) > 0, continue: "Next: ${open[0].text}"}
+`,
+	} {
+		file := filepath.Join(tree, name)
+		if err := cmp.Or(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(content), 0o644)); err != nil {
+			panic(err)
+		}
+	}
+	hook := loop.Hook{Loops: project.Hook{Config: project.Config{Dir: tree, State: own}}.Loops}
+	event := fmt.Sprintf(`{"hook_event_name": "Stop", "session_id": "s", "cwd": %q}`, tree)
+	host, reply := hook.Reply(context.Background(), []byte(event))
+	fmt.Print(string(host.Encode(reply).Stdout))
+	_, err = os.Stat(filepath.Join(own, "memory"))
+	fmt.Println("counted in the given directory:", err == nil)
+	// Output:
+	// {"decision":"block","reason":"Next: Write"}
+	// counted in the given directory: true
 }

@@ -3,6 +3,7 @@ package project
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
@@ -24,11 +25,15 @@ type Hook struct {
 // Loops returns the loops of all policies for an event, none if loops are switched off. The notices are about policies
 // that do not decide.
 func (h Hook) Loops(ctx context.Context, ev host.Event) ([]*loop.Loop, []string, error) {
+	if h.Config.Env == nil {
+		h.Config.Env = os.Getenv
+	}
 	if _, off := workspace.Off("", h.Config.Env); off {
 		return nil, nil, nil
 	}
 	var root string
 	var all hookLoops
+	defer func() { all.close() }()
 	var err error
 	for range 2 { // a file in a policy's head may make a nearer directory the project
 		var nearer string
@@ -36,6 +41,7 @@ func (h Hook) Loops(ctx context.Context, ev host.Event) ([]*loop.Loop, []string,
 			break
 		}
 		root = nearer
+		all.close()
 		if all, err = h.in(ctx, root); err != nil {
 			break
 		}
@@ -46,7 +52,6 @@ func (h Hook) Loops(ctx context.Context, ev host.Event) ([]*loop.Loop, []string,
 	if err != nil {
 		return nil, nil, err
 	}
-	defer all.project.Close()
 	var shown []string
 	for _, notice := range all.notices {
 		if h.Again || all.project.Once(ctx, ev.Host, ev.SessionID, root+notice) {
@@ -62,6 +67,12 @@ type hookLoops struct {
 	loops   []*loop.Loop
 	files   []string // the HeadFiles that identify projects; .ralph identifies the project of a policy file
 	notices []string // about policies that are not used
+}
+
+func (all hookLoops) close() {
+	if all.project != nil {
+		all.project.Close()
+	}
 }
 
 func (h Hook) in(ctx context.Context, root string) (all hookLoops, err error) {
@@ -82,7 +93,10 @@ func (h Hook) in(ctx context.Context, root string) (all hookLoops, err error) {
 // A missing policy that no other replaces has no loop.
 func (h Hook) add(ctx context.Context, all *hookLoops, name string) error {
 	p := all.project
-	opts := slices.Concat(p.options, []loop.Option{loop.Local(), loop.WithEnv(p.env), loop.WithRoot(p.dir)}, h.Options)
+	opts := slices.Concat(p.options, []loop.Option{loop.Local(), loop.WithEnv(p.env), loop.WithClock(p.now), loop.WithRoot(p.dir)}, h.Options)
+	if dir := h.Config.State; dir != "" {
+		opts = append([]loop.Option{loop.WithState(dir)}, opts...)
+	}
 	add := func(l *loop.Loop, err error) error {
 		if err == nil {
 			all.loops = append(all.loops, l)

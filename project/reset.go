@@ -1,9 +1,10 @@
 package project
 
-import "context"
+import (
+	"context"
 
-// noSession is the session of events that name none, see [loop.Key].
-const noSession = "-"
+	"github.com/ralph-sdk/ralph/internal/store"
+)
 
 // Reset moves the memories of the project out of the way, whatever they hold, so that nothing is counted: with a policy or
 // a session only theirs. What the sessions count for all policies moves with them. It returns the new paths.
@@ -23,7 +24,7 @@ func (p *Project) Reset(ctx context.Context, policy, session string) (moved []st
 		if sessions, err = p.Sessions(ctx); err != nil {
 			return nil, err
 		}
-		sessions = append(sessions, noSession)
+		sessions = append(sessions, store.NoSession)
 	}
 	return p.own.ResetMemories(ctx, p.now(), p.dir, policy, session, sessions)
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ralph-sdk/ralph/internal/store"
 	"github.com/ralph-sdk/ralph/internal/workspace"
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/rules"
@@ -269,7 +270,7 @@ func (p *Project) remember(ctx context.Context, l *Loop, h history) error {
 	}
 	root := p.dir
 	entries, err := loop.LocalStore(p.own.Dir()).Load(ctx,
-		loop.Key{Root: root, Policy: d.Policy, Host: d.Host, Session: cmp.Or(d.Session, noSession), Agent: d.Agent},
+		loop.Key{Root: root, Policy: d.Policy, Host: d.Host, Session: cmp.Or(d.Session, store.NoSession), Agent: d.Agent},
 		loop.Key{Root: root, Policy: d.Policy, Project: true})
 	if len(entries) != 2 || err != nil {
 		return err

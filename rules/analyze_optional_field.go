@@ -34,7 +34,7 @@ func (a *analyzer) optionalField() {
 		r.when.walk(func(o *operand) {
 			f := fieldCheck{a: a, o: o, r: a.t.c.silentResolver(o.snippet.scope), guarded: guarded}
 			tree := a.t.tree(o)
-			f.r.typed(tree, nil)
+			f.r.typed(tree)
 			if o.boolean {
 				f.needs(tree)
 			}

@@ -220,7 +220,7 @@ func (c *compiler) declareParam(sc *scope, d paramDecl, b bindings) {
 	c.declareValue(sym)
 }
 
-// declareFactParam gives a fact of the including file another name. Reads and effects are those of the fact.
+// declareFactParam declares another name for a fact of the including file. Reads and effects are those of the fact.
 func (c *compiler) declareFactParam(sc *scope, d paramDecl, b bindings) {
 	if b.scope == nil {
 		c.errorf(sc, d.fact, "param-value", "declare it under facts", "only an included file can be passed a fact")

@@ -97,7 +97,7 @@ func (l *leaves) operand(n ast.Node, boolean bool) *operand {
 	}
 	r.node(&n)
 	if !r.failed {
-		o.typ = r.typed(n, nil)
+		o.typ = r.typed(n)
 		r.checkTypes(n)
 		if boolean {
 			r.checkCondition(n)

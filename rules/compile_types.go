@@ -12,13 +12,13 @@ import (
 )
 
 // typed finds the schema type of each plain expression in n: of a chain of members, and of a builtin that keeps or takes
-// the elements of a list. They are in r.c.types until the next call. elems are the element types of the surrounding
-// predicates. It returns the type of n, nil if it is unknown.
-func (r *resolver) typed(n ast.Node, elems []*schema.Schema) *schema.Schema {
+// the elements of a list. They are in r.c.types until the next call. It returns the type of n, nil if it is unknown.
+func (r *resolver) typed(n ast.Node) *schema.Schema {
 	clear(r.c.types)
-	return r.typeOf(n, elems)
+	return r.typeOf(n, nil)
 }
 
+// typeOf is typed for a part of an expression; elems are the element types of the surrounding predicates.
 func (r *resolver) typeOf(n ast.Node, elems []*schema.Schema) (t *schema.Schema) {
 	switch n := n.(type) {
 	case *ast.IdentifierNode:

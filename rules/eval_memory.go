@@ -51,8 +51,9 @@ func (p *Program) counted(policy string) []string {
 	return []string{cmp.Or(policy, p.Name), "#" + p.content()}
 }
 
-// Recount counts the verdict in o.Session, which other policies of the session changed since Eval. It reports whether the
-// verdict stays as it is; otherwise a limit is reached now, and Eval must decide again.
+// Recount counts the verdict in o.Session, which other policies of the session changed since Eval: it sets v.Session and
+// v.Memory.Total. It reports whether the decision stays; otherwise a limit is reached now, v is unchanged, and Eval must
+// decide again.
 func (p *Program) Recount(v *Verdict, o Options) bool {
 	if v == nil {
 		return false
@@ -85,7 +86,7 @@ func (ev *evaluation) joinSession() {
 		}
 	}
 	if latest := later(v.Memory.clock(), v.Project.clock()); !ev.now.IsZero() && latest.Sub(ev.now) > maxClockBack {
-		ev.report(sentencef("the clock is more than an hour behind %s, when the loop was continued last; its time stands still until then", latest.UTC().Format(time.RFC3339)))
+		ev.report(sentencef("the clock is more than an hour behind %s, when the loop was continued last; until then no time passes for it", latest.UTC().Format(time.RFC3339)))
 	}
 }
 

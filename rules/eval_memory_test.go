@@ -79,8 +79,7 @@ rules:
 	}
 }
 
-// A clock that goes back stands still in a streak and in a window, and is reported if it goes back by more than an hour. A
-// prompt begins again.
+// While the clock is back, no time passes in a streak or a window; more than an hour is reported. A prompt begins again.
 func TestClockGoesBack(t *testing.T) {
 	p := load(t, policy(`
 limits: {elapsed: 10h, total: 99}

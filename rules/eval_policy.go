@@ -308,10 +308,8 @@ func (ev *evaluation) tryRules() {
 	var undecided Fault // of the first rule that could have decided
 	var because sentence
 	var late []lateNote
-	known := 0                                                                     // the rules whose facts were gathered at the same time, as far as they can be
-	if !p.overlaps || mute || ev.untrusted != "" || v.Loop != nil && v.Loop.Gone { // some rules are not tried
-		known = len(p.rules)
-	}
+	all := !mute && ev.untrusted == "" && (v.Loop == nil || !v.Loop.Gone)
+	asked := 0 // of the rules: what these need was gathered at the same time, as far as it can be
 rules:
 	for i, r := range p.rules {
 		if mute && r.decides() || watches && r.Verb == verbNote || chosen != nil && r.judged() {
@@ -321,8 +319,8 @@ rules:
 			late = append(late, lateNote{r, len(ev.parts)})
 			continue
 		}
-		if i >= known {
-			known = i + ev.ahead(p.rules[i:])
+		if all && p.overlaps && i >= asked {
+			asked = i + ev.ahead(p.rules[i:])
 		}
 		outcome := ev.try(r)
 		fault := ev.fault(outcome)

@@ -62,35 +62,41 @@ func (ev *evaluation) ask(q *request) {
 	}
 }
 
+// askBeside gathers a fact in a goroutine of its own, and keeps how that panicked.
+func (ev *evaluation) askBeside(q *request) {
+	q.panicked = "the source ended its goroutine"
+	defer func() {
+		if r := recover(); r != nil {
+			q.panicked = r
+		}
+	}()
+	ev.ask(q)
+	q.panicked = nil
+}
+
 // together gathers facts at the same time. need finds the answers later, in the order of the rules, so that the verdict
 // does not depend on which came first.
 func (ev *evaluation) together(facts []*Fact) {
 	if !ev.overlaps || ev.settled {
 		return
 	}
-	facts = slices.DeleteFunc(slices.Clone(facts), func(f *Fact) bool {
-		return ev.seen(f) || ev.early(f) != nil || !ev.ready(f)
-	})
-	if len(facts) < 2 {
+	var ready []*Fact
+	for _, f := range facts {
+		if !slices.Contains(ready, f) && !ev.seen(f) && ev.early(f) == nil && ev.ready(f) {
+			ready = append(ready, f)
+		}
+	}
+	if len(ready) < 2 {
 		return
 	}
 	var all sync.WaitGroup
-	for _, f := range facts {
+	for _, f := range ready {
 		q := ev.request(f)
 		ev.earlier = append(ev.earlier, &q)
 		if q.ctx == nil {
 			continue
 		}
-		q.panicked = "the source ended its goroutine"
-		all.Go(func() {
-			defer func() {
-				if r := recover(); r != nil {
-					q.panicked = r
-				}
-			}()
-			ev.ask(&q)
-			q.panicked = nil
-		})
+		all.Go(func() { ev.askBeside(&q) })
 	}
 	all.Wait()
 }
@@ -128,7 +134,7 @@ func (ev *evaluation) ahead(rules []*Rule) (n int) {
 		if n++; r.when != nil && r.Unless == nil && !r.late && !(n > 1 && r.judged()) {
 			for _, f := range r.when.first().slow {
 				// What needs approval is not gathered either if the earlier rule lacks it.
-				if !slices.Contains(facts, f) && (!asks || f.Source.Trust != "") {
+				if !asks || f.Source.Trust != "" {
 					facts = append(facts, f)
 				}
 			}
@@ -186,11 +192,7 @@ func (ev *evaluation) tryNotes(late []lateNote) {
 	var facts []*Fact
 	for _, l := range late {
 		if l.rule.Unless == nil {
-			for _, f := range l.rule.when.first().slow {
-				if !slices.Contains(facts, f) {
-					facts = append(facts, f)
-				}
-			}
+			facts = append(facts, l.rule.when.first().slow...)
 		}
 	}
 	ev.together(facts)

@@ -166,7 +166,7 @@ func since(from, now time.Time) time.Duration {
 	return max(0, now.Sub(from))
 }
 
-// later returns the later of two times: within a streak or a window, a clock that goes back stands still.
+// later returns the later of two times: while the clock is back, no time passes in a streak or a window.
 func later(latest, now time.Time) time.Time {
 	if now.Before(latest) {
 		return latest

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ralph-sdk/ralph/internal/amount"
 	"github.com/ralph-sdk/ralph/internal/escape"
 	"github.com/ralph-sdk/ralph/project"
 )
@@ -148,11 +149,11 @@ func (s *saved) lines(home string) []string {
 		policies = "The texts of the policies that made them: " + strings.Join(c.Policies, ", ") + "."
 	}
 	if c.Output {
-		output = fmt.Sprintf("The end of what agents printed in %s, as it is.", plural(len(s.Runs), "run"))
+		output = fmt.Sprintf("The end of what agents printed in %s, as it is.", amount.Of(len(s.Runs), "run"))
 	}
 	lines := []string{
 		fmt.Sprintf("Decisions of %s, written by ralph view. This file loads nothing and sends nothing.", c.What),
-		fmt.Sprintf("%s, %s to %s, as the decision log has them: prompts and what else is private by their sizes.", plural(c.Decisions, "decision"), day(c.From), day(c.To)),
+		fmt.Sprintf("%s, %s to %s, as the decision log has them: prompts and what else is private by their sizes.", amount.Of(c.Decisions, "decision"), day(c.From), day(c.To)),
 		policies, output,
 		"Paths below the home directory begin with ~. Other paths, names of sessions, and reasons are as they are.",
 	}
@@ -160,13 +161,6 @@ func (s *saved) lines(home string) []string {
 		lines[i] = escape.Line(string(withoutHome([]byte(line), home)))
 	}
 	return lines
-}
-
-func plural(n int, word string) string {
-	if n != 1 {
-		word += "s"
-	}
-	return fmt.Sprint(n, " ", word)
 }
 
 // hashed allows one script or style in a policy.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ralph-sdk/ralph/internal/amount"
 	"github.com/ralph-sdk/ralph/loop/replay"
 	"github.com/ralph-sdk/ralph/project"
 )
@@ -75,7 +76,7 @@ func writeLogComparison(w io.Writer, r logComparison) error {
 		}
 		fmt.Fprintf(&b, "%s  %-7s  %s\n", d.Time.Local().Format(time.DateTime), d.Outcome, what)
 	}
-	fmt.Fprintf(&b, "%s: %d same, %d different, %d unknown\n", plural(len(r.Decisions), "decision"), r.Same, r.Differs, r.Unknown)
+	fmt.Fprintf(&b, "%s: %d same, %d different, %d unknown\n", amount.Of(len(r.Decisions), "decision"), r.Same, r.Differs, r.Unknown)
 	_, err := io.WriteString(w, b.String())
 	return err
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ralph-sdk/ralph/host/setup"
+	"github.com/ralph-sdk/ralph/internal/amount"
 	"github.com/ralph-sdk/ralph/internal/store"
 	"github.com/ralph-sdk/ralph/project"
 	"github.com/ralph-sdk/ralph/state"
@@ -151,7 +152,7 @@ func (a *app) doctor(ctx context.Context, format string, stale time.Duration, fi
 	if problems == 0 {
 		fmt.Fprintln(a.stdout, "no problem found")
 	} else {
-		fmt.Fprintf(a.stdout, "%s found\n", plural(problems, "problem"))
+		fmt.Fprintf(a.stdout, "%s found\n", amount.Of(problems, "problem"))
 	}
 	return nil
 }

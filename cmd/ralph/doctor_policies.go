@@ -10,6 +10,7 @@ import (
 
 	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/host/setup"
+	"github.com/ralph-sdk/ralph/internal/amount"
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/project"
 	"github.com/ralph-sdk/ralph/rules"
@@ -95,7 +96,7 @@ func (x *examination) examine(ctx context.Context, e examined, where string) {
 		x.problem("policy", where, fmt.Sprintf("%s cannot be used, so the agent may stop: %s", e.name, e.Problem), "ralph check "+e.name+shellSet("", e.set))
 		return
 	case len(e.Findings) > 0:
-		x.note("policy", "", fmt.Sprintf("%s has %s", e.name, plural(len(e.Findings), "finding")), "ralph check "+e.name)
+		x.note("policy", "", fmt.Sprintf("%s has %s", e.name, amount.Of(len(e.Findings), "finding")), "ralph check "+e.name)
 	}
 	if why := x.project.Untrusted(e.Policy); why != nil {
 		var names []string

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ralph-sdk/ralph/host"
+	"github.com/ralph-sdk/ralph/internal/amount"
 	"github.com/ralph-sdk/ralph/internal/shellwords"
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/project"
@@ -64,7 +65,7 @@ func writeExplanation(w io.Writer, r loop.Record) error {
 		return err
 	}
 	line("event", strings.TrimSpace(strings.Join([]string{r.Event, cmp.Or(r.Host, "unknown host"), "session " + cmp.Or(r.Session, "unknown")}, ", ")))
-	line("streak", fmt.Sprintf("%s before this one, %d in the session%s", plural(r.Streak.Continuations, "continuation"), r.Streak.Total, progress(r.Streak.Progress)))
+	line("streak", fmt.Sprintf("%s before this one, %d in the session%s", amount.Of(r.Streak.Continuations, "continuation"), r.Streak.Total, progress(r.Streak.Progress)))
 	if m := r.Measure; m != nil {
 		line("measure", measured(m.Done, m.Total))
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/ralph-sdk/ralph/internal/amount"
 )
 
 type hintFlags struct {
@@ -62,7 +64,7 @@ func (a *app) hint(ctx context.Context, f hintFlags, text string) error {
 		fmt.Fprintln(a.stdout, "no hint waits")
 		a.status = exitFindings
 	default:
-		fmt.Fprintf(a.stdout, "removed %s\n", plural(n, "hint"))
+		fmt.Fprintf(a.stdout, "removed %s\n", amount.Of(n, "hint"))
 	}
 	return nil
 }

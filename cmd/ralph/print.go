@@ -30,14 +30,6 @@ func asJSON(v any) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// plural returns a number of things.
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
-
 // cut shortens a text to n characters.
 func cut(s string, n int) string {
 	runes := []rune(s)

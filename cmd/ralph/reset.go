@@ -16,7 +16,7 @@ func (a *app) resetCommand() *cobra.Command {
 	var session string
 	var yes bool
 	cmd := &cobra.Command{
-		Annotations: exits("nothing is counted any more", exit{exitFindings, "nothing was counted"}),
+		Annotations: exits("the counts and memory begin again", exit{exitFindings, "nothing was counted"}),
 		Use:         "reset [POLICY]",
 		Short:       "Begin again with nothing counted",
 		Args:        atMostOne("policy"),

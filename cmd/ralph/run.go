@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/ralph-sdk/ralph/internal/amount"
 	"github.com/ralph-sdk/ralph/internal/workspace"
 	"github.com/ralph-sdk/ralph/project"
 	"github.com/ralph-sdk/ralph/run"
@@ -86,8 +87,8 @@ func (a *app) runCommand() *cobra.Command {
 	fl.BoolVar(&f.goOn, "continue", false, "continue the client's session in each iteration, instead of a fresh context")
 	fl.IntVar(&f.max, "max", 0, "end the run after this many iterations (default "+strconv.Itoa(run.DefaultIterations)+")")
 	fl.StringArrayVar(&f.budget, "budget", nil, "end the run after this `amount` of money, such as 5usd, or of tokens, such as 500k or 2M, if the client reports it; may be repeated")
-	durationVar(fl, &f.elapsed, "for", 0, "end the run after this `duration`, such as 8h or 2d (default "+inHours(run.DefaultElapsed)+")")
-	durationVar(fl, &f.iteration, "iteration", 0, "end an iteration after this `duration` (default "+inHours(run.DefaultIteration)+")")
+	durationVar(fl, &f.elapsed, "for", 0, "end the run after this `duration`, such as 8h or 2d (default "+amount.Time(run.DefaultElapsed)+")")
+	durationVar(fl, &f.iteration, "iteration", 0, "end an iteration after this `duration` (default "+amount.Time(run.DefaultIteration)+")")
 	fl.StringVar(&f.resume, "resume", "", "continue the run of this `id`, or the latest one")
 	fl.Lookup("resume").NoOptDefVal = project.Latest
 	fl.BoolVarP(&f.list, "list", "l", false, "list the runs of the project")
@@ -98,9 +99,6 @@ func (a *app) runCommand() *cobra.Command {
 	setFlag(fl, &f.set)
 	return cmd
 }
-
-// inHours returns a duration of whole hours.
-func inHours(d time.Duration) string { return strings.TrimSuffix(d.String(), "0m0s") }
 
 // exclusive returns an error for flags that exclude each other, and for blank ones, which would count as unset.
 func (f runFlags) exclusive(args []string) error {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/ralph-sdk/ralph/internal/amount"
 	"github.com/ralph-sdk/ralph/project"
 	"github.com/ralph-sdk/ralph/run"
 )
@@ -26,7 +27,7 @@ func (a *app) listRuns(ctx context.Context, p *project.Project, f runFlags) erro
 		if info.Ended != "" {
 			state = project.Result(info.Ended)
 		}
-		fmt.Fprintf(a.stdout, "%s  %-9s  %-14s  %s  %s\n", info.ID, info.Client, plural(info.Totals.Iterations, "iteration"), project.Short(info.Policy), state)
+		fmt.Fprintf(a.stdout, "%s  %-9s  %-14s  %s  %s\n", info.ID, info.Client, amount.Of(info.Totals.Iterations, "iteration"), project.Short(info.Policy), state)
 	}
 	return nil
 }

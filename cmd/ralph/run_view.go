@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/ralph-sdk/ralph/internal/amount"
 	"github.com/ralph-sdk/ralph/internal/escape"
 	"github.com/ralph-sdk/ralph/run"
 )
@@ -124,7 +125,7 @@ func (v *runView) write(ev run.Event) {
 		}
 		v.line("%s (%s in all)", text, used(ev.Totals))
 		if ev.Left > 0 {
-			v.line("  it left %s behind, which ralph ended", plural(ev.Left, "process"))
+			v.line("  it left %s behind, which ralph ended", amount.Of(ev.Left, "process"))
 		}
 		v.what = ""
 	case run.VerdictMade:
@@ -148,7 +149,7 @@ func (v *runView) write(ev run.Event) {
 	case run.RunEnd:
 		v.what = ""
 		v.line("%s", closing(ev))
-		words := []string{plural(ev.Totals.Iterations, "iteration"), used(ev.Totals)}
+		words := []string{amount.Of(ev.Totals.Iterations, "iteration"), used(ev.Totals)}
 		if v.far != "" {
 			words = append(words, v.far)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ralph-sdk/ralph/internal/amount"
 	"github.com/ralph-sdk/ralph/internal/escape"
 	"github.com/ralph-sdk/ralph/internal/workspace"
 	"github.com/ralph-sdk/ralph/project"
@@ -62,7 +63,7 @@ func (a *app) writeStatus(ctx context.Context, p *project.Project, report *proje
 		if info.Running {
 			info.Totals.Elapsed += max(0, now.Sub(info.Latest))
 		}
-		fmt.Fprintf(a.stdout, "  policy    %s\n  client    %s\n  used      %s of %d, %s\n", project.Short(info.Policy), info.Client, plural(info.Totals.Iterations, "iteration"), info.Limits.Iterations, used(info.Totals))
+		fmt.Fprintf(a.stdout, "  policy    %s\n  client    %s\n  used      %s of %d, %s\n", project.Short(info.Policy), info.Client, amount.Of(info.Totals.Iterations, "iteration"), info.Limits.Iterations, used(info.Totals))
 		fmt.Fprintf(a.stdout, "  since     %s, %s\n", info.Started.Local().Format(time.DateTime), ago(now, info.Started))
 	}
 	if len(report.Loops)+len(report.Runs)+len(report.Others) == 0 {

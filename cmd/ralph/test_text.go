@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ralph-sdk/ralph/internal/amount"
 	"github.com/ralph-sdk/ralph/policytest"
 )
 
@@ -29,9 +30,9 @@ func writeTests(w io.Writer, r testReport, f testFlags) error {
 		case len(file.Tests) == 0:
 			fmt.Fprintf(&b, "----  %s  no test matches\n", file.File)
 		case failed > 0:
-			fmt.Fprintf(&b, "FAIL  %s  %d of %s failed%s\n", file.File, failed, plural(len(file.Tests), "test"), took(file.Took))
+			fmt.Fprintf(&b, "FAIL  %s  %d of %s failed%s\n", file.File, failed, amount.Of(len(file.Tests), "test"), took(file.Took))
 		default:
-			fmt.Fprintf(&b, "ok    %s  %s%s\n", file.File, plural(len(file.Tests), "test"), took(file.Took))
+			fmt.Fprintf(&b, "ok    %s  %s%s\n", file.File, amount.Of(len(file.Tests), "test"), took(file.Took))
 		}
 	}
 	switch {

@@ -71,7 +71,7 @@ func Rune(r rune) string {
 
 // Text reads the characters of a text one after the other. Its zero value is at the beginning.
 type Text struct {
-	before rune // the last character that stands for itself
+	before rune // the last character that is not part of another
 	parts  int  // how many parts of it came since
 }
 

@@ -54,7 +54,7 @@ func TestControlGroup(t *testing.T) {
 		}
 		return
 	}
-	// A process with so low a limit gives no brand, as if the program were always faster.
+	// A process with so low a limit has no brand, as if the program were always faster.
 	if err := unix.Setrlimit(unix.RLIMIT_LOCKS, &unix.Rlimit{Cur: 1, Max: 1}); err != nil {
 		t.Fatal(err)
 	}

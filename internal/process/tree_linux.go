@@ -87,9 +87,9 @@ func identify(pid int) ID {
 // What a process starts inherits its limits, and only root can raise a hard limit: changing session, environment or
 // parent does not. The limit on file locks has had no effect since Linux 2.4, so it can serve as a brand.
 
-// brand gives a program that has just started a brand that no other command has: a random limit below that of this
-// process. 0 means no brand. What the program starts before that has none. (To start the program with it would change
-// the limit of this process for an instant, and with it what others start here.)
+// brand sets the limit of a program that has just started to a random one below that of this process, which no other
+// command has. It returns the limit, or 0 if it was not set. What the program started before does not have it. (To start
+// the program with it, this process would need it for an instant, and so would everything that it starts in that time.)
 func brand(pid int) uint64 {
 	own := limitOf(0)
 	if own.Max < 2 {

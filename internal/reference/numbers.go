@@ -2,8 +2,9 @@ package reference
 
 import (
 	"fmt"
-	"strings"
 	"time"
+
+	"github.com/ralph-sdk/ralph/internal/amount"
 )
 
 // Number returns a nonnegative number with commas: 10,000.
@@ -27,14 +28,8 @@ func Size[N int | int64](n N) string {
 
 // Duration returns a duration in common form: 24h.
 func Duration(d time.Duration) string {
-	s := d.String()
 	if day := 24 * time.Hour; d >= 2*day && d%day == 0 {
 		return fmt.Sprintf("%dh (%d days)", d/time.Hour, d/day)
 	}
-	for _, zero := range []string{"0s", "0m"} {
-		if rest := strings.TrimSuffix(s, zero); strings.TrimRight(rest, "hm") != rest {
-			s = rest
-		}
-	}
-	return s
+	return amount.Time(d)
 }

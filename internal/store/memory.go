@@ -7,10 +7,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 )
@@ -30,8 +28,11 @@ const (
 // cannot be read.
 type MemoryKey struct {
 	Root, Policy, Session string
-	Rest                  string // what else tells memories apart
+	Rest                  string // what else the key has
 }
+
+// NoSession is the session of events that name none.
+const NoSession = "-"
 
 // file returns the name of the memory's file.
 func (k MemoryKey) file() string {
@@ -164,21 +165,21 @@ func (s *Store) ResetMemories(ctx context.Context, now time.Time, root, policy, 
 		of[part(id)] = true
 	}
 	var chosen []string
-	shared := map[string]string{} // by the session's part: what it counts for all policies
+	var shared [][2]string // what a session counts for all policies: the path, and the session's part of the name
 	for _, path := range files {
 		parts := strings.Split(strings.TrimSuffix(filepath.Base(path), memorySuffix), "-")
 		switch {
 		case len(parts) != 4 || session != "" && parts[2] != part(session):
 		case parts[1] == all && parts[2] != all && (parts[0] == all || parts[0] == part(root)):
-			shared[path] = parts[2]
+			shared = append(shared, [2]string{path, parts[2]})
 		case parts[0] == part(root) && (policy == "" || parts[1] == part(policy)):
 			chosen = append(chosen, path)
 			of[parts[2]] = true
 		}
 	}
-	for _, path := range slices.Sorted(maps.Keys(shared)) {
-		if of[shared[path]] {
-			chosen = append(chosen, path)
+	for _, f := range shared {
+		if of[f[1]] {
+			chosen = append(chosen, f[0])
 		}
 	}
 	for _, path := range chosen {

@@ -333,15 +333,15 @@ func TestLockGivesUp(t *testing.T) {
 	})
 }
 
-// A lock on a file that was removed or replaced excludes no other process.
+// A lock is waited for while others take it in turn. It is an error once one of them has held it for 4 seconds.
 func TestLockHeldElsewhere(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		others int // that take the lock one after another
 		want   time.Duration
 	}{
-		{"one that stands still", 0, 4 * time.Second},
-		{"one that stands still behind others", 10, 19 * time.Second},
+		{"one that is held", 0, 4 * time.Second},
+		{"one that is held after others were", 10, 19 * time.Second},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -396,6 +396,7 @@ func TestLockShowsItsHolder(t *testing.T) {
 	}
 }
 
+// A lock on a file that was removed or replaced excludes no other process.
 func TestLockOnRemovedFile(t *testing.T) {
 	if !openFilesGo {
 		t.Skip("open files cannot be removed here")

@@ -38,8 +38,8 @@ func (r *Request) prompt() string {
 }
 
 // Excerpt returns the end of a conversation for a model: the last [MaxTurn] bytes of each turn, the last [MaxExcerpt]
-// of all, and what it leaves out. Every turn begins with a line with a word derived from all texts, which no text can contain: whatever looks
-// like the end of the conversation, or like another turn, is part of its turn.
+// of all, and what it leaves out. Every turn begins with a line with a word derived from all texts, which no text can
+// contain: whatever looks like the end of the conversation, or like another turn, is part of its turn.
 func Excerpt(turns []Turn) string {
 	shown := make([]Turn, 0, len(turns))
 	left := MaxExcerpt

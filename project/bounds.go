@@ -1,0 +1,65 @@
+package project
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/ralph-sdk/ralph/internal/amount"
+	"github.com/ralph-sdk/ralph/rules"
+	"github.com/ralph-sdk/ralph/run"
+)
+
+// Bounds returns what ends every loop of the policy at the latest; most is the number of iterations that a start sets in
+// the loop's file, or 0.
+func (p Policy) Bounds(most int) string {
+	l := p.Program.Limits()
+	var ends []string
+	if most > 0 {
+		ends = append(ends, amount.Of(most, "iteration")+" (--max)")
+	}
+	ends = append(ends, repeats(l)...)
+	ends = append(ends, amount.Of(l.Continuations, "continuation")+" per prompt", amount.Of(l.Total, "continuation")+" per session")
+	if l.Tokens > 0 {
+		ends = append(ends, amount.Of(l.Tokens, "token"))
+	}
+	return bounds(append(ends, amount.Time(l.Elapsed)))
+}
+
+// Bounds returns what ends the run at the latest.
+func (r *Run) Bounds() string {
+	l, own := r.policy.Program.Limits(), r.limits()
+	ends := append([]string{amount.Of(own.Iterations, "iteration")}, repeats(l)...)
+	if n := min(l.Continuations, l.Total); n < own.Iterations {
+		ends = append(ends, amount.Of(n, "continuation"))
+	}
+	if own.Tokens > 0 {
+		ends = append(ends, amount.Of(own.Tokens, "token"))
+	}
+	if own.Cost > 0 {
+		ends = append(ends, fmt.Sprintf("%.2f US dollars", own.Cost))
+	}
+	return bounds(append(ends, amount.Time(own.Elapsed)))
+}
+
+// limits returns the limits that end the run: those of the run and of its policy.
+func (r *Run) limits() run.Limits {
+	l, own := r.policy.Program.Limits(), r.runner.Limits()
+	return run.Limits{Iterations: least(own.Iterations, l.Iterations), Elapsed: least(own.Elapsed, l.Elapsed), Tokens: least(own.Tokens, l.Tokens), Cost: least(own.Cost, l.Cost)}
+}
+
+// least returns the lower one of two limits, of which 0 is none.
+func least[T cmp.Ordered](a, b T) T { return min(cmp.Or(a, b), cmp.Or(b, a)) }
+
+func repeats(l rules.Limits) []string {
+	if !l.HasRepeats {
+		return nil
+	}
+	return []string{amount.Of(l.Repeats, "continuation") + " without progress"}
+}
+
+// bounds returns the sentence about limits, of which the last is a time.
+func bounds(ends []string) string {
+	last := len(ends) - 1
+	return "it ends at the latest after " + strings.Join(ends[:last], ", ") + " or " + ends[last]
+}
