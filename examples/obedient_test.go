@@ -75,7 +75,7 @@ var sayings = func() (out []saying) {
 
 		// A task, or a group of them.
 		{`Continue (?:feature|spec): \S+ \(Task \d+/\d+, Iter \d+\)|## [A-Z].*`, nothing},
-		{`Path: (\S+) \| Index: \d+ \| Iteration: \d+/\d+ \| Recovery: \w+(?: \| NativeSync: \w+)?`, func(a *obedient, is []string) { a.list = is[1] + "/tasks.md" }},
+		{`Path: (\S+) \| Index: \d+ \| Iteration: \d+/\d+ \| Recovery: \w+`, func(a *obedient, is []string) { a.list = is[1] + "/tasks.md" }},
 		{`By its state no task is left \(index \d+ of \d+\), yet tasks\.md has unchecked boxes: \d+|Open before the index, and next in turn: [\d, ]+, counted from 0`, nothing},
 		{`totalTasks is \d+, but (\S+) has \d+ tasks: set totalTasks to (\d+)`, func(a *obedient, is []string) {
 			a.state = filepath.ToSlash(filepath.Join(filepath.Dir(is[1]), stateOf[strings.HasPrefix(is[1], ".specify")]))
@@ -83,9 +83,9 @@ var sayings = func() (out []saying) {
 		}},
 		{`\s*- \[ \] .*`, func(a *obedient, is []string) { a.shown = append(a.shown, is[0]) }},
 		{`1\. Read (\S+) and \S+/tasks\.md`, func(a *obedient, is []string) { a.state = is[1] }},
-		{`2\. Delegate the task via the Task tool to spec-executor \(to qa-engineer if it is marked \[VERIFY\]\)|2\. Delegate each task via the Task tool to a spec-executor of its own, all in ONE message`, func(a *obedient, _ []string) { a.delegates = true }},
+		{`2\. Delegate each task above via the Task tool to a spec-executor of its own, all in ONE message \(\[VERIFY\]: to qa-engineer\)`, func(a *obedient, _ []string) { a.delegates = true }},
 		{`   Each has its own progress file, \S+\.progress-task-N\.md, where N is its index, \d+ to \d+\. Merge them into \.progress\.md afterwards`, nothing},
-		{`3\. On TASK_COMPLETE \(qa-engineer: VERIFICATION_PASS\) verify all \d layers \(see \S+\), and tick it`, func(a *obedient, _ []string) { a.verifies = true }},
+		{`3\. On TASK_COMPLETE \(qa-engineer: VERIFICATION_PASS\) verify it, and tick it`, func(a *obedient, _ []string) { a.verifies = true }},
 		{`3\. On TASK_COMPLETE set taskIndex to (\d+) and taskIteration to 1; add 1 to globalIteration\. Nothing can be verified: there are no tasks in \S+`, func(a *obedient, is []string) { a.index = number(is[1]) }},
 		{`4\. Set taskIndex to the first open item that is not nested, counted from 0\. Set taskIteration to 1, unless it is a fix task; add 1 to globalIteration`, func(a *obedient, _ []string) { a.advances = true }},
 		{`- Delegate via the Task tool; do NOT implement it yourself`, nothing},
@@ -94,7 +94,7 @@ var sayings = func() (out []saying) {
 		{`- Add 1 to totalTasks and to fixTaskMap\[ID\]\.attempts for it\. If ID has had (\d+) fix tasks, set taskIteration to (\d+) instead, and stop`, func(a *obedient, is []string) {
 			a.fixes, a.giveUp = number(is[1]), number(is[2])
 		}},
-		{`- Native tasks: .*|- On TASK_MODIFICATION_REQUEST .*|  Raise totalTasks and note it in modificationMap \(see \S+\)|- Add no other items to tasks\.md`, nothing},
+		{`- NativeSync: .*|- Verify all \d layers \(see \S+\) before you tick a task|- On TASK_MODIFICATION_REQUEST .*|  Raise totalTasks and note it in modificationMap \(see \S+\)|- Add no other items to tasks\.md`, nothing},
 		{`If no box is open, set taskIndex to totalTasks and leave the state file to ralph\.`, func(a *obedient, _ []string) { a.finishes = true }},
 
 		// All is ticked, and the index is behind.
