@@ -128,7 +128,7 @@ func (l *leaves) operand(n ast.Node, boolean bool) *operand {
 	if !boolean {
 		l.natures = append(l.natures, leafNature{o, nt})
 	}
-	o.props = r.props
+	o.props, o.sections = r.props, r.sections
 	r.accesses(n, nil, &o.reads, &o.named)
 	o.paths = constantPaths(n)
 	o.sides = l.sides(n)

@@ -27,6 +27,7 @@ type operand struct {
 	reads    []access // of facts
 	named    []access // of ralph's names
 	props    []string // names of fields anywhere in it
+	sections []string // of a checklist, that it compares with
 	calls    []string // functions of the embedding program
 	paths    []string // paths of the project that it tests by name
 	slow     []*Fact  // that it needs for sure, if others can be gathered beside them

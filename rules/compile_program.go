@@ -79,6 +79,7 @@ type Rule struct {
 	Unless *Unless // nil without unless_repeated
 
 	Success bool // of a stop: the work is complete
+	Empty   bool // of a success: so is a checklist without a box
 
 	// Runs are the programs that its effects run, as facts that need approval: with Source, Args and Timeout, and the
 	// name in [Effect].Fact.

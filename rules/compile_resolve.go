@@ -15,16 +15,17 @@ import (
 // resolver replaces the names of one leaf with their symbols, and records what the leaf reads. It reports names that it
 // cannot resolve.
 type resolver struct {
-	c      *compiler
-	scope  *scope
-	src    string // of the expression
-	syms   []*symbol
-	props  []string // names of fields
-	calls  []string // functions of the embedding program
-	vars   []string // bound by expr's own let around the current node
-	loops  int      // predicates around the current node
-	failed bool
-	to     reporter // nil reports nothing
+	c        *compiler
+	scope    *scope
+	src      string // of the expression
+	syms     []*symbol
+	props    []string // names of fields
+	sections []string // that .section is compared with
+	calls    []string // functions of the embedding program
+	vars     []string // bound by expr's own let around the current node
+	loops    int      // predicates around the current node
+	failed   bool
+	to       reporter // nil reports nothing
 }
 
 // reporter receives what a resolver reports about the runes of an expression.
@@ -93,6 +94,7 @@ func (r *resolver) node(n *ast.Node) {
 				return
 			}
 		}
+		r.comparesSection(t)
 		children(*n, r.node)
 	case *ast.VariableDeclaratorNode:
 		r.node(&t.Value)
@@ -316,4 +318,27 @@ func (r *resolver) ask(n *ast.Node, id *ast.IdentifierNode, call *ast.CallNode) 
 		}
 	}
 	r.fail(id, "unknown-fact", "", id.Value+" takes the name of one fact: "+id.Value+"(FACT); "+theyAre("the facts", facts))
+}
+
+// comparesSection notes the section that items are compared with, if it is known.
+func (r *resolver) comparesSection(n *ast.BinaryNode) {
+	for _, sides := range [][2]ast.Node{{n.Left, n.Right}, {n.Right, n.Left}} {
+		m, ok := sides[0].(*ast.MemberNode)
+		if !ok || n.Operator != "==" {
+			continue
+		}
+		if name, ok := m.Property.(*ast.StringNode); !ok || name.Value != "section" {
+			continue
+		}
+		switch t := sides[1].(type) {
+		case *ast.StringNode:
+			r.sections = append(r.sections, t.Value)
+		case *ast.IdentifierNode:
+			if s := r.scope.symbols[t.Value]; s != nil && s.kind == constSymbol {
+				if text, ok := s.value.(string); ok {
+					r.sections = append(r.sections, text)
+				}
+			}
+		}
+	}
 }

@@ -1,9 +1,11 @@
 package rules_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/ralph-sdk/ralph/rules"
 )
@@ -114,4 +116,62 @@ func seen(v *rules.Verdict) (text string) {
 		}
 	}
 	return text
+}
+
+// A success needs a box: where a checklist that the rule read has no file, no box, or none in the section that the rule
+// names, the stop is no success, and says why.
+func TestSuccessNeedsABox(t *testing.T) {
+	const head = `ralph: 1
+params: {part: {type: string, default: checklist}}
+facts:
+  todo: {checklist: TODO.md}
+  more: {checklist: MORE.md, default: []}
+  open: {json: open.json, schema: {properties: {list: {type: array, default: []}}}}
+let: {mine: 'filter(todo, .section == part)'}
+rules:
+`
+	box := func(section string, done bool) object {
+		return object{"text": "Build it", "done": done, "section": section, "depth": 0, "tags": []any{}, "source": "", "line": 1}
+	}
+	list := func(items ...any) map[string]rules.Value {
+		return map[string]rules.Value{"todo": is(append([]any{}, items...)), "open": is(object{"list": []any{}})}
+	}
+	for _, tt := range []struct {
+		name, when string
+		with       string // other lines of the policy
+		facts      map[string]rules.Value
+		want       string // "" is a success
+	}{
+		{name: "all boxes are ticked", when: `all(todo, .done)`, facts: list(box("", true))},
+		{name: "no box", when: `all(todo, .done)`, facts: list(), want: "TODO.md has no box"},
+		{name: "no box, and that is fine", when: `all(todo, .done)`, with: "    empty: ok\n", facts: list()},
+		{name: "no file", when: `all(more, .done)`, facts: list(), want: "there is no MORE.md"},
+		{name: "a part of the list", when: `all(filter(todo, .section == "Tests"), .done)`, facts: list(box("Tests", true), box("", false))},
+		{name: "no such section", when: `all(filter(todo, .section == "tests"), .done)`, facts: list(box("Tests", false)),
+			want: `TODO.md has no box in a section named "tests"; did you mean "Tests"?`},
+		{name: "no such section, by a let and a param", when: `all(mine, .done)`, facts: list(box("Checklist", false)),
+			want: `TODO.md has no box in a section named "checklist"; did you mean "Checklist"?`},
+		{name: "a let that another rule read", when: `none(mine, not .done)`, with: "  - {name: above, when: len(mine) > 5, stop: many}\n", facts: list(),
+			want: "TODO.md has no box"},
+		{name: "only another rule reads it", when: `said("DONE")`, with: "  - {name: above, when: len(mine) > 5, stop: many}\n", facts: list()},
+		{name: "it is not reached", when: `said("DONE") or all(todo, .done)`, facts: list()},
+		{name: "a list of another source", when: `len(open.list) == 0`, facts: list()},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			done := "  - name: done\n    when: " + tt.when + "\n    stop: all is done\n    success: true\n"
+			if strings.Contains(tt.with, "above") {
+				done = tt.with + done
+			} else {
+				done += tt.with
+			}
+			v := (&world{facts: tt.facts, names: object{"said": func(string) bool { return true }}}).eval(load(t, files{"policy.yaml": head + done}))
+			want := &rules.Verdict{Rule: "done", Reason: "all is done", Success: tt.want == ""}
+			if tt.want != "" {
+				want.Problems = problems("the rule done is no success: " + tt.want)
+			}
+			if diff := cmp.Diff(want, v, cmpopts.IgnoreFields(rules.Verdict{}, "Pos", "Parts", "Memory", "Cost", "Trace")); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
 }

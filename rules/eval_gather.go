@@ -68,8 +68,10 @@ func (ev *evaluation) gather(f *Fact) (any, truth) {
 	}
 	if v.Status == OK {
 		if f.Source.Glob && v.Problem != "" {
-			why := sentencef("%s is not whole: %s", f.Name, g.problem)
-			ev.partial, ev.doubt = &why, ev.doubt || !ev.rendering
+			ev.gap, ev.doubt = &gap{sentencef("%s is not whole: %s", f.Name, g.problem), unusable}, ev.doubt || !ev.rendering
+		}
+		if list, ok := v.V.([]any); ok && len(list) == 0 && f.Source.Name == checklist {
+			ev.gap = g.noBox(f)
 		}
 		return v.V, known
 	}

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -22,21 +23,21 @@ func (ev *evaluation) operand(o *operand) (v any, state truth) {
 		ev.together(o.slow)
 	}
 	private := false
-	var partial *sentence // what is left out of a list that it names
+	var gap *gap // the gravest of what it names
 	for _, s := range o.syms {
 		at := ev.need(s)
 		state = max(state, at.state)
 		private = private || at.mark != nil
-		if at.state == known && at.lack != ordinary {
-			partial = at.why
+		if at.gap != nil && (gap == nil || at.gap.lack > gap.lack) {
+			gap = at.gap
 		}
 	}
 	switch {
-	case state == known && partial != nil && ev.trying && ev.rule.Verb == verbStop:
-		state, ev.why, ev.lack = unknown, *partial, unusable // what is left out might make the rule true
+	case state == known && gap != nil && gap.lack == unusable && ev.trying && ev.rule.Verb == verbStop:
+		state, ev.why, ev.lack = unknown, gap.why, unusable // what is left out might make the rule true
 	case state == known:
-		if partial != nil {
-			ev.partial = partial
+		if gap = cmp.Or(gap, ev.noSection(o)); gap != nil {
+			ev.gap = gap
 		}
 		if ev.goesOut && len(o.explains) > 0 {
 			ev.explained = append(ev.explained, o.explains...)

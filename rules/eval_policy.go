@@ -73,10 +73,10 @@ type current struct {
 	tokens    int // used, where there is a limit
 	cost      float64
 
-	lack    lack      // why the latest operand is unknown
-	partial *sentence // what operands read of a list from which files are left out, or nil
-	flawed  bool      // some value of a fact cannot be used, or not as written
-	doubt   bool      // something unusable may have kept a rule from deciding
+	lack   lack // why the latest operand is unknown
+	gap    *gap // of the lists that operands read, or nil
+	flawed bool // some value of a fact cannot be used, or not as written
+	doubt  bool // something unusable may have kept a rule from deciding
 
 	unapproved sentence // why an operand was unknown, if that is because a person has not approved what it reads
 	looking    bool     // called by Look, which decides nothing
@@ -92,7 +92,8 @@ type current struct {
 type slot struct {
 	value any
 	mark  *mask
-	why   *sentence // of a missing value, and of a list from which files are left out
+	gap   *gap      // of a value that is known
+	why   *sentence // of a missing value
 	state truth
 	lack  lack
 	seen  bool
@@ -338,7 +339,7 @@ rules:
 		case outcome != Holds:
 		case r.Verb == verbStop:
 			if chosen == nil {
-				v.Rule, v.Pos, v.Success = r.Name, r.Pos, r.Success
+				v.Rule, v.Pos, v.Success = r.Name, r.Pos, ev.succeeds(r)
 				ev.quoted = false
 				v.Reason = escape.Person(ev.render(r.text))
 				v.Private = ev.quoted
@@ -490,7 +491,7 @@ func (ev *evaluation) try(r *Rule) Outcome {
 	if ev.full() {
 		s = &Step{}
 	}
-	ev.trying = true
+	ev.trying, ev.gap = true, nil
 	outcome, because := ev.test(r.when, s)
 	ev.trying = false
 	if outcome == Broken && r.Verb != verbStop { // the trying ends with a stop rule, which is reported

@@ -17,6 +17,7 @@ type lack uint8
 
 const (
 	ordinary lack = iota // there is nothing to read
+	hollow               // it is known, and a checklist in it has no box
 	unusable             // something exists or was tried, and cannot be used
 	withheld             // a person has not approved it
 )
@@ -119,8 +120,8 @@ func (ev *evaluation) fetch(s *symbol) *slot {
 	var v any
 	var state truth
 	var mark *mask
-	outer := ev.partial
-	ev.partial = nil
+	outer := ev.gap
+	ev.gap = nil
 	switch at := &ev.slots[s.slot]; {
 	case at.busy: // possible only for a cycle that Load missed
 		state, ev.why = broken, public(s.name+" depends on itself")
@@ -133,7 +134,7 @@ func (ev *evaluation) fetch(s *symbol) *slot {
 	at := &ev.slots[s.slot] // the slots may have moved
 	at.mark = mark
 	ev.settleSlot(at, v, state)
-	ev.partial = outer
+	ev.gap = outer
 	ev.read = ev.read || mark != nil
 	return at
 }
@@ -143,9 +144,7 @@ func (ev *evaluation) settleSlot(at *slot, v any, state truth) {
 	at.seen, at.busy, at.state = true, false, state
 	if state == known {
 		at.value = v
-		if at.why = ev.partial; at.why != nil {
-			at.lack = unusable
-		}
+		at.gap = ev.gap
 		return
 	}
 	why := ev.why

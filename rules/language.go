@@ -31,6 +31,9 @@ const (
 func perWords() []string  { return []string{perSession, perPrompt, perProject} }
 func memoryPer() []string { return []string{perSession, perProject} }
 
+// emptyWords returns what empty: can say.
+func emptyWords() []string { return []string{"ok"} }
+
 // Unless makes ralph skip a rule after it has been in Times verdicts within Within (0 means ever).
 type Unless struct {
 	Times  int

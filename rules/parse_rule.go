@@ -36,11 +36,14 @@ func (p *parser) rule(n *source.Node) (*ruleDecl, bool) {
 		})
 	}
 	p.object(n, "a rule", form.RuleKeys(), targets{
-		{"name", &r.name}, {"when", &r.when}, {verbContinue, verb}, {verbStop, verb}, {verbNote, verb}, {"then", then}, {"success", &r.success},
+		{"name", &r.name}, {"when", &r.when}, {verbContinue, verb}, {verbStop, verb}, {verbNote, verb}, {"then", then}, {"success", &r.success}, {"empty", choice{&r.empty, emptyWords()}},
 		{"notice", &r.notice}, {"log", &r.log}, {"unless_repeated", &r.unless},
 	})
 	if at := n.Get("success"); at != nil && r.verb != verbStop {
 		p.errorf(at, "success", "write it beside stop:, in the rule that finds the work done", "success needs stop in the same rule")
+	}
+	if at := n.Get("empty"); at != nil && !r.success {
+		p.errorf(at, "success", "write success: true beside it", "empty needs success in the same rule")
 	}
 	if len(verbs) > 1 {
 		p.errorf(verbs[1], "verbs", "make two rules of it", "a rule must have at most one of continue, stop and note; got %s and %s", verbs[0].Value, verbs[1].Value)

@@ -112,6 +112,7 @@ type ruleDecl struct {
 	then    []effectDecl
 	unless  *Unless
 	success bool
+	empty   string // ok, or ""
 }
 
 type effectDecl struct {

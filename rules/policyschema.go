@@ -75,6 +75,7 @@ func plainShapes() map[form.Shape]jsonSchema {
 		form.Version:  {"const": languageVersion},
 		form.Gate:     {"enum": gateWords()},
 		form.Per:      {"enum": perWords()},
+		form.OK:       {"enum": emptyWords()},
 		form.Events:   {"anyOf": []jsonSchema{event, {"type": "array", "minItems": 1, "uniqueItems": true, "items": event}}},
 		form.Schema:   {"type": []string{"string", "object", "boolean"}},
 		form.Params:   named(jsonSchema{"type": "object"}),

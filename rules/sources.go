@@ -191,7 +191,7 @@ func Sources() []SourceKind {
 		{Name: "text", Doc: "A text file, trimmed.", Path: true, File: true, Value: text},
 		{Name: "json", Doc: "A JSON file that holds an object.", Path: true, Schema: true, Editable: true, File: true},
 		{Name: "frontmatter", Doc: "The YAML front matter of a file; .body is the text below it.", Path: true, Schema: true, Editable: true, File: true, Body: true},
-		{Name: "checklist", Doc: "The task list items of a Markdown file.", Path: true, File: true, Value: listOf(item)},
+		{Name: checklist, Doc: "The task list items of a Markdown file.", Path: true, File: true, Value: listOf(item)},
 		{
 			Name: "glob", Doc: "The files that match a pattern; those that cannot be used are left out and named by problem(fact). A stop rule that reads a list from which files are left out is undecided.",
 			Path: true, Glob: true, Schema: true,
@@ -245,6 +245,9 @@ func Sources() []SourceKind {
 		},
 	}
 }
+
+// checklist is the source whose items are boxes to tick.
+const checklist = "checklist"
 
 // The default time limits for gathering a fact, and for a program that an effect runs.
 const (

@@ -59,6 +59,7 @@ const (
 	Events                  // a list of event names
 	Gate                    // first or all
 	Per                     // prompt, session or project
+	OK                      // the word ok
 	Word                    // one of the source's words
 	Any                     // any value
 	Schema                  // a JSON Schema, or the name of one

@@ -51,6 +51,7 @@ func RuleKeys() Keys {
 		{"continue", Parts, "Continues the agent with this text."},
 		{"stop", Parts, "Lets the agent stop. The text is the reason, shown only by log and explain."},
 		{"success", Bool, "Only with stop: the work is done. Without it, the loop gave up or had nothing to do."},
+		{"empty", OK, "Only with success: a checklist without a box, or without a file, is done too."},
 		{"note", Parts, "Decides nothing; shown to the user with the verdict, and on UserPromptSubmit to the agent."},
 		{"notice", Parts, "Shown to the user."},
 		{"log", Parts, "Written to stderr, each line with the policy's prefix."},

@@ -1,0 +1,72 @@
+package rules
+
+import (
+	"slices"
+
+	"github.com/ralph-sdk/ralph/internal/nearest"
+)
+
+// gap is what the known value of a list lacks: files that are left out of it, or any box.
+type gap struct {
+	why  sentence
+	lack lack
+}
+
+// noBox returns the gap of a checklist without items.
+func (g *gathered) noBox(f *Fact) *gap {
+	at := masked(g.Path, g.masked)
+	switch {
+	case g.Path == "":
+		at = public(f.Name)
+	case g.defaulted:
+		return &gap{sentencef("there is no %s", at), hollow}
+	}
+	return &gap{sentencef("%s has no box", at), hollow}
+}
+
+// noSection returns the gap of a checklist that an operand reads, if no box of it is in a section that the operand asks
+// for.
+func (ev *evaluation) noSection(o *operand) *gap {
+	if len(o.sections) == 0 {
+		return nil
+	}
+	for _, a := range o.reads {
+		f := a.fact.fact
+		g := &ev.gotten[f.index]
+		list, ok := g.V.([]any)
+		if !ok || f.Source.Name != checklist {
+			continue
+		}
+		var has []string
+		for _, item := range list {
+			if fields, ok := item.(map[string]any); ok {
+				section, _ := fields["section"].(string)
+				has = append(has, section)
+			}
+		}
+		for _, want := range o.sections {
+			if slices.Contains(has, want) {
+				continue
+			}
+			at, help := masked(g.Path, g.masked), nearest.DidYouMean(want, slices.Compact(has))
+			if g.Path == "" {
+				at = public(f.Name)
+			}
+			if help != "" {
+				help = "; " + help
+			}
+			return &gap{sentencef("%s has no box in a section named %q%s", at, want, help), hollow}
+		}
+	}
+	return nil
+}
+
+// succeeds reports whether a stop rule that holds means that the work is done. Where a checklist that it read has no
+// box, nothing was done, unless the rule says empty: ok.
+func (ev *evaluation) succeeds(r *Rule) bool {
+	if !r.Success || r.Empty || ev.gap == nil || ev.gap.lack != hollow {
+		return r.Success
+	}
+	ev.reportInstead(sentencef("the rule %s is no success: %s", r.Name, ev.gap.why), true)
+	return false
+}
