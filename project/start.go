@@ -46,16 +46,6 @@ func (r StartRequest) given(argument string) map[string]any {
 	return given
 }
 
-// Argument returns what the argument of a start sets in a policy: "prompt", "name", or "" if it has none.
-func (p Policy) Argument() string {
-	for _, name := range []string{"prompt", "name"} {
-		if p.Program != nil && p.Program.Loop() != nil && slices.Contains(p.Program.Loop().Uses, name) {
-			return name
-		}
-	}
-	return ""
-}
-
 // GivenError reports an invalid value for a start. Name is the name after "start.": name, prompt, promise, max or
 // session; Field is the field that it sets, "" if the policy does not use it.
 type GivenError struct{ Name, Field, Problem string }
@@ -112,9 +102,10 @@ func (p *Project) Start(ctx context.Context, name string, r StartRequest) (s *St
 	if err != nil {
 		return nil, err
 	}
-	given, uses := r.given(cmp.Or(policy.Argument(), "name")), policy.Program.Loop().Uses
+	l := policy.Program.Loop()
+	given, uses := r.given(cmp.Or(l.Argument, "name")), l.Uses
 	for name := range given {
-		if !slices.Contains(uses, name) && (name != "session" || policy.Program.Loop().Owner == nil) {
+		if !slices.Contains(uses, name) && (name != "session" || l.Owner == nil) {
 			return nil, &GivenError{Name: name, Problem: "is not used by " + policy.Short()}
 		}
 	}
@@ -187,7 +178,7 @@ func (p *Project) write(ctx context.Context, s *Started, now *rules.LoopInfo, r 
 	if len(s.Policy.Program.Loop().Start) == 0 {
 		return fmt.Errorf("the policy %s does not define how its loop starts: it has no loop.start", s.Policy.Short())
 	}
-	if s.Policy.Argument() == "prompt" && given["prompt"] == nil {
+	if s.Policy.Program.Loop().Argument == "prompt" && given["prompt"] == nil {
 		return &GivenError{Name: "prompt", Problem: "is missing"}
 	}
 	if r.Session != "" && !slices.Contains(s.Policy.Program.Loop().Uses, "session") {

@@ -23,6 +23,8 @@ type Loop struct {
 	Start []*Fact
 	// Uses lists the names after "start." that Start reads: name, prompt, promise, max and session.
 	Uses []string
+	// Argument is what the argument of ralph start sets: "prompt", "name", or "" if Uses has neither.
+	Argument string
 }
 
 // Loop returns the policy's loop, or nil if it has none. The result must not be modified.
@@ -91,6 +93,11 @@ func (c *compiler) loop(doc *document, sc *scope) {
 		if fact := c.startFact(sc, &own, f, &l.info); fact != nil {
 			l.start = append(l.start, *fact)
 			l.info.Start = append(l.info.Start, fact.fact)
+		}
+	}
+	for _, name := range []string{"prompt", "name"} {
+		if l.info.Argument == "" && slices.Contains(l.info.Uses, name) {
+			l.info.Argument = name
 		}
 	}
 	c.program.loop = l

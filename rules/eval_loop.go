@@ -48,12 +48,16 @@ func (ev *evaluation) head() bool {
 	g := &ev.gotten[state.index]
 	if g.Status == Missing && !g.defaulted {
 		if !ev.gone(g) {
-			why := g.sentence()
-			if file := ev.lacks(g); file != nil {
+			why, start := g.sentence(), "ralph start "+ev.called()
+			file := ev.lacks(g)
+			if file != nil {
 				why = sentencef("%s is missing", masked(file.Path, file.masked))
 			}
+			if is := l.info.Argument; is == "prompt" || is == "name" && file != g { // what names the loop is missing
+				start += " " + strings.ToUpper(is)
+			}
 			if why = sentencef("no loop: %s", why); len(l.start) > 0 {
-				why = sentencef("%s; run `ralph start %s` to start one", why, ev.called())
+				why = sentencef("%s; run `%s` to start one", why, start)
 			}
 			if !g.Quiet {
 				v.Fault = FaultFact

@@ -92,8 +92,8 @@ func TestLoop(t *testing.T) {
 		loop  *rules.LoopInfo
 	}{
 		{"it runs", worker(busy(nil)), rules.Options{}, "continue next: do 1 of 3, flag off", "", false, loop("")},
-		{"no pointer", &world{}, rules.Options{}, "no loop: feature.txt is missing; run `ralph start tasks` to start one", rules.NoLoop, false, nil},
-		{"no state", &world{facts: map[string]rules.Value{"feature": is("login")}}, rules.Options{}, "no loop: specs/login/state.json is missing; run `ralph start tasks` to start one", rules.NoLoop, false, nil},
+		{"no pointer", &world{}, rules.Options{}, "no loop: feature.txt is missing; run `ralph start tasks PROMPT` to start one", rules.NoLoop, false, nil},
+		{"no state", &world{facts: map[string]rules.Value{"feature": is("login")}}, rules.Options{}, "no loop: specs/login/state.json is missing; run `ralph start tasks PROMPT` to start one", rules.NoLoop, false, nil},
 		{"a state that is invalid", &world{facts: map[string]rules.Value{"feature": is("login"), "state": invalid}}, rules.Options{}, "continue bad: repair it: it is not JSON", "", false, loop("")},
 		{"switched off", with1(worker(busy(nil)), "settings", is(object{"enabled": false})), rules.Options{}, "the loop is switched off: settings.enabled", rules.Off, false, nil},
 		{"not known to be on", with1(worker(busy(nil)), "settings", with(is(object{}), "/enabled")), rules.Options{}, "it is not known whether the loop is on: settings.json: settings.enabled expected integer, got string", rules.Off, false, nil},
@@ -101,11 +101,11 @@ func TestLoop(t *testing.T) {
 		{"another owner", worker(busy(object{"session": "s2"})), rules.Options{}, "the loop login belongs to session s2; run `ralph start tasks --session s1` to move it to this session", rules.Foreign, true, loop("s2")},
 		{"another owner in a run", worker(busy(object{"session": "s2"})), rules.Options{Run: true}, "continue next: do 1 of 3, flag off", "", false, loop("s2")},
 		{"an owner of a wrong type", with1(worker(nil), "state", with(is(object{"phase": "work", "done": 1, "total": 3, "flag": "x"}), "/session")), rules.Options{}, "it is not known whose loop login is: specs/login/state.json: state.session expected integer, got string", rules.Foreign, true, loop("")},
-		{"a link to no file", &world{facts: map[string]rules.Value{"feature": is("login"), "state": {Status: rules.Missing, Quiet: true, Problem: "is a link to a file that does not exist", Found: true}}}, rules.Options{}, "no loop: specs/login/state.json is a link to a file that does not exist; run `ralph start tasks` to start one", rules.NoLoop, true, nil},
+		{"a link to no file", &world{facts: map[string]rules.Value{"feature": is("login"), "state": {Status: rules.Missing, Quiet: true, Problem: "is a link to a file that does not exist", Found: true}}}, rules.Options{}, "no loop: specs/login/state.json is a link to a file that does not exist; run `ralph start tasks PROMPT` to start one", rules.NoLoop, true, nil},
 		{"a run", worker(busy(nil)), rules.Options{Busy: "r7"}, "run r7 continues the loop login; run `ralph stop tasks` to end it", rules.InRun, true, loop("")},
 		{"stopped", worker(busy(nil)), rules.Options{Stopped: true}, "the loop login was stopped; run `ralph start tasks` to continue it", rules.Stopped, false, loop("")},
 		{"of a project that is not trusted", worker(busy(object{"session": "s2"})), rules.Options{Untrusted: "ask me"}, "specs/login/state.json holds a loop, which is not continued: ask me", rules.Distrusted, true, loop("s2")},
-		{"no loop in such a project", &world{}, rules.Options{Untrusted: "ask me"}, "no loop: feature.txt is missing; run `ralph start tasks` to start one", rules.NoLoop, false, nil},
+		{"no loop in such a project", &world{}, rules.Options{Untrusted: "ask me"}, "no loop: feature.txt is missing; run `ralph start tasks PROMPT` to start one", rules.NoLoop, false, nil},
 		{"at a prompt", worker(busy(object{"session": "s2"})), rules.Options{Event: "UserPromptSubmit"}, "the policy does not decide UserPromptSubmit", "", false, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -69,8 +69,7 @@ func (a *app) adviseNext(ctx context.Context, p *project.Project, template strin
 	}
 	var err error
 	if e.Policy, err = p.Open(ctx, e.name, project.Load{}); err == nil && e.Startable() && policyFlag != "" {
-		argument := map[string]string{"prompt": " 'what to do'", "name": " NAME"}[e.Argument()]
-		start = "ralph start " + template + argument + ", then start claude"
+		start = strings.TrimSpace("ralph start "+template+" "+strings.ToUpper(e.Program.Loop().Argument)) + ", then start claude"
 	}
 	steps := []string{"ralph test: what the policy does, in examples"}
 	if err == nil && !a.inSession() && p.Untrusted(e.Policy) != nil {

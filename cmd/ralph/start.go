@@ -85,7 +85,7 @@ func (a *app) start(ctx context.Context, name string, words []string, f startFla
 	}
 	text := f.text != "" || f.promptFile != ""
 	switch {
-	case policy.Argument() == "prompt" && (text || len(words) > 0 || !f.asksNothing()):
+	case policy.Program.Loop().Argument == "prompt" && (text || len(words) > 0 || !f.asksNothing()):
 		prompt, err := a.prompt(p.Dir(), words, f)
 		if err != nil {
 			return err
