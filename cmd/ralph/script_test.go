@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -13,7 +14,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -45,13 +45,18 @@ func TestScripts(t *testing.T) {
 	if err != nil || len(scripts) == 0 {
 		t.Fatal("there are no scripts", err)
 	}
-	bin := linkProgram(t)
+	bin, followed := linkProgram(t), &followed{}
 	for _, file := range scripts {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
 			t.Parallel()
-			runScript(t, file, bin)
+			runScript(t, file, bin, followed)
 		})
 	}
+	t.Cleanup(func() { // when all of them have run
+		if only := flag.Lookup("test.run").Value.String(); !t.Failed() && runtime.GOOS != "windows" && !strings.Contains(only, "/") {
+			followed.check(t)
+		}
+	})
 }
 
 // linkProgram makes a directory for the PATH with the program in it.
@@ -81,20 +86,22 @@ func linkProgram(t *testing.T) (dir string) {
 
 // A script is one session.
 type script struct {
-	t       *testing.T
-	file    string
-	archive archive
-	env     []string
-	dir     string // where it is
-	stdin   string // for the next program
-	stdout  string // of the last one
-	stderr  string
-	status  int
-	updated bool
-	line    int
+	t        *testing.T
+	file     string
+	followed *followed
+	printed  map[string]string // the lines that named commands, by the command
+	archive  archive
+	env      []string
+	dir      string // where it is
+	stdin    string // for the next program
+	stdout   string // of the last one
+	stderr   string
+	status   int
+	updated  bool
+	line     int
 }
 
-func runScript(t *testing.T, file, bin string) {
+func runScript(t *testing.T, file, bin string, followed *followed) {
 	src, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -104,7 +111,7 @@ func runScript(t *testing.T, file, bin string) {
 		t.Fatal(err)
 	}
 	at := func(name string) string { return filepath.Join(work, name) }
-	s := &script{t: t, file: file, archive: parseArchive(src), dir: at("project"), env: []string{
+	s := &script{t: t, file: file, followed: followed, printed: map[string]string{}, archive: parseArchive(src), dir: at("project"), env: []string{
 		"WORK=" + work, quickExit, "HOME=" + at("home"), "USERPROFILE=" + at("home"), "LocalAppData=" + at("home"),
 		"RALPH_STATE_DIR=" + at("state"), "TZ=UTC", "NO_COLOR=1", "TMPDIR=" + at("tmp"), "TEMP=" + at("tmp"),
 		"PROGRAM=" + filepath.Join(bin, "ralph"), "PATH=" + bin + string(os.PathListSeparator) + os.Getenv("PATH"), "SYSTEMROOT=" + os.Getenv("SYSTEMROOT"),
@@ -245,23 +252,30 @@ func (s *script) exec(args []string) {
 		s.fatalf("%v: %v", args, err)
 	}
 	s.stdin, s.stdout, s.stderr, s.status = "", stdout.String(), stderr.String(), cmd.ProcessState.ExitCode()
+	s.followed.add(s.printed[strings.Join(args, " ")])
+	for line := range strings.Lines(s.stdout + s.stderr) {
+		if command := commandIn(strings.TrimSpace(line)); command != "" {
+			s.printed[command] = line
+		}
+	}
 }
-
-// A command that ralph prints is in backquotes, or the rest of its line or column.
-var printedCommand = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("`(ralph [^`]+)`|(?:^|: )\\s*(ralph .+?)(?:   |$)") })
 
 func (s *script) advice(re string) {
 	s.t.Helper()
 	for line := range strings.Lines(s.stdout + s.stderr) {
 		line = strings.TrimSpace(line)
-		m := printedCommand().FindStringSubmatch(line)
-		if m == nil || !regexp.MustCompile(re).MatchString(line) {
+		command := commandIn(line)
+		if command == "" || !regexp.MustCompile(re).MatchString(line) {
 			continue
 		}
-		s.exec([]string{"sh", "-c", m[1] + m[2]})
-		if strings.Contains(s.stdout+s.stderr, line) {
-			s.fatalf("%s prints again: %s", m[1]+m[2], line)
+		if strings.HasPrefix(command, "ralph trust") || strings.HasPrefix(command, "ralph reset") {
+			command += " --yes" // the person's answer
 		}
+		s.exec([]string{"sh", "-c", command})
+		if strings.Contains(s.stdout+s.stderr, line) {
+			s.fatalf("%s prints again: %s", command, line)
+		}
+		s.followed.add(line)
 		return
 	}
 	s.fatalf("no line that matches %s names a command", re)

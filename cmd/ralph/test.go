@@ -146,7 +146,7 @@ func findTests(paths []string) ([]string, error) {
 			if ext := filepath.Ext(p); !strings.HasSuffix(p, policytest.Suffix) && ext == ".yaml" {
 				file = strings.TrimSuffix(p, ext) + policytest.Suffix
 				if _, err := os.Stat(file); err != nil {
-					return nil, fmt.Errorf("%s has no tests: there is no file %s; run `ralph test --write %s` to create one", p, file, file)
+					return nil, fmt.Errorf("%s has no tests: there is no file %s; run `ralph help test` to see how to write one", p, file)
 				}
 			}
 			out = append(out, file)
