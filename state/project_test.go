@@ -61,6 +61,18 @@ func (p project) age(name string, age time.Duration) {
 	}
 }
 
+// finish replaces a file at once: the bubble's clock is far from that of the file system, so a half written file is not
+// young there.
+func (p project) finish(name, content string) {
+	err := os.WriteFile(p.path("new"), []byte(content), 0o644)
+	if err == nil {
+		err = os.Rename(p.path("new"), p.path(name))
+	}
+	if err != nil {
+		p.t.Error(err)
+	}
+}
+
 func (p project) content(name string) string {
 	p.t.Helper()
 	b, err := os.ReadFile(p.path(name))

@@ -314,7 +314,8 @@ func TestSettle(t *testing.T) {
 		{"old", JSON, "{", youngAge, Invalid, 0},
 		{"old front matter", FrontMatter, "---\na: 1", time.Hour, Invalid, 0},
 		{"nearly old", JSON, "{", youngAge - settleTime/2, Invalid, settleTime / 2},
-		{"from the future", JSON, "{", -time.Hour, Invalid, settleTime},
+		{"a little ahead", JSON, "{", -time.Second, Invalid, settleTime},
+		{"far ahead, as a clock that was set back leaves it", JSON, "{", -time.Hour, Invalid, 0},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -339,7 +340,7 @@ func TestSettle(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					p := newProject(t, map[string]string{"f": first})
 					p.age("f", 0)
-					time.AfterFunc(3*settlePoll, func() { os.WriteFile(p.path("f"), []byte(parts[0]+parts[1]), 0o644) })
+					time.AfterFunc(3*settlePoll, func() { p.finish("f", parts[0]+parts[1]) })
 					doc := p.Read(t.Context(), File{Path: "f", Format: format})
 					if doc.Status != OK {
 						t.Errorf("got %v: %s", doc.Status, doc.Problem)
@@ -357,7 +358,7 @@ func TestSettle(t *testing.T) {
 			}
 			p.local = true
 			start := time.Now()
-			time.AfterFunc(3*settlePoll, func() { os.WriteFile(p.path("a.json"), []byte("{}"), 0o644) })
+			time.AfterFunc(3*settlePoll, func() { p.finish("a.json", "{}") })
 			all, _, err := ReadAll(t.Context(), p.Root, File{Path: "*.json", Format: JSON}, 0, func(d Doc) Status { return d.Status })
 			if diff := cmp.Diff([]Status{OK, Invalid, OK}, all); diff != "" || err != nil || time.Since(start) != settleTime {
 				t.Errorf("after %s: %v (-want +got)\n%s", time.Since(start), err, diff)

@@ -33,7 +33,7 @@ func newSettling(f File) settling {
 // again waits and reports true if a document is to be read again.
 func (s settling) again(ctx context.Context, doc Doc) bool {
 	waited := time.Since(s.began)
-	age := max(s.clock.Add(waited).Sub(doc.ModTime), 0)
+	age := s.clock.Add(waited).Sub(doc.ModTime).Abs() // clocks differ a little; a file far in the future is not being written
 	if doc.Version == "" || waited >= settleTime || age >= youngAge || s.usable(doc) {
 		return false
 	}
