@@ -53,6 +53,9 @@ func bigTurns() []bigTurn {
 // What the agent said before megabytes of tool output in the same turn is found, and what it said in the turn before is
 // not: in small results, in one that fits into no window, and in files of every host.
 func TestReadBehindToolOutput(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long, and no goroutine meets another")
+	}
 	for _, h := range bigTurns() {
 		for size, results := range map[string]string{
 			"many": strings.Repeat(h.result(strings.Repeat("a line of \"output\"\n", 8<<10)), 80),

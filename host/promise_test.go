@@ -167,6 +167,9 @@ func TestRepeatedTextIsNoPromise(t *testing.T) {
 
 // A marker is found, and not found, in large texts, whatever they consist of.
 func TestMarkersInLargeTexts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long, and no goroutine meets another")
+	}
 	const size = 1 << 18
 	for _, filler := range []string{
 		"word ", "-", "- ", "1", "1. ", "\n", "*", "#", "# ", "DONE ", "xDONE", "DONE\u00a0x\n", "<promise>", "</promise>", "[x]", "é", "\xff", "not ", "`` ` ", "`DONE` ", "`DONE ``", "I do not say \"DONE\" ",

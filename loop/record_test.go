@@ -180,6 +180,9 @@ func TestLongTrace(t *testing.T) {
 // However much a decision says or reads, the log has a line for it, which says who
 // decided what.
 func TestLongRecords(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long, and no goroutine meets another")
+	}
 	long := strings.Repeat("é\x01", 1<<20)
 	many := make([]string, 200_000)
 	for i := range many {

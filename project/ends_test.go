@@ -9,8 +9,9 @@ import (
 	"github.com/ralph-sdk/ralph/run"
 )
 
-// A run whose rate limit resets after its time gets as much time again from then on.
-func TestAdviceBeyondAReset(t *testing.T) {
+// What to do about a run that ended by the agent. What the command then does is in the scripts of cmd/ralph: there, a
+// third failure in a row or a reset would have to be waited for.
+func TestAdviceAboutTheAgent(t *testing.T) {
 	dir := t.TempDir()
 	p, err := project.Open(project.Config{Dir: dir, State: t.TempDir()})
 	if err != nil {
@@ -21,13 +22,15 @@ func TestAdviceBeyondAReset(t *testing.T) {
 	resets := now.Add(3 * time.Hour)
 	for _, tt := range []struct {
 		name   string
+		ended  run.End
 		resets *time.Time
 		want   string
 	}{
-		{"known", &resets, "run `ralph run --resume=r-1 --for 4h10m` to continue"},
-		{"unknown", nil, "run `ralph run --resume=r-1 --for 1h10m` to continue"},
+		{"it failed three times", run.TooManyFail, nil, "make the agent work again, then run `ralph run --resume=r-1` to continue"},
+		{"a reset after the time of the run, which gets as much again from then on", run.NoReset, &resets, "run `ralph run --resume=r-1 --for 4h10m` to continue"},
+		{"a reset at an unknown time", run.NoReset, nil, "run `ralph run --resume=r-1 --for 1h10m` to continue"},
 	} {
-		i := run.Info{ID: "r-1", Root: dir, Ended: run.NoReset, Latest: now, Resets: tt.resets}
+		i := run.Info{ID: "r-1", Root: dir, Ended: tt.ended, Latest: now, Resets: tt.resets}
 		i.Limits.Elapsed, i.Totals.Elapsed, i.Totals.Iterations = time.Hour, 10*time.Minute, 1
 		if got := p.Advice(context.Background(), i); got != tt.want {
 			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)

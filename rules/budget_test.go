@@ -140,6 +140,9 @@ var placed = regexp.MustCompile(`^\S+\.yaml:\d+:\d+: .+`)
 // its budget, and reports where. A tenth of the default budget is enough to see that;
 // BenchmarkBombs takes all of it.
 func TestBombs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long, and no goroutine meets another")
+	}
 	cfg, budget := bombConfig(), rules.Budget{Steps: 1_000_000}
 	for name, src := range bombs(t) {
 		t.Run(name, func(t *testing.T) {

@@ -12,6 +12,9 @@ import (
 
 // A shortcut past expr's machine changes no verdict and no trace. It may cost less.
 func TestShortcuts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long, and no goroutine meets another")
+	}
 	const head = `ralph: 1
 facts:
   s: {json: s.json, schema: {properties: {i: {type: integer}, x: {type: number}, t: {type: string}, b: {type: boolean}, o: {type: object}}}}

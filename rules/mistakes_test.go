@@ -15,6 +15,9 @@ import (
 // What users of shells and of other languages write in a condition, what check says
 // about it, and what they write instead.
 func TestMistakes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long, and no goroutine meets another")
+	}
 	type finding struct{ Said, Help string }
 	const noIs, noMatch, noShell, noMethod = `expressions have no operator "is"`, `expressions have no operator "=~"`, "a condition is not a shell test", "values have no methods"
 	oneFact := func(ask string) string {

@@ -17,6 +17,9 @@ import (
 // Expressions that would overflow the stack, eat all memory or never end are
 // refused when the policy is loaded, or end the evaluation once its budget is spent.
 func TestHostileExpressions(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long, and no goroutine meets another")
+	}
 	many := func(s string, n int) string { return strings.Repeat(s, n) }
 	tests := []struct{ name, expr, want string }{
 		{"a million brackets", many("(", 1_000_000), "the expression is longer than 4096 bytes"},

@@ -588,6 +588,9 @@ func TestLog(t *testing.T) {
 // The log is read through all of its files, over lines longer than what is read at once, and no line is given twice. It has as
 // many files as are kept: fewer remove the others, and a rotation that was killed is finished.
 func TestLogRotation(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long, and no goroutine meets another")
+	}
 	const size = 900 << 10
 	each := maxLogSize/size + 1 // lines of a file
 	for _, tt := range []struct {
