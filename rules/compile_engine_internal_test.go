@@ -12,6 +12,7 @@ import (
 	"github.com/expr-lang/expr"
 	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/builtin"
+	exprcompiler "github.com/expr-lang/expr/compiler"
 	"github.com/expr-lang/expr/conf"
 	exprparser "github.com/expr-lang/expr/parser"
 	"github.com/expr-lang/expr/vm"
@@ -139,6 +140,76 @@ func TestExprUpgrade(t *testing.T) {
 			}
 		}
 	})
+	t.Run("what the optimizer skips changes no value", func(t *testing.T) {
+		// broken fails where .k is no number: an expression that skips it has a value, of the elements before it.
+		const broken = `[{"k": 1}, {"k": 2}, {"k": "x"}, {"k": 3}]`
+		for _, tt := range []struct {
+			src   string
+			skips string // the value over the broken list; "" fails there as it does without the optimizer
+		}{
+			{"count(LIST, .k > 0) > 0", "true"},
+			{"count(LIST, .k > 0) >= 1", "true"},
+			{"len(filter(LIST, .k > 0)) > 0", "true"},
+			{"count(LIST, .k > 0) > 1", "true"},
+			{"count(LIST, .k > 0) >= 2", "true"},
+			{"count(LIST, .k > 0) < 2", "false"},
+			{"count(LIST, .k > 0) <= 1", "false"},
+			{"filter(LIST, .k > 0)[0].k", "1"},
+			{"first(filter(LIST, .k > 0)).k", ""},
+			{"filter(LIST, .k > 0)[-1].k", "3"},
+			{"last(filter(LIST, .k > 0)).k", ""},
+			{"all(LIST, .k > 0) and all(LIST, .k < 2)", "false"}, // one walk, in which both are asked of each element
+			{"any(LIST, .k > 9) or any(LIST, .k < 9)", "true"},
+			{"none(LIST, .k > 9) and none(LIST, .k == 2)", "false"},
+			{"count(LIST, .k > 0) == 1", ""},
+			{"count(LIST, .k > 0)", ""},
+			{"len(filter(LIST, .k > 0))", ""},
+			{"map(filter(LIST, .k > 1), .k)", ""},
+			{"sum(map(LIST, .k))", ""},
+			{"sum(LIST, .k)", ""},
+			{"[1, 2, 1][1] in [1, 2]", "true"},
+			{"2 in 1..3", "true"},
+		} {
+			value := func(src string, optimized bool) string {
+				e := newEngine(LoadLimits{}.filled().Patterns)
+				tree, err := e.parse(src)
+				if err == nil {
+					_, err = e.check(tree)
+				}
+				var p *vm.Program
+				if err == nil && optimized {
+					p, err = e.compile(tree)
+				}
+				if err != nil {
+					t.Fatalf("%s: %v", src, err)
+				}
+				if !optimized {
+					e.meter(&tree.Node)
+					var failed error
+					if p, failed = exprcompiler.Compile(tree, e.conf); failed != nil {
+						t.Fatalf("%s: %v", src, failed)
+					}
+				}
+				v, err := run(&vm.VM{}, p, metered())
+				if err != nil {
+					return ""
+				}
+				return fmt.Sprint(v)
+			}
+			whole := strings.ReplaceAll(tt.src, "LIST", strings.ReplaceAll(broken, `"x"`, "4"))
+			if got, want := value(whole, true), value(whole, false); got != want || got == "" {
+				t.Errorf("%s is %q, and without the optimizer %q", whole, got, want)
+			}
+			if !strings.Contains(tt.src, "LIST") {
+				continue
+			}
+			part := strings.ReplaceAll(tt.src, "LIST", broken)
+			if got, want := value(part, true), value(part, false); got != tt.skips || want != "" {
+				t.Errorf("%s is %q, want %q, and without the optimizer %q", part, got, tt.skips, want)
+			}
+		}
+	})
+
 	t.Run("a machine is used again, also after an error", func(t *testing.T) {
 		e, machine := newS(), new(vm.VM)
 		good, _ := build(e, "count(s.xs, .k == 1) == 1")

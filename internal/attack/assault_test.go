@@ -61,7 +61,7 @@ func newAssault(t *testing.T, s *scene, value string) *assault {
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		old := time.Now().Add(-time.Minute) // nobody is writing it
+		old := time.Now().Add(-time.Minute) // no agent is writing it
 		if err := os.Chtimes(path, old, old); err != nil {
 			t.Fatal(err)
 		}
