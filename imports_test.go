@@ -61,15 +61,15 @@ func TestImports(t *testing.T) {
 		"internal/vocab":          {"time"},
 		"rules/internal/analysis": {"./schema", "math/big"},
 		"internal/shellwords":     {"runtime"},
-		"internal/source":         nil,
+		"internal/yamltree":       nil,
 
 		// The language and the decision.
-		"rules": {"./internal/escape", "./internal/form", "./internal/jsontext", "./internal/nearest", "./internal/regexpsize", "./internal/source", "./internal/vocab", "./rules/internal/analysis", "./schema", "runtime/debug", "time"},
+		"rules": {"./internal/escape", "./internal/form", "./internal/jsontext", "./internal/nearest", "./internal/regexpsize", "./internal/vocab", "./internal/yamltree", "./rules/internal/analysis", "./schema", "runtime/debug", "time"},
 
 		// Files.
 		"internal/syserr":    {"os", "syscall"},
 		"internal/home":      {"os", "runtime", "syscall"},
-		"internal/approval":  {"./internal/shellwords", "./internal/source", "./internal/store", "./rules", "os", "os/exec", "path/filepath"},
+		"internal/approval":  {"./internal/shellwords", "./internal/store", "./internal/yamltree", "./rules", "os", "os/exec", "path/filepath"},
 		"internal/workspace": {"./internal/git", "./internal/home", "os", "path/filepath"},
 		"internal/process":   {"math/rand/v2", "os", "os/exec", "path/filepath", "runtime", "syscall", "time", "unsafe"},
 		"internal/git":       {"./internal/home", "./internal/process", "os", "os/exec", "path/filepath", "time"},
@@ -87,7 +87,7 @@ func TestImports(t *testing.T) {
 		"internal/recorded": {"./loop", "./rules", "./schema"},
 		"loop/judge":        {"./loop", "./rules", "./schema", "net", "net/http", "time"},
 		"loop/looptest":     {"./host", "./internal/vocab", "./loop", "./rules", "testing", "time"}, // for tests
-		"policytest":        {"./host", "./internal/form", "./internal/home", "./internal/jsontext", "./internal/nearest", "./internal/recorded", "./internal/source", "./internal/vocab", "./loop", "./rules", "./schema", "./state", "os", "path/filepath", "testing", "time"},
+		"policytest":        {"./host", "./internal/form", "./internal/home", "./internal/jsontext", "./internal/nearest", "./internal/recorded", "./internal/vocab", "./internal/yamltree", "./loop", "./rules", "./schema", "./state", "os", "path/filepath", "testing", "time"},
 		"loop/replay":       {"./internal/recorded", "./internal/vocab", "./loop", "./rules", "./schema", "time"},
 
 		// Runs of an agent.
@@ -96,11 +96,11 @@ func TestImports(t *testing.T) {
 		"internal/worktree": {"./internal/git", "os", "path/filepath"},
 
 		// What a project has, for commands and other programs.
-		"project": {"./examples", "./host", "./host/setup", "./internal/amount", "./internal/approval", "./internal/nearest", "./internal/shellwords", "./internal/source", "./internal/store", "./internal/workspace", "./internal/worktree", "./loop", "./rules", "./run", "./state", "crypto/rand", "os", "path/filepath", "runtime", "time"},
+		"project": {"./examples", "./host", "./host/setup", "./internal/amount", "./internal/approval", "./internal/nearest", "./internal/shellwords", "./internal/store", "./internal/workspace", "./internal/worktree", "./internal/yamltree", "./loop", "./rules", "./run", "./state", "crypto/rand", "os", "path/filepath", "runtime", "time"},
 
 		// Pictures: of a policy, and of what a project has done.
 		"graph": {"./internal/amount", "./internal/escape", "./rules"},
-		"view":  {"./graph", "./internal/amount", "./internal/escape", "./internal/source", "./loop", "./project", "./rules", "./run", "compress/gzip", "crypto/rand", "crypto/subtle", "encoding/base64", "html", "net", "net/http", "time", "unique"},
+		"view":  {"./graph", "./internal/amount", "./internal/escape", "./internal/yamltree", "./loop", "./project", "./rules", "./run", "compress/gzip", "crypto/rand", "crypto/subtle", "encoding/base64", "html", "net", "net/http", "time", "unique"},
 
 		// OpenTelemetry, a module of its own.
 		"otel": {"./host", "./loop"},
@@ -201,7 +201,7 @@ func TestDependencies(t *testing.T) {
 		"go.opentelemetry.io/otel/codes":        {"otel"},
 		"go.opentelemetry.io/otel/metric":       {"otel"},
 		"go.opentelemetry.io/otel/trace":        {"otel"},
-		"go.yaml.in/yaml/v3":                    {"internal/source", "policytest", "project", "state"},
+		"go.yaml.in/yaml/v3":                    {"internal/yamltree", "policytest", "project", "state"},
 		"golang.org/x/sys":                      {"internal/process"},
 		"golang.org/x/term":                     {"cmd/ralph"},
 	}

@@ -46,7 +46,7 @@ func inner() map[string][]string {
 		"loop/judge":              {"maxBraces"},
 		"rules":                   {"maxCall", "maxCalls", "maxCover", "maxFormula", "maxInputJSON", "maxInputText", "maxMistaken"},
 		"rules/internal/analysis": {"MaxConstant", "maxEnum"},
-		"internal/source":         {"maxProblems"},
+		"internal/yamltree":       {"maxProblems"},
 		"schema": {
 			"defaultSteps", "maxConformSteps", "maxDefault", "maxErrors", "maxFormatted",
 			"maxLocated", "maxNested", "maxPath", "maxPointers", "maxRare", "maxRepeated", "maxRepeatedDepth", "maxShownText", "maxShownValues", "maxSlips", "maxSteps",

@@ -10,8 +10,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/ralph-sdk/ralph/internal/source"
 	"github.com/ralph-sdk/ralph/internal/vocab"
+	"github.com/ralph-sdk/ralph/internal/yamltree"
 	"github.com/ralph-sdk/ralph/rules"
 )
 
@@ -45,9 +45,9 @@ func Append(name string, src []byte, d Draft) ([]byte, error) {
 		for n := 2; slices.ContainsFunc(f.Tests, func(t Test) bool { return t.Name == d.Name }); n++ {
 			d.Name = fmt.Sprintf("%s (%d)", wanted, n)
 		}
-		root, _ := source.Parse(src)
+		root, _ := yamltree.Parse(src)
 		tests := root.Get("tests")
-		if tests.Style != source.Block {
+		if tests.Style != yamltree.Block {
 			return fail("its tests are in brackets; write one a line, each with a dash")
 		}
 		last := tests.Items[len(tests.Items)-1]
@@ -59,7 +59,7 @@ func Append(name string, src []byte, d Draft) ([]byte, error) {
 		if gap = end; !bytes.HasSuffix(before, []byte("\n")) {
 			gap += end
 		}
-		line := source.Line(src, last.Start.Line)
+		line := yamltree.Line(src, last.Start.Line)
 		indent = line[:len(line)-len(strings.TrimLeft(line, " "))]
 	}
 	out := slices.Concat(before, []byte(gap), d.text(indent, end), src[len(before):])

@@ -6,8 +6,8 @@ import (
 
 	"github.com/ralph-sdk/ralph/internal/form"
 	"github.com/ralph-sdk/ralph/internal/nearest"
-	"github.com/ralph-sdk/ralph/internal/source"
 	"github.com/ralph-sdk/ralph/internal/vocab"
+	"github.com/ralph-sdk/ralph/internal/yamltree"
 	"github.com/ralph-sdk/ralph/rules"
 )
 
@@ -34,7 +34,7 @@ func (f *File) Check(p *rules.Program) rules.Diagnostics {
 	inputs := keysOf("input")
 	var out rules.Diagnostics
 	report := func(at rules.Pos, name, help, message string) {
-		d := rules.Diagnostic{Pos: at, End: at, Check: checkUnknown, Help: help, Message: message, Line: source.Line(f.src, at.Line)}
+		d := rules.Diagnostic{Pos: at, End: at, Check: checkUnknown, Help: help, Message: message, Line: yamltree.Line(f.src, at.Line)}
 		d.End.Col += len([]rune(name))
 		if !slices.ContainsFunc(out, func(o rules.Diagnostic) bool { return o.Pos == at && o.Message == d.Message }) {
 			out = append(out, d)
@@ -54,8 +54,8 @@ func (f *File) Check(p *rules.Program) rules.Diagnostics {
 		}
 		report(at, name, help, problem+" "+quoted([]string{name}))
 	}
-	at := func(n *source.Node) rules.Pos { return rules.Pos{File: f.Name, Line: n.Start.Line, Col: n.Start.Col} }
-	keys := func(in *source.Node, key, problem string, known []string) {
+	at := func(n *yamltree.Node) rules.Pos { return rules.Pos{File: f.Name, Line: n.Start.Line, Col: n.Start.Col} }
+	keys := func(in *yamltree.Node, key, problem string, known []string) {
 		for _, f := range fields(in, key) {
 			fail(at(f.Key), problem, f.Key.Value, known)
 		}
@@ -113,12 +113,12 @@ func (f *File) Check(p *rules.Program) rules.Diagnostics {
 }
 
 // items returns the items of a list, or a single item.
-func items(n *source.Node) []*source.Node {
+func items(n *yamltree.Node) []*yamltree.Node {
 	switch {
 	case n == nil:
 		return nil
-	case n.Kind == source.List:
+	case n.Kind == yamltree.List:
 		return n.Items
 	}
-	return []*source.Node{n}
+	return []*yamltree.Node{n}
 }

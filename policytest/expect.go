@@ -8,11 +8,11 @@ import (
 	"strings"
 
 	"github.com/ralph-sdk/ralph/internal/jsontext"
-	"github.com/ralph-sdk/ralph/internal/source"
+	"github.com/ralph-sdk/ralph/internal/yamltree"
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-func (e *expectation) decode(r *reader, n *source.Node) {
+func (e *expectation) decode(r *reader, n *yamltree.Node) {
 	type plain expectation
 	r.decode(n, reflect.ValueOf((*plain)(e)).Elem())
 	e.at = map[string]rules.Pos{}
@@ -32,7 +32,7 @@ func (e *expectation) decode(r *reader, n *source.Node) {
 }
 
 // verdict reads continue and stop: true, or patterns for the reason.
-func (r *reader) verdict(f source.Field, e *expectation) {
+func (r *reader) verdict(f yamltree.Field, e *expectation) {
 	if e.Action != nil {
 		r.errorf(f.Value, checkValue, "keep one of them", "a verdict must be continue or stop, not both")
 		return
@@ -51,7 +51,7 @@ func (r *reader) verdict(f source.Field, e *expectation) {
 	}
 }
 
-func (p *pattern) decode(r *reader, n *source.Node) {
+func (p *pattern) decode(r *reader, n *yamltree.Node) {
 	p.Text = n.Value
 	if text := n.Value; len(text) > 2 && text[0] == '/' && text[len(text)-1] == '/' {
 		// ^ and $ match at line ends, since most texts have several lines.
@@ -63,8 +63,8 @@ func (p *pattern) decode(r *reader, n *source.Node) {
 	}
 }
 
-func (c *content) decode(r *reader, n *source.Node) {
-	c.Gone, c.Whole = isNull(n), n.Kind == source.Scalar && !isNull(n)
+func (c *content) decode(r *reader, n *yamltree.Node) {
+	c.Gone, c.Whole = isNull(n), n.Kind == yamltree.Scalar && !isNull(n)
 	if c.Whole {
 		c.Text = n.Value
 	} else {
@@ -72,16 +72,16 @@ func (c *content) decode(r *reader, n *source.Node) {
 	}
 }
 
-func (s *givenFile) decode(r *reader, n *source.Node) {
+func (s *givenFile) decode(r *reader, n *yamltree.Node) {
 	type plain givenFile
 	s.Age = DefaultAge
-	if n.Kind == source.Scalar {
+	if n.Kind == yamltree.Scalar {
 		s.Text = n.Value
 	}
 	r.decode(n, reflect.ValueOf((*plain)(s)).Elem())
 }
 
-func (m *message) decode(_ *reader, n *source.Node) {
+func (m *message) decode(_ *reader, n *yamltree.Node) {
 	for _, f := range n.Fields {
 		if !isNull(f.Value) {
 			m.Key, m.Text = f.Key.Value, f.Value.Value
@@ -91,7 +91,7 @@ func (m *message) decode(_ *reader, n *source.Node) {
 
 // effects reads a list of effects in the form of a policy. Unknown keys are verbs of a program, which [File.Check]
 // verifies.
-func (r *reader) effects(n *source.Node) []string {
+func (r *reader) effects(n *yamltree.Node) []string {
 	out := []string{}
 	for _, item := range n.Items {
 		for _, f := range item.Fields {
@@ -100,7 +100,7 @@ func (r *reader) effects(n *source.Node) []string {
 				r.errorf(f.Key, checkValue, "write memory: {name: value} beside effects", "what a rule remembers is not an effect on a file")
 			case key == "set":
 				out = append(out, r.set(v))
-			case key == "prune" && v.Kind == source.Map:
+			case key == "prune" && v.Kind == yamltree.Map:
 				text := "prune "
 				if glob := v.Get("glob"); glob != nil {
 					text += glob.Value
@@ -120,7 +120,7 @@ func (r *reader) effects(n *source.Node) []string {
 }
 
 // set reads an assignment and returns it in the form of effectText.
-func (r *reader) set(n *source.Node) string {
+func (r *reader) set(n *yamltree.Node) string {
 	left, right, ok := strings.Cut(n.Value, "=")
 	if !ok {
 		r.errorf(n, checkValue, "write fact.field = value", "set must be an assignment; got %q", n.Value)

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ralph-sdk/ralph/internal/source"
+	"github.com/ralph-sdk/ralph/internal/yamltree"
 	"github.com/ralph-sdk/ralph/rules"
 )
 
@@ -27,7 +27,7 @@ type Test struct {
 	Event  string      `key:"event"` // the default is Stop
 	Expect expectation `key:"expect"`
 
-	node *source.Node
+	node *yamltree.Node
 }
 
 // situation is the situation of a test. What it does not set is missing or zero; nothing comes from the machine on
@@ -56,7 +56,7 @@ type situation struct {
 	Names    map[string]any    // values of session.NAME and run.NAME
 	Memory   map[string]any    `key:"memory"` // values of the policy's memory
 
-	node *source.Node // the given values of file and test, merged
+	node *yamltree.Node // the given values of file and test, merged
 }
 
 // givenFile is a file of the project.

@@ -3,17 +3,17 @@ package policytest
 import (
 	"slices"
 
-	"github.com/ralph-sdk/ralph/internal/source"
+	"github.com/ralph-sdk/ralph/internal/yamltree"
 )
 
 // situationOf merges the situation of a test into that of its file. However the file gives a fact, the test's value
 // counts.
-func situationOf(common, own *source.Node) *source.Node {
+func situationOf(common, own *yamltree.Node) *yamltree.Node {
 	ways := []string{"facts", "missing", "invalid"}
-	base := &source.Node{Kind: source.Map}
+	base := &yamltree.Node{Kind: yamltree.Map}
 	for _, f := range common.Fields {
 		if slices.Contains(ways, f.Key.Value) {
-			facts := &source.Node{Kind: source.Map}
+			facts := &yamltree.Node{Kind: yamltree.Map}
 			for _, fact := range f.Value.Fields {
 				if !slices.ContainsFunc(ways, func(way string) bool { return way != f.Key.Value && own.Get(way).Get(fact.Key.Value) != nil }) {
 					facts.Fields = append(facts.Fields, fact)
@@ -30,12 +30,12 @@ func situationOf(common, own *source.Node) *source.Node {
 const values = 2
 
 // merged merges one map into another: maps are merged, everything else is replaced.
-func merged(base, own *source.Node, depth int) *source.Node {
-	if own.Kind != source.Map {
+func merged(base, own *yamltree.Node, depth int) *yamltree.Node {
+	if own.Kind != yamltree.Map {
 		return own
 	}
-	out := &source.Node{Kind: source.Map, Tag: own.Tag, Start: own.Start}
-	if base.Kind == source.Map {
+	out := &yamltree.Node{Kind: yamltree.Map, Tag: own.Tag, Start: own.Start}
+	if base.Kind == yamltree.Map {
 		out.Fields = slices.Clone(base.Fields)
 	}
 	for _, f := range own.Fields {
@@ -43,17 +43,17 @@ func merged(base, own *source.Node, depth int) *source.Node {
 		taken := isNull(f.Value) && depth < values
 		switch {
 		case i < 0 && !taken:
-			out.Fields = append(out.Fields, source.Field{Key: f.Key, Value: merged(&source.Node{}, f.Value, depth+1)})
+			out.Fields = append(out.Fields, yamltree.Field{Key: f.Key, Value: merged(&yamltree.Node{}, f.Value, depth+1)})
 		case taken && i >= 0:
 			out.Fields = slices.Delete(out.Fields, i, i+1)
 		case i >= 0:
-			out.Fields[i] = source.Field{Key: f.Key, Value: merged(out.Fields[i].Value, f.Value, depth+1)}
+			out.Fields[i] = yamltree.Field{Key: f.Key, Value: merged(out.Fields[i].Value, f.Value, depth+1)}
 		}
 	}
 	return out
 }
 
 // index returns the index of a key in a map, or -1.
-func index(n *source.Node, key string) int {
-	return slices.IndexFunc(n.Fields, func(f source.Field) bool { return f.Key.Value == key })
+func index(n *yamltree.Node, key string) int {
+	return slices.IndexFunc(n.Fields, func(f yamltree.Field) bool { return f.Key.Value == key })
 }

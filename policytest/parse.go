@@ -5,8 +5,8 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/ralph-sdk/ralph/internal/source"
 	"github.com/ralph-sdk/ralph/internal/vocab"
+	"github.com/ralph-sdk/ralph/internal/yamltree"
 	"github.com/ralph-sdk/ralph/rules"
 )
 
@@ -14,14 +14,14 @@ import (
 // all of them are errors. Parse reports all violations of the schema at once, and other errors only if there are none.
 func Parse(name string, src []byte) (*File, rules.Diagnostics) {
 	r := &reader{name: name, src: src}
-	root, problems := source.Parse(src)
+	root, problems := yamltree.Parse(src)
 	for _, p := range problems {
-		if p.Check == source.CheckDocument {
+		if p.Check == yamltree.CheckDocument {
 			p.Help = "write the tests here; the file begins with `tests:`"
 		}
 		r.diags = append(r.diags, rules.Diagnostic{
 			Pos: r.pos(p.Start), End: r.pos(p.End), Check: p.Check, Message: p.Message, Help: p.Help,
-			Line: source.Line(src, p.Start.Line),
+			Line: yamltree.Line(src, p.Start.Line),
 		})
 	}
 	f := &File{Name: name, src: src, policy: rules.Pos{File: name, Line: 1, Col: 1}}
@@ -44,11 +44,11 @@ func sortByPlace(diags rules.Diagnostics) {
 	})
 }
 
-func (r *reader) file(f *File, root *source.Node) {
+func (r *reader) file(f *File, root *yamltree.Node) {
 	if policy := root.Get("policy"); policy != nil {
 		f.Policy, f.policy = policy.Value, r.pos(policy.Start)
 	}
-	common := merged(&source.Node{Kind: source.Map}, r.situation(root.Get("given")), 0)
+	common := merged(&yamltree.Node{Kind: yamltree.Map}, r.situation(root.Get("given")), 0)
 	seen := map[string]bool{}
 	for _, n := range root.Get("tests").Items {
 		t := Test{Event: vocab.Stop, Pos: r.pos(n.Start), node: n}
@@ -66,7 +66,7 @@ func (r *reader) file(f *File, root *source.Node) {
 
 // complete sets what a situation has in other forms than its file.
 func (r *reader) complete(g *situation) {
-	if spoken := g.node.Get("transcript"); spoken != nil && spoken.Kind == source.Scalar {
+	if spoken := g.node.Get("transcript"); spoken != nil && spoken.Kind == yamltree.Scalar {
 		g.Text, g.Transcript = spoken.Value, nil
 	}
 	g.Spoken = g.node.Get("transcript") != nil
@@ -88,7 +88,7 @@ func (r *reader) complete(g *situation) {
 	}
 }
 
-func fields(n *source.Node, key string) []source.Field {
+func fields(n *yamltree.Node, key string) []yamltree.Field {
 	if n = n.Get(key); n == nil {
 		return nil
 	}
@@ -97,9 +97,9 @@ func fields(n *source.Node, key string) []source.Field {
 
 // situation normalizes the given values: lists of facts become maps from fact to reason, and all fields of the hook
 // input are in input.
-func (r *reader) situation(n *source.Node) *source.Node {
-	out := &source.Node{Kind: source.Map}
-	input := &source.Node{Kind: source.Map}
+func (r *reader) situation(n *yamltree.Node) *yamltree.Node {
+	out := &yamltree.Node{Kind: yamltree.Map}
+	input := &yamltree.Node{Kind: yamltree.Map}
 	if n == nil {
 		n = input
 	}
@@ -111,17 +111,17 @@ func (r *reader) situation(n *source.Node) *source.Node {
 			}
 		case isInput(key):
 			r.input(input, f)
-		case f.Value.Kind == source.List && slices.Contains([]string{"missing", "invalid"}, key):
-			facts := &source.Node{Kind: source.Map}
+		case f.Value.Kind == yamltree.List && slices.Contains([]string{"missing", "invalid"}, key):
+			facts := &yamltree.Node{Kind: yamltree.Map}
 			for _, item := range f.Value.Items {
-				facts.Fields = append(facts.Fields, source.Field{Key: item, Value: &source.Node{Tag: "!!str"}})
+				facts.Fields = append(facts.Fields, yamltree.Field{Key: item, Value: &yamltree.Node{Tag: "!!str"}})
 			}
-			out.Fields = append(out.Fields, source.Field{Key: f.Key, Value: facts})
+			out.Fields = append(out.Fields, yamltree.Field{Key: f.Key, Value: facts})
 		default:
 			out.Fields = append(out.Fields, f)
 		}
 	}
-	out.Fields = append(out.Fields, source.Field{Key: &source.Node{Value: "input"}, Value: input})
+	out.Fields = append(out.Fields, yamltree.Field{Key: &yamltree.Node{Value: "input"}, Value: input})
 	for _, what := range []string{"missing", "invalid"} {
 		for _, f := range fields(out, what) {
 			if value := out.Get("facts").Get(f.Key.Value); value != nil && !isNull(value) {
@@ -133,7 +133,7 @@ func (r *reader) situation(n *source.Node) *source.Node {
 }
 
 // input adds a field of the hook input.
-func (r *reader) input(to *source.Node, f source.Field) {
+func (r *reader) input(to *yamltree.Node, f yamltree.Field) {
 	switch name := f.Key.Value; {
 	case name == vocab.HookEventName:
 		r.errorf(f.Key, checkValue, "write event: NAME in the test", "the event of a test must not be a field of its input")

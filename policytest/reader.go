@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ralph-sdk/ralph/internal/source"
 	"github.com/ralph-sdk/ralph/internal/vocab"
+	"github.com/ralph-sdk/ralph/internal/yamltree"
 	"github.com/ralph-sdk/ralph/rules"
 	"github.com/ralph-sdk/ralph/schema"
 )
@@ -32,14 +32,14 @@ type reader struct {
 	diags rules.Diagnostics
 }
 
-func (r *reader) pos(at source.Pos) rules.Pos {
+func (r *reader) pos(at yamltree.Pos) rules.Pos {
 	return rules.Pos{File: r.name, Line: at.Line, Col: at.Col}
 }
 
-func (r *reader) errorf(n *source.Node, check, help, format string, args ...any) {
+func (r *reader) errorf(n *yamltree.Node, check, help, format string, args ...any) {
 	r.diags = append(r.diags, rules.Diagnostic{
 		Pos: r.pos(n.Start), End: r.pos(n.End()), Check: check,
-		Message: fmt.Sprintf(format, args...), Help: help, Line: source.Line(r.src, n.Start.Line),
+		Message: fmt.Sprintf(format, args...), Help: help, Line: yamltree.Line(r.src, n.Start.Line),
 	})
 }
 
@@ -51,10 +51,10 @@ func quoted(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-func isNull(n *source.Node) bool { return n.Kind == source.Scalar && n.Tag == "!!null" }
+func isNull(n *yamltree.Node) bool { return n.Kind == yamltree.Scalar && n.Tag == "!!null" }
 
 // validate reports violations of the schema.
-func (r *reader) validate(root *source.Node) {
+func (r *reader) validate(root *yamltree.Node) {
 	helps := map[string]string{ // at a key, or for a keyword without help in the schema
 		"tests":         "write a list of tests, each with name, given and expect",
 		"name":          "describe in a few words what the policy does here",
@@ -63,12 +63,12 @@ func (r *reader) validate(root *source.Node) {
 	}
 	text := func(pointer string) (string, bool) {
 		_, n := find(root, schema.SplitPointer(pointer))
-		return n.Value, n.Kind == source.Scalar && !isNull(n)
+		return n.Value, n.Kind == yamltree.Scalar && !isNull(n)
 	}
 	result := compiled().Check(schema.Document{Value: root.Decode(), Text: text})
 	found := append(result.Unusable, result.Warnings...)
 	seen := map[string]bool{}
-	misspelt := map[*source.Node]bool{} // maps with an unknown key, which may be the missing one
+	misspelt := map[*yamltree.Node]bool{} // maps with an unknown key, which may be the missing one
 	for _, v := range found {
 		if path := schema.SplitPointer(v.Pointer); v.Keyword == "additionalProperties" {
 			_, in := find(root, path[:len(path)-1])
@@ -109,12 +109,12 @@ func (r *reader) validate(root *source.Node) {
 }
 
 // find returns the node at a path, and its key in a map. Both are the last node that exists on the path.
-func find(n *source.Node, path []string) (key, value *source.Node) {
+func find(n *yamltree.Node, path []string) (key, value *yamltree.Node) {
 	key, value = n, n
 	for _, step := range path {
 		i, err := strconv.Atoi(step)
 		switch at := index(value, step); {
-		case value.Kind == source.List && err == nil && i < len(value.Items):
+		case value.Kind == yamltree.List && err == nil && i < len(value.Items):
 			key, value = value.Items[i], value.Items[i]
 		case at >= 0:
 			key, value = value.Fields[at].Key, value.Fields[at].Value
@@ -127,12 +127,12 @@ func find(n *source.Node, path []string) (key, value *source.Node) {
 
 // decoder reads itself from a node.
 type decoder interface {
-	decode(r *reader, n *source.Node)
+	decode(r *reader, n *yamltree.Node)
 }
 
 // decode reads a valid node into v. Fields of structs have the tag key. A list also accepts a single item, except the
 // empty string.
-func (r *reader) decode(n *source.Node, v reflect.Value) {
+func (r *reader) decode(n *yamltree.Node, v reflect.Value) {
 	if d, ok := v.Addr().Interface().(decoder); ok {
 		d.decode(r, n)
 		return
@@ -164,8 +164,8 @@ func (r *reader) decode(n *source.Node, v reflect.Value) {
 		r.decode(n, v.Elem())
 	case reflect.Slice:
 		items := n.Items
-		if n.Kind == source.Scalar && strings.TrimSpace(n.Value) != "" {
-			items = []*source.Node{n}
+		if n.Kind == yamltree.Scalar && strings.TrimSpace(n.Value) != "" {
+			items = []*yamltree.Node{n}
 		}
 		v.Set(reflect.MakeSlice(v.Type(), len(items), len(items)))
 		for i, item := range items {
@@ -192,7 +192,7 @@ func (r *reader) decode(n *source.Node, v reflect.Value) {
 }
 
 // named reads the value of a name that every policy has; any other accepts any value.
-func (r *reader) named(name string, n *source.Node) any {
+func (r *reader) named(name string, n *yamltree.Node) any {
 	e, _ := vocab.Find(name)
 	switch e.Zero.(type) {
 	case nil, vocab.Items:
@@ -210,7 +210,7 @@ func (r *reader) named(name string, n *source.Node) any {
 
 // A string may spell a boolean or a number, which the schema has checked.
 
-func number(n *source.Node) float64 {
+func number(n *yamltree.Node) float64 {
 	switch v := n.Decode().(type) {
 	case int:
 		return float64(v)
@@ -221,12 +221,12 @@ func number(n *source.Node) float64 {
 	return f
 }
 
-func span(n *source.Node) time.Duration {
+func span(n *yamltree.Node) time.Duration {
 	d, _ := time.ParseDuration(n.Value)
 	return d
 }
 
-func instant(n *source.Node) time.Time {
+func instant(n *yamltree.Node) time.Time {
 	for _, layout := range []string{time.RFC3339, time.DateTime, time.DateOnly} {
 		if t, err := time.Parse(layout, n.Value); err == nil {
 			return t

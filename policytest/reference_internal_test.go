@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/ralph-sdk/ralph/internal/reference"
-	"github.com/ralph-sdk/ralph/internal/source"
 	"github.com/ralph-sdk/ralph/internal/vocab"
+	"github.com/ralph-sdk/ralph/internal/yamltree"
 )
 
 // The page about test files says what their schema says.
@@ -18,7 +18,7 @@ func TestTestKeysPage(t *testing.T) {
 	p := reference.New(t, "test-keys", "Keys of a test file")
 	p.Text("All keys of `NAME_test.yaml`, the tests beside a policy. [Testing a policy](../testing.md) explains them. A key that is not here is an error. " +
 		"`ralph help schema test` prints the same as JSON Schema, for editors.")
-	root, _ := source.Parse(schemaSource)
+	root, _ := yamltree.Parse(schemaSource)
 	section := func(title, about, def string) {
 		p.Section(2, title)
 		p.Text("%s", about)

@@ -10,8 +10,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ralph-sdk/ralph/internal/source"
 	"github.com/ralph-sdk/ralph/internal/vocab"
+	"github.com/ralph-sdk/ralph/internal/yamltree"
 	"github.com/ralph-sdk/ralph/schema"
 )
 
@@ -44,7 +44,7 @@ func keysOf(def string) []string {
 
 // grammar is schema.yaml with the names that every policy has. It must not be modified.
 var grammar = sync.OnceValue(func() map[string]any {
-	root, _ := source.Parse(schemaSource)
+	root, _ := yamltree.Parse(schemaSource)
 	doc := root.Decode().(map[string]any)
 	defs := doc["$defs"].(map[string]any)
 	properties := func(def string) map[string]any { return defs[def].(map[string]any)["properties"].(map[string]any) }

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ralph-sdk/ralph/internal/source"
+	"github.com/ralph-sdk/ralph/internal/yamltree"
 	"github.com/ralph-sdk/ralph/rules"
 	"github.com/ralph-sdk/ralph/state"
 )
@@ -22,8 +22,8 @@ const maxConfigSize = 256 << 10
 
 // params are the values of a policy's params.
 type params struct {
-	configured map[string]*source.Node // in ConfigFile under its name
-	chosen     map[string]string       // on the command line, which override them
+	configured map[string]*yamltree.Node // in ConfigFile under its name
+	chosen     map[string]string         // on the command line, which override them
 }
 
 // paramsOf reads the values of a policy's params.
@@ -84,7 +84,7 @@ func (p Policy) Params() (all []Param) {
 	if p.Program == nil {
 		return nil
 	}
-	root, _ := source.Parse(p.Program.Files()[0].Src)
+	root, _ := yamltree.Parse(p.Program.Files()[0].Src)
 	for name, decl := range entries(root.Get("params")) {
 		one := Param{Name: name, From: "default"}
 		if value := decl.Get("default"); value != nil {
@@ -103,8 +103,8 @@ func (p Policy) Params() (all []Param) {
 }
 
 // entries yields the entries of a map, in order; other nodes have none.
-func entries(n *source.Node) iter.Seq2[string, *source.Node] {
-	return func(yield func(string, *source.Node) bool) {
+func entries(n *yamltree.Node) iter.Seq2[string, *yamltree.Node] {
+	return func(yield func(string, *yamltree.Node) bool) {
 		for i := 0; n != nil && i < len(n.Fields) && yield(n.Fields[i].Key.Value, n.Fields[i].Value); i++ {
 		}
 	}
@@ -129,8 +129,8 @@ func (p *Project) Configured(policy Policy) bool {
 // configured reads the values for one policy, with their positions. Their key is the file name of the policy without
 // directory and extension, or the name that eval uses, which overrides it. A git worktree without the file uses that of
 // the main tree, except for its own policies.
-func (p *Project) configured(policy Policy) (map[string]*source.Node, error) {
-	values := map[string]*source.Node{}
+func (p *Project) configured(policy Policy) (map[string]*yamltree.Node, error) {
+	values := map[string]*yamltree.Node{}
 	project := state.Files(p.dir)
 	info, err := fs.Stat(project, ConfigFile)
 	if errors.Is(err, fs.ErrNotExist) && !policy.here {
@@ -159,7 +159,7 @@ func (p *Project) configured(policy Policy) (map[string]*source.Node, error) {
 	base := strings.TrimSuffix(path.Base(policy.Name), path.Ext(policy.Name))
 	for _, key := range []string{base, policy.Name} {
 		for name, node := range entries(set.Get(key)) {
-			if node.Kind != source.Scalar {
+			if node.Kind != yamltree.Scalar {
 				return nil, fmt.Errorf("%s:%d:%d: the value of %s must be one string, number or boolean", ConfigFile, node.Start.Line, node.Start.Col, name)
 			}
 			values[name] = node
@@ -170,13 +170,13 @@ func (p *Project) configured(policy Policy) (map[string]*source.Node, error) {
 
 // parseConfig reads the settings, and returns the values of the policies. An error begins with its position: line:col:
 // message.
-func parseConfig(src []byte) (*source.Node, error) {
-	root, problems := source.Parse(src)
-	at := func(p source.Pos, format string, args ...any) error {
+func parseConfig(src []byte) (*yamltree.Node, error) {
+	root, problems := yamltree.Parse(src)
+	at := func(p yamltree.Pos, format string, args ...any) error {
 		return fmt.Errorf("%d:%d: %s", p.Line, p.Col, fmt.Sprintf(format, args...))
 	}
 	switch {
-	case len(problems) > 0 && problems[0].Check == source.CheckDocument && problems[0].Start.Line <= 1:
+	case len(problems) > 0 && problems[0].Check == yamltree.CheckDocument && problems[0].Start.Line <= 1:
 		return nil, nil // it is empty
 	case len(problems) > 0:
 		return nil, at(problems[0].Start, "%s", problems[0].Message)
@@ -187,12 +187,12 @@ func parseConfig(src []byte) (*source.Node, error) {
 		}
 	}
 	set := root.Get("set")
-	maps := []*source.Node{root, set}
+	maps := []*yamltree.Node{root, set}
 	for _, policy := range entries(set) {
 		maps = append(maps, policy)
 	}
 	for _, n := range maps {
-		if n != nil && n.Kind != source.Map && n.Tag != "!!null" {
+		if n != nil && n.Kind != yamltree.Map && n.Tag != "!!null" {
 			return nil, at(n.Start, "the file must have the form set: {POLICY: {name: value}}")
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ralph-sdk/ralph/internal/source"
+	"github.com/ralph-sdk/ralph/internal/yamltree"
 	"github.com/ralph-sdk/ralph/rules/internal/analysis"
 )
 
@@ -26,14 +26,14 @@ type Comparison struct {
 
 // Difference is a state in which two programs decide differently.
 type Difference struct {
-	Old     Decision `json:"old"`
-	New     Decision `json:"new"`
+	Old     Side     `json:"old"`
+	New     Side     `json:"new"`
 	Witness *Witness `json:"witness,omitempty"` // a state that shows the difference; nil if unknown
 	Why     string   `json:"why,omitempty"`     // why it is unknown
 }
 
-// Decision is the decision of one program.
-type Decision struct {
+// Side is what one of two compared programs decides.
+type Side struct {
 	Action Action `json:"action"`
 	Rule   string `json:"rule,omitempty"` // "" if no rule decides
 	Pos    Pos    `json:"pos"`
@@ -82,7 +82,7 @@ type differ struct {
 
 // decided is a way in which a program decides, and when it does.
 type decided struct {
-	Decision
+	Side
 	when []*analysis.Formula
 }
 
@@ -92,14 +92,14 @@ func decisions(t *translator, p *Program) []decided {
 	var before []*analysis.Formula // when a rule is tried because none before it has decided
 	if p.when != nil {
 		isFor := t.when(p.when).Yes
-		out = append(out, decided{Decision{}, []*analysis.Formula{analysis.Not(isFor)}})
+		out = append(out, decided{Side{}, []*analysis.Formula{analysis.Not(isFor)}})
 		before = append(before, isFor)
 	}
 	for _, r := range p.rules {
 		if r.Verb != verbStop && r.Verb != verbContinue {
 			continue
 		}
-		d := Decision{Rule: r.Name, Pos: r.Pos}
+		d := Side{Rule: r.Name, Pos: r.Pos}
 		if r.Verb == verbContinue {
 			d.Action = Continue // with gate: all, later rules do not matter
 		}
@@ -115,7 +115,7 @@ func decisions(t *translator, p *Program) []decided {
 			before = append(before, analysis.Not(fails))
 		}
 	}
-	return append(out, decided{Decision{}, before})
+	return append(out, decided{Side{}, before})
 }
 
 // compare looks for states in which the older program decides like old and the newer one differently. It returns false
@@ -126,10 +126,10 @@ func (d *differ) compare(m *model, old *decided, after []decided) bool {
 		return true
 	}
 	for i := range after {
-		if d.alike(old.Decision, after[i].Decision) {
+		if d.alike(old.Side, after[i].Side) {
 			continue
 		}
-		pair := Difference{Old: old.Decision, New: after[i].Decision}
+		pair := Difference{Old: old.Side, New: after[i].Side}
 		if indexOf(d.out.Differences, pair) >= 0 {
 			continue
 		}
@@ -198,7 +198,7 @@ func indexOf(ds []Difference, d Difference) int {
 	return slices.IndexFunc(ds, func(x Difference) bool { return x.Old.Rule == d.Old.Rule && x.New.Rule == d.New.Rule })
 }
 
-func (d *differ) alike(a, b Decision) bool {
+func (d *differ) alike(a, b Side) bool {
 	return a.Action == b.Action && (!d.texts || a.Action == Stop || a.Text == b.Text)
 }
 
@@ -227,7 +227,7 @@ func (d *differ) notes(a, b *Program) {
 // JSON.
 func (p *Program) keys() map[Pos]map[string]string {
 	out := map[Pos]map[string]string{}
-	read := func(at Pos, n *source.Node, decide ...string) {
+	read := func(at Pos, n *yamltree.Node, decide ...string) {
 		out[at] = map[string]string{}
 		for _, f := range n.Fields {
 			if slices.Contains(decide, f.Key.Value) {
@@ -241,7 +241,7 @@ func (p *Program) keys() map[Pos]map[string]string {
 		}
 	}
 	for i, f := range p.files {
-		root, _ := source.Parse(f.Src)
+		root, _ := yamltree.Parse(f.Src)
 		if i == 0 {
 			read(Pos{}, root, "ralph", "description", "params", "facts", "let", "when", "rules")
 		}

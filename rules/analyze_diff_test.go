@@ -14,7 +14,7 @@ import (
 )
 
 // words is a decision in a few words.
-func words(d rules.Decision) string {
+func words(d rules.Side) string {
 	switch {
 	case d.Rule == "":
 		return "no rule decides, the agent may stop"

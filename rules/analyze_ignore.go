@@ -8,7 +8,7 @@ import (
 
 	"github.com/ralph-sdk/ralph/internal/form"
 	"github.com/ralph-sdk/ralph/internal/nearest"
-	"github.com/ralph-sdk/ralph/internal/source"
+	"github.com/ralph-sdk/ralph/internal/yamltree"
 )
 
 // ignore is one comment `# ralph:ignore CHECK because REASON`.
@@ -40,7 +40,7 @@ func (p *Program) silenceIn(f File, diags Diagnostics) Diagnostics {
 			return false
 		}
 		begins := d.Pos.Line // of the multi-line string that contains the finding, which has no comments
-		if n := c.scalar(source.Pos{Line: begins, Col: 1}); n != nil {
+		if n := c.scalar(yamltree.Pos{Line: begins, Col: 1}); n != nil {
 			begins = n.Start.Line
 		}
 		gone := false
@@ -77,18 +77,18 @@ func (p *Program) silenceIn(f File, diags Diagnostics) Diagnostics {
 // comments finds the comments of a YAML file.
 type comments struct {
 	lines   []string
-	scalars []*source.Node // in the order of the file
+	scalars []*yamltree.Node // in the order of the file
 }
 
 func newComments(src []byte) *comments {
 	c := &comments{lines: strings.Split(strings.TrimPrefix(string(src), "\ufeff"), "\n")}
-	root, _ := source.Parse(src)
-	var walk func(n *source.Node)
-	walk = func(n *source.Node) {
+	root, _ := yamltree.Parse(src)
+	var walk func(n *yamltree.Node)
+	walk = func(n *yamltree.Node) {
 		if n == nil {
 			return
 		}
-		if n.Kind == source.Scalar {
+		if n.Kind == yamltree.Scalar {
 			c.scalars = append(c.scalars, n)
 		}
 		for _, f := range n.Fields {
@@ -104,7 +104,7 @@ func newComments(src []byte) *comments {
 }
 
 // scalar returns the scalar at a position, or nil.
-func (c *comments) scalar(at source.Pos) *source.Node {
+func (c *comments) scalar(at yamltree.Pos) *yamltree.Node {
 	for _, n := range c.scalars {
 		if n.Start == at || n.Start.Before(at) && at.Before(n.End()) {
 			return n
@@ -121,7 +121,7 @@ func (c *comments) of(line int) (text string, col int) {
 			continue
 		}
 		// A comment after the | of a block is on the line where the block starts.
-		if n := c.scalar(source.Pos{Line: line, Col: i + 1}); n == nil || line == n.Start.Line && (n.Style == source.Literal || n.Style == source.Folded) {
+		if n := c.scalar(yamltree.Pos{Line: line, Col: i + 1}); n == nil || line == n.Start.Line && (n.Style == yamltree.Literal || n.Style == yamltree.Folded) {
 			return string(runes[i+1:]), i + 1
 		}
 	}

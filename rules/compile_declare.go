@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/ralph-sdk/ralph/internal/nearest"
-	"github.com/ralph-sdk/ralph/internal/source"
+	"github.com/ralph-sdk/ralph/internal/yamltree"
 	"github.com/ralph-sdk/ralph/schema"
 )
 
@@ -143,7 +143,7 @@ func (c *compiler) arguments(sc *scope, f *Fact, d factDecl) {
 }
 
 // free reports whether a name can be declared; if not, it adds a finding.
-func (c *compiler) free(sc *scope, key *source.Node) bool {
+func (c *compiler) free(sc *scope, key *yamltree.Node) bool {
 	name := key.Value
 	switch {
 	case isKeyword(name):
@@ -161,7 +161,7 @@ func (c *compiler) free(sc *scope, key *source.Node) bool {
 }
 
 // add declares a symbol in its scope under the name at key.
-func (c *compiler) add(sc *scope, key *source.Node, s *symbol) *symbol {
+func (c *compiler) add(sc *scope, key *yamltree.Node, s *symbol) *symbol {
 	s.name, s.key, s.pos = sc.prefix+key.Value, sc.prefix+key.Value, sc.file.at(key.Start)
 	s = c.table.add(s)
 	sc.symbols[key.Value] = s
@@ -170,11 +170,11 @@ func (c *compiler) add(sc *scope, key *source.Node, s *symbol) *symbol {
 
 // declaredSchema compiles words, the JSON Schema at n, of the declaration at key. If that fails, it adds a finding, and
 // the name has no type.
-func (c *compiler) declaredSchema(sc *scope, key, n *source.Node, words any, what, example string) *schema.Schema {
+func (c *compiler) declaredSchema(sc *scope, key, n *yamltree.Node, words any, what, example string) *schema.Schema {
 	s, err := schema.FromValue(sc.file.name, words)
 	if err != nil {
 		at, message, help := schemaProblem(n, err)
-		if n.Kind != source.Map {
+		if n.Kind != yamltree.Map {
 			help = "write for example " + example
 		}
 		c.errorf(sc, at, "schema", help, "the %s %q needs a JSON Schema: %s", what, key.Value, message)
@@ -241,7 +241,7 @@ func (c *compiler) declareFactParam(sc *scope, d paramDecl, b bindings) {
 }
 
 // defaultOf returns the default at n of a declared schema. It reports one that does not fit.
-func (c *compiler) defaultOf(sc *scope, s *schema.Schema, n *source.Node, check, what string) any {
+func (c *compiler) defaultOf(sc *scope, s *schema.Schema, n *yamltree.Node, check, what string) any {
 	r := s.Check(schema.Document{Value: n.Decode()})
 	if bad := wrongIn(r); bad != nil {
 		c.errorf(sc, n, check, "it takes "+s.String(), "%s %s", what, bad.Text())

@@ -14,7 +14,7 @@ import (
 	exprparser "github.com/expr-lang/expr/parser"
 
 	"github.com/ralph-sdk/ralph/internal/nearest"
-	"github.com/ralph-sdk/ralph/internal/source"
+	"github.com/ralph-sdk/ralph/internal/yamltree"
 	"github.com/ralph-sdk/ralph/schema"
 )
 
@@ -91,10 +91,10 @@ func wrongIn(r schema.Result) *schema.Violation {
 }
 
 // template compiles a value whose strings may have placeholders, and calls found for each of them.
-func (c *compiler) template(sc *scope, n *source.Node, found func(*text)) *template {
-	t := &template{list: n.Kind == source.List}
+func (c *compiler) template(sc *scope, n *yamltree.Node, found func(*text)) *template {
+	t := &template{list: n.Kind == yamltree.List}
 	switch {
-	case n.Kind == source.Map:
+	case n.Kind == yamltree.Map:
 		t.names = []string{}
 		for _, f := range n.Fields {
 			t.names, t.items = append(t.names, f.Key.Value), append(t.items, c.template(sc, f.Value, found))
@@ -113,7 +113,7 @@ func (c *compiler) template(sc *scope, n *source.Node, found func(*text)) *templ
 }
 
 // setEffect compiles `fact.path = expression`.
-func (c *compiler) setEffect(sc *scope, n *source.Node) *effect {
+func (c *compiler) setEffect(sc *scope, n *yamltree.Node) *effect {
 	const form = "fact.field = expression"
 	e, at := c.assignment(sc, n, SetEffect, form)
 	if e == nil {
@@ -132,7 +132,7 @@ func (c *compiler) setEffect(sc *scope, n *source.Node) *effect {
 }
 
 // rememberEffect compiles `name = expression`.
-func (c *compiler) rememberEffect(sc *scope, n *source.Node) *effect {
+func (c *compiler) rememberEffect(sc *scope, n *yamltree.Node) *effect {
 	e, at := c.assignment(sc, n, RememberEffect, "name = expression")
 	if e == nil {
 		return nil
@@ -154,7 +154,7 @@ func (c *compiler) rememberEffect(sc *scope, n *source.Node) *effect {
 }
 
 // assignment begins to compile an effect that assigns, and returns the offset of its =; e is nil if it has none.
-func (c *compiler) assignment(sc *scope, n *source.Node, kind EffectKind, form string) (e *effect, at int) {
+func (c *compiler) assignment(sc *scope, n *yamltree.Node, kind EffectKind, form string) (e *effect, at int) {
 	at, ok := splitAssignment(n.Value)
 	if help := plainAssignment(n.Value, at); help != "" {
 		c.errorf(sc, n, "assignment", help, "%s takes an assignment with one =", kind)
@@ -173,7 +173,7 @@ func (c *compiler) assignment(sc *scope, n *source.Node, kind EffectKind, form s
 
 // assign compiles the right side of an assignment whose = is at an offset. ok says that its left side, which what
 // names, is valid.
-func (c *compiler) assign(sc *scope, n *source.Node, at int, e *effect, ok bool, what string) *effect {
+func (c *compiler) assign(sc *scope, n *yamltree.Node, at int, e *effect, ok bool, what string) *effect {
 	left := n.Value[:at]
 	value := snippet{scope: sc, src: n.Value[at+1:], node: n, offset: utf8.RuneCountInString(left) + 1}
 	root, nt := c.expression(value, false)

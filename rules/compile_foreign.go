@@ -5,12 +5,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ralph-sdk/ralph/internal/source"
+	"github.com/ralph-sdk/ralph/internal/yamltree"
 )
 
 // checkForeign reports text that looks like a placeholder of a shell or of another template language. It skips code in
 // backquotes: a text may ask the agent to run it.
-func (c *compiler) checkForeign(sc *scope, n *source.Node) {
+func (c *compiler) checkForeign(sc *scope, n *yamltree.Node) {
 	if !strings.Contains(n.Value, "{{") && strings.Count(n.Value, "$") == strings.Count(n.Value, "${") {
 		return
 	}

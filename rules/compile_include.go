@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/ralph-sdk/ralph/internal/nearest"
-	"github.com/ralph-sdk/ralph/internal/source"
+	"github.com/ralph-sdk/ralph/internal/yamltree"
 )
 
 // maxIncludeDepth bounds nested includes; the policy itself does not count.
@@ -151,7 +151,7 @@ func (in *includer) bind(d *ruleDecl, sc *scope, doc *document) (bindings, bool)
 		}
 		b.exprs[w.name] = w
 		// A string is the most common value that is not an expression.
-		if i := slices.IndexFunc(doc.params, func(p paramDecl) bool { return p.name == w.name }); i >= 0 && w.expr.Style == source.Plain && isTextParam(doc.params[i]) {
+		if i := slices.IndexFunc(doc.params, func(p paramDecl) bool { return p.name == w.name }); i >= 0 && w.expr.Style == yamltree.Plain && isTextParam(doc.params[i]) {
 			if _, err := c.engine.parse(w.expr.Value); err != nil {
 				c.errorf(sc, w.expr, "syntax", "write '"+quote(w.expr.Value)+"'", "a value under with is an expression; a string in it needs quotes")
 				delete(b.exprs, w.name)

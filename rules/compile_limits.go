@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"github.com/ralph-sdk/ralph/internal/nearest"
-	"github.com/ralph-sdk/ralph/internal/source"
+	"github.com/ralph-sdk/ralph/internal/yamltree"
 	"github.com/ralph-sdk/ralph/schema"
 )
 
@@ -75,7 +75,7 @@ func (c *compiler) measure(doc *document, sc *scope) {
 	if doc.measure == nil {
 		return
 	}
-	for _, n := range []*source.Node{doc.measure.done, doc.measure.total} {
+	for _, n := range []*yamltree.Node{doc.measure.done, doc.measure.total} {
 		c.program.measure = append(c.program.measure, c.addText(&text{scope: sc, node: n, expr: true}))
 	}
 }
@@ -100,7 +100,7 @@ func (c *compiler) runDefaults(doc *document, sc *scope) {
 }
 
 // number compiles an expression whose value must be a number.
-func (c *compiler) number(sc *scope, n *source.Node) []segment {
+func (c *compiler) number(sc *scope, n *yamltree.Node) []segment {
 	s := snippetOf(sc, n)
 	root, nt := c.expression(s, false)
 	if root != nil && !isUnknown(nt) && (!nt.IsNumber() || nt.IsDuration()) {

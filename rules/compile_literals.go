@@ -11,8 +11,8 @@ import (
 	"github.com/expr-lang/expr/builtin"
 
 	"github.com/ralph-sdk/ralph/internal/nearest"
-	"github.com/ralph-sdk/ralph/internal/source"
 	"github.com/ralph-sdk/ralph/internal/vocab"
+	"github.com/ralph-sdk/ralph/internal/yamltree"
 )
 
 // literals reports literals that load but cannot work, before names are resolved: paths that lead out of the project,
@@ -167,7 +167,7 @@ func badPath(path string, glob bool) (what, help string) {
 }
 
 // checkPath checks the path of a fact or an effect. A placeholder counts as a name.
-func (c *compiler) checkPath(sc *scope, n *source.Node, kind SourceKind, segs []segment) {
+func (c *compiler) checkPath(sc *scope, n *yamltree.Node, kind SourceKind, segs []segment) {
 	if c.lazy || !kind.Path || c.load.cfg.Allow != nil { // its finding is more specific
 		return
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/ralph-sdk/ralph/internal/nearest"
-	"github.com/ralph-sdk/ralph/internal/source"
+	"github.com/ralph-sdk/ralph/internal/yamltree"
 	"github.com/ralph-sdk/ralph/schema"
 )
 
@@ -48,7 +48,7 @@ type loop struct {
 // startFact is a fact that starting a loop writes.
 type startFact struct {
 	fact  *Fact
-	node  *source.Node
+	node  *yamltree.Node
 	value *template
 }
 
@@ -112,7 +112,7 @@ func rootTerm(root *cond) *term {
 }
 
 // checkShown reports an expression that the log shows although it reads something private.
-func (c *compiler) checkShown(sc *scope, n *source.Node, root *cond, what string) {
+func (c *compiler) checkShown(sc *scope, n *yamltree.Node, root *cond, what string) {
 	if root != nil && readsPrivate(root, map[*symbol]bool{}) {
 		c.errorf(sc, n, "loop-private", "leave "+what+" out, or use a value that the log may show",
 			"the %s of a loop is shown in the log, and this reads something private", what)
@@ -138,7 +138,7 @@ func readsPrivate(root *cond, seen map[*symbol]bool) (found bool) {
 }
 
 // startFact compiles what a start writes into one fact. It reports problems and then returns nil.
-func (c *compiler) startFact(sc, own *scope, f source.Field, info *Loop) *startFact {
+func (c *compiler) startFact(sc, own *scope, f yamltree.Field, info *Loop) *startFact {
 	s := sc.symbols[f.Key.Value]
 	writable := func(f *Fact) bool { return f.Source.File && (f.Source.Editable || f.Source.Name == "text") }
 	if s == nil || s.kind != factSymbol || !writable(s.fact) {
@@ -149,11 +149,11 @@ func (c *compiler) startFact(sc, own *scope, f source.Field, info *Loop) *startF
 	}
 	s.used.Store(true)
 	out := &startFact{fact: s.fact, node: f.Value}
-	switch isObject := f.Value.Kind == source.Map; {
+	switch isObject := f.Value.Kind == yamltree.Map; {
 	case s.fact.Source.Editable && !isObject:
 		c.errorf(sc, f.Value, "syntax", "write {FIELD: VALUE}", "%q must be an object; got %s", f.Key.Value, f.Value.KindName())
 		return nil
-	case !s.fact.Source.Editable && f.Value.Kind != source.Scalar:
+	case !s.fact.Source.Editable && f.Value.Kind != yamltree.Scalar:
 		c.errorf(sc, f.Value, "syntax", "write ${start.name}", "%q must be a string; got %s", f.Key.Value, f.Value.KindName())
 		return nil
 	}

@@ -4,14 +4,14 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ralph-sdk/ralph/internal/source"
+	"github.com/ralph-sdk/ralph/internal/yamltree"
 )
 
 // path is a template whose placeholders are inserted literally: a value from a state file can name a file but never
 // reach out of the project or widen a pattern.
 type path struct {
 	file *file
-	node *source.Node
+	node *yamltree.Node
 	segs []segment
 	kind SourceKind
 
@@ -20,7 +20,7 @@ type path struct {
 	guarded bool // a program could take a leading placeholder's value for an option
 }
 
-func (c *compiler) newPath(sc *scope, n *source.Node, kind SourceKind) *path {
+func (c *compiler) newPath(sc *scope, n *yamltree.Node, kind SourceKind) *path {
 	p := &path{file: sc.file, node: n, segs: c.segments(sc, n), kind: kind}
 	c.checkPath(sc, n, kind, p.segs)
 	c.paths = append(c.paths, p)
@@ -31,7 +31,7 @@ func (c *compiler) newPath(sc *scope, n *source.Node, kind SourceKind) *path {
 }
 
 // argv compiles the words of a command line, or the single argument of another source.
-func (c *compiler) argv(sc *scope, f *Fact, nodes []*source.Node) (args []*path) {
+func (c *compiler) argv(sc *scope, f *Fact, nodes []*yamltree.Node) (args []*path) {
 	for i, n := range nodes {
 		p := c.newPath(sc, n, f.Source)
 		args = append(args, p)
@@ -39,7 +39,7 @@ func (c *compiler) argv(sc *scope, f *Fact, nodes []*source.Node) (args []*path)
 			continue
 		}
 		f.Known = append(f.Known, p.known())
-		p.guarded = !slices.ContainsFunc(nodes[:i], func(n *source.Node) bool { return n.Value == "--" })
+		p.guarded = !slices.ContainsFunc(nodes[:i], func(n *yamltree.Node) bool { return n.Value == "--" })
 		at := slices.IndexFunc(p.segs, func(s segment) bool { return s.placeholder == nil || !s.constant() })
 		if p.guarded && !c.lazy && at >= 0 && p.segs[at].placeholder != nil && !p.segs[at].number {
 			c.warnf(sc, n, "exec-option", "write text or -- before it, if the program knows that", "${%s} is refused where it begins with a hyphen, since the program could take it for an option", p.segs[at].src)

@@ -13,7 +13,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/ralph-sdk/ralph/internal/source"
+	"github.com/ralph-sdk/ralph/internal/yamltree"
 	"github.com/ralph-sdk/ralph/schema"
 )
 
@@ -212,7 +212,7 @@ func (r *Rule) repeated(session, project *Memory, now time.Time) int {
 func (p *Program) line(pos Pos) string {
 	for _, f := range p.files {
 		if f.Name == pos.File {
-			return source.Line(f.Src, pos.Line)
+			return yamltree.Line(f.Src, pos.Line)
 		}
 	}
 	return ""

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"github.com/ralph-sdk/ralph/internal/source"
+	"github.com/ralph-sdk/ralph/internal/yamltree"
 )
 
 // Each line of rewordings maps a message of expr, which is terse and about Go, to one for users who write policies: a
@@ -147,7 +147,7 @@ func refine(err *exprError, src string) *exprError {
 
 // unclosed returns the offset, in runes, of the quote or bracket that is never closed, or -1.
 func unclosed(src string) int {
-	if at := source.Unclosed(src); at >= 0 {
+	if at := yamltree.Unclosed(src); at >= 0 {
 		return utf8.RuneCountInString(src[:at])
 	}
 	return -1

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ralph-sdk/ralph/internal/source"
+	"github.com/ralph-sdk/ralph/internal/yamltree"
 )
 
 // pendingRule is a rule with the scope of its expressions.
@@ -16,7 +16,7 @@ type pendingRule struct {
 }
 
 func (c *compiler) checkRuleNames(rules []pendingRule) {
-	seen := make(map[string]*source.Node, len(rules))
+	seen := make(map[string]*yamltree.Node, len(rules))
 	for _, r := range rules {
 		if old := seen[r.name]; old != nil { // rules with equal names are in one file
 			c.errorf(r.scope, r.decl.name, "duplicate-name", "choose another name", "another rule is already named %q, at %s", r.name, r.scope.file.at(old.Start))
@@ -47,7 +47,7 @@ func (c *compiler) rule(r pendingRule) *Rule {
 }
 
 // conditions compiles a when: one expression, or several that must all hold.
-func (c *compiler) conditions(sc *scope, nodes []*source.Node) *cond {
+func (c *compiler) conditions(sc *scope, nodes []*yamltree.Node) *cond {
 	kids := make([]*cond, 0, len(nodes))
 	for _, n := range nodes {
 		root, _ := c.expression(snippetOf(sc, n), true)

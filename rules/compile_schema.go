@@ -9,12 +9,12 @@ import (
 	"strings"
 
 	"github.com/ralph-sdk/ralph/internal/nearest"
-	"github.com/ralph-sdk/ralph/internal/source"
+	"github.com/ralph-sdk/ralph/internal/yamltree"
 	"github.com/ralph-sdk/ralph/schema"
 )
 
 // schemaOf returns the compiled schema of a fact.
-func (c *compiler) schemaOf(sc *scope, n *source.Node) *schema.Schema {
+func (c *compiler) schemaOf(sc *scope, n *yamltree.Node) *schema.Schema {
 	s, err := c.findSchema(sc, n)
 	if err != nil {
 		at, message, help := schemaProblem(n, err)
@@ -42,11 +42,11 @@ func (c *compiler) schemaOf(sc *scope, n *source.Node) *schema.Schema {
 }
 
 // findSchema returns the schema in a node or named by it. It is nil without an error if the problem was reported.
-func (c *compiler) findSchema(sc *scope, n *source.Node) (*schema.Schema, error) {
-	if n.Kind == source.Map || n.Tag == "!!bool" {
+func (c *compiler) findSchema(sc *scope, n *yamltree.Node) (*schema.Schema, error) {
+	if n.Kind == yamltree.Map || n.Tag == "!!bool" {
 		return schema.FromValue(sc.file.name, n.Decode())
 	}
-	if n.Kind != source.Scalar || n.Value == "" || n.Tag == "!!null" {
+	if n.Kind != yamltree.Scalar || n.Value == "" || n.Tag == "!!null" {
 		return nil, errors.New("write an object, a file name or ralph:NAME")
 	}
 	if name, ok := strings.CutPrefix(n.Value, "ralph:"); ok {
@@ -77,7 +77,7 @@ func (c *compiler) findSchema(sc *scope, n *source.Node) (*schema.Schema, error)
 }
 
 // schemaProblem describes a problem of a schema, and its node if the schema is in the policy.
-func schemaProblem(n *source.Node, err error) (at *source.Node, message, help string) {
+func schemaProblem(n *yamltree.Node, err error) (at *yamltree.Node, message, help string) {
 	var ce *schema.CompileError
 	if !errors.As(err, &ce) {
 		return n, err.Error(), ""
@@ -98,10 +98,10 @@ func schemaProblem(n *source.Node, err error) (at *source.Node, message, help st
 }
 
 // keyAt returns the key that a pointer names in a schema within the policy; n itself if the schema is a file.
-func keyAt(n *source.Node, pointer string) *source.Node {
+func keyAt(n *yamltree.Node, pointer string) *yamltree.Node {
 	at, key := n, n
 	for _, step := range schema.SplitPointer(pointer) {
-		i := slices.IndexFunc(at.Fields, func(f source.Field) bool { return f.Key.Value == step })
+		i := slices.IndexFunc(at.Fields, func(f yamltree.Field) bool { return f.Key.Value == step })
 		if i < 0 {
 			break
 		}

@@ -6,14 +6,14 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"github.com/ralph-sdk/ralph/internal/source"
+	"github.com/ralph-sdk/ralph/internal/yamltree"
 )
 
 // text is a template, or a list of parts. It compiles when it is first rendered, because a hook that runs once never
 // needs most texts of a policy; check compiles all of them.
 type text struct {
 	scope *scope
-	node  *source.Node
+	node  *yamltree.Node
 	expr  bool // the node is one expression, not a template
 	once  sync.Once
 	parts []passage
@@ -26,23 +26,23 @@ type passage struct {
 }
 
 // passages calls f for each part of the node of a text, with its conditions and its template.
-func passages(n *source.Node, f func(when []*source.Node, template *source.Node)) {
-	if n.Kind == source.Scalar {
+func passages(n *yamltree.Node, f func(when []*yamltree.Node, template *yamltree.Node)) {
+	if n.Kind == yamltree.Scalar {
 		f(nil, n)
 		return
 	}
 	for _, item := range n.Items {
 		when, template := item.Get("when"), item
-		if item.Kind == source.Map {
+		if item.Kind == yamltree.Map {
 			template = item.Get("text")
 		}
 		switch {
 		case when == nil:
 			f(nil, template)
-		case when.Kind == source.List:
+		case when.Kind == yamltree.List:
 			f(when.Items, template)
 		default:
-			f([]*source.Node{when}, template)
+			f([]*yamltree.Node{when}, template)
 		}
 	}
 }
@@ -61,7 +61,9 @@ func (t *text) segments() []segment {
 // written returns the text as the policy has it, without the conditions of its parts.
 func (t *text) written() string {
 	var parts []string
-	passages(t.node, func(_ []*source.Node, n *source.Node) { parts = append(parts, strings.TrimRight(n.Value, " \t\r\n")) })
+	passages(t.node, func(_ []*yamltree.Node, n *yamltree.Node) {
+		parts = append(parts, strings.TrimRight(n.Value, " \t\r\n"))
+	})
 	return strings.Join(parts, "\n")
 }
 
@@ -146,7 +148,7 @@ func closingBrace(s string, i int) int {
 }
 
 // segments compiles a template. Problems are reported; the text is still usable.
-func (c *compiler) segments(sc *scope, n *source.Node) []segment {
+func (c *compiler) segments(sc *scope, n *yamltree.Node) []segment {
 	var segs []segment
 	for _, h := range splitTemplate(n.Value) {
 		if h.literal != "" {
@@ -165,13 +167,13 @@ func (c *compiler) segments(sc *scope, n *source.Node) []segment {
 	return segs
 }
 
-func (c *compiler) newText(sc *scope, n *source.Node) *text {
+func (c *compiler) newText(sc *scope, n *yamltree.Node) *text {
 	if n == nil {
 		return nil
 	}
 	t := c.addText(&text{scope: sc, node: n})
 	if !c.lazy {
-		passages(n, func(_ []*source.Node, n *source.Node) { c.checkForeign(sc, n) })
+		passages(n, func(_ []*yamltree.Node, n *yamltree.Node) { c.checkForeign(sc, n) })
 	}
 	return t
 }
@@ -190,7 +192,7 @@ func (c *compiler) fill(t *text) {
 		t.parts = []passage{{segs: c.number(t.scope, t.node)}}
 		return
 	}
-	passages(t.node, func(when []*source.Node, n *source.Node) {
+	passages(t.node, func(when []*yamltree.Node, n *yamltree.Node) {
 		part := passage{}
 		for _, w := range when {
 			root, _ := c.expression(snippetOf(t.scope, w), true)

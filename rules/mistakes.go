@@ -10,7 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/ralph-sdk/ralph/internal/source"
+	"github.com/ralph-sdk/ralph/internal/yamltree"
 )
 
 // A mistake is a habit from shells and other languages in an expression, with what the user means by it.
@@ -311,7 +311,7 @@ func (f *finder) find(src string, from, to int, message, help string) (at, end i
 
 // inQuotes reports whether a byte of an expression is in a string literal.
 func inQuotes(src string, at int) bool {
-	open := source.Unclosed(src[:at])
+	open := yamltree.Unclosed(src[:at])
 	return open >= 0 && strings.IndexByte("\"'`", src[open]) >= 0
 }
 

@@ -28,7 +28,7 @@ func TestNothingPublicPanics(t *testing.T) {
 		"schema.Shipped": schema.Shipped, "schema.ShippedNames": schema.ShippedNames, "schema.SplitPointer": schema.SplitPointer,
 	}
 	types := []any{
-		new(rules.Action), rules.Aside(""), rules.Budget{}, rules.Capabilities{}, &rules.Comparison{}, rules.Config{}, rules.Decision{}, rules.Diagnostic{}, rules.Diagnostics{},
+		new(rules.Action), rules.Aside(""), rules.Budget{}, rules.Capabilities{}, &rules.Comparison{}, rules.Config{}, rules.Side{}, rules.Diagnostic{}, rules.Diagnostics{},
 		rules.Difference{}, &rules.Effect{}, rules.EffectDecl{}, rules.EffectKind(""), &rules.Fact{}, rules.FactRead{}, rules.Fault(""), rules.File{}, rules.Function{}, rules.Input{},
 		rules.Limit{}, rules.Limits{}, rules.LoadLimits{}, &rules.Loop{}, &rules.LoopInfo{}, &rules.Measure{}, &rules.Memory{}, rules.OperandStep{}, rules.Options{}, rules.Outcome(""), rules.Outline{}, rules.Part{}, rules.Pos{}, rules.Problem{},
 		&rules.Program{}, rules.Read{}, rules.Related{}, &rules.Rule{}, rules.Said{}, rules.Severity(0), rules.SourceKind{}, rules.SourceOption{}, rules.StartFile{}, rules.Status(""), rules.Step{},

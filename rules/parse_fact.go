@@ -8,12 +8,12 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/ralph-sdk/ralph/internal/nearest"
-	"github.com/ralph-sdk/ralph/internal/source"
+	"github.com/ralph-sdk/ralph/internal/yamltree"
 )
 
-func (p *parser) fact(name, n *source.Node) (factDecl, bool) {
+func (p *parser) fact(name, n *yamltree.Node) (factDecl, bool) {
 	f := factDecl{name: name.Value, key: name}
-	if n.Kind != source.Map {
+	if n.Kind != yamltree.Map {
 		p.errorf(n, "syntax", "write for example {json: path/to/state.json}", "a fact must be a map with a source, one of %s", list(sourceNames(p.load.kinds)))
 		return f, false
 	}
@@ -46,7 +46,7 @@ func (p *parser) fact(name, n *source.Node) (factDecl, bool) {
 	if strings.Contains("aeiou", f.kind.Name[:1]) {
 		what = "an" + what[1:]
 	}
-	p.fields(n, what, f.kind.keys(), func(k, v *source.Node) {
+	p.fields(n, what, f.kind.keys(), func(k, v *yamltree.Node) {
 		if o, ok := f.kind.option(k.Value); ok {
 			p.option(&f, o, v)
 			return
@@ -86,7 +86,7 @@ func (p *parser) fact(name, n *source.Node) (factDecl, bool) {
 }
 
 // option reads an option that only this kind of source has.
-func (p *parser) option(f *factDecl, o SourceOption, v *source.Node) {
+func (p *parser) option(f *factDecl, o SourceOption, v *yamltree.Node) {
 	switch o.Kind {
 	case optionCount:
 		n := p.count(v, o.Name)
@@ -102,7 +102,7 @@ func (p *parser) option(f *factDecl, o SourceOption, v *source.Node) {
 				p.errorf(t, "bad-value", nearest.DidYouMean(t.Value, o.Words), "%s must be one of %s; got %q", o.Name, list(o.Words), t.Value)
 			}
 			if f.texts == nil {
-				f.texts = map[string]*source.Node{}
+				f.texts = map[string]*yamltree.Node{}
 			}
 			f.texts[o.Name] = t
 		}
@@ -117,7 +117,7 @@ func (f *factDecl) setOption(name string, v any) {
 }
 
 // firstKey returns the first key of a map, for messages about the whole of it, or the map if it is empty.
-func firstKey(n *source.Node) *source.Node {
+func firstKey(n *yamltree.Node) *yamltree.Node {
 	if len(n.Fields) == 0 {
 		return n
 	}
@@ -125,15 +125,15 @@ func firstKey(n *source.Node) *source.Node {
 }
 
 // wordsHelp returns how to write what should be a list of words.
-func wordsHelp(n *source.Node) string {
-	if n.Kind == source.Scalar && n.Value != "" {
+func wordsHelp(n *yamltree.Node) string {
+	if n.Kind == yamltree.Scalar && n.Value != "" {
 		return "write " + strings.TrimPrefix(execOf(n.Value), "exec: ")
 	}
 	return "write [program, argument, …]"
 }
 
 // arguments reads the arguments of a source.
-func (p *parser) arguments(k SourceKind, n *source.Node) []*source.Node {
+func (p *parser) arguments(k SourceKind, n *yamltree.Node) []*yamltree.Node {
 	switch {
 	case k.Given: // its schema
 		return nil
@@ -142,15 +142,15 @@ func (p *parser) arguments(k SourceKind, n *source.Node) []*source.Node {
 			if len(k.Words) > 0 {
 				p.word(t, k.Name, k.Words)
 			}
-			return []*source.Node{t}
+			return []*yamltree.Node{t}
 		}
 		return nil
 	}
-	if n.Kind != source.List || len(n.Items) == 0 {
+	if n.Kind != yamltree.List || len(n.Items) == 0 {
 		p.errorf(n, "syntax", wordsHelp(n), "%s takes an array of words: the program and its arguments", k.Name)
 		return nil
 	}
-	var out []*source.Node
+	var out []*yamltree.Node
 	for i, item := range n.Items {
 		t := p.scalar(item, "an argument")
 		if t == nil {
@@ -166,13 +166,13 @@ func (p *parser) arguments(k SourceKind, n *source.Node) []*source.Node {
 }
 
 // covers reads the patterns of files that an approval covers: nil if there is no list, since an empty one has a meaning.
-func (p *parser) covers(n *source.Node) []string {
-	if n.Kind != source.List {
+func (p *parser) covers(n *yamltree.Node) []string {
+	if n.Kind != yamltree.List {
 		p.each(n, "covers", nil) // reports it
 		return nil
 	}
 	patterns := []string{}
-	p.each(n, "covers", func(item *source.Node) {
+	p.each(n, "covers", func(item *yamltree.Node) {
 		t := p.scalar(item, "a pattern")
 		if t == nil {
 			return

@@ -13,8 +13,8 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"github.com/ralph-sdk/ralph/internal/source"
 	"github.com/ralph-sdk/ralph/internal/vocab"
+	"github.com/ralph-sdk/ralph/internal/yamltree"
 )
 
 // file is a policy, or a file that it includes or names.
@@ -26,13 +26,13 @@ type file struct {
 }
 
 // at returns a position in the file for diagnostics.
-func (f *file) at(p source.Pos) Pos { return Pos{File: f.name, Line: p.Line, Col: p.Col} }
+func (f *file) at(p yamltree.Pos) Pos { return Pos{File: f.name, Line: p.Line, Col: p.Col} }
 
 // add adds a finding about a part of a file, unless there are too many.
-func (ds *Diagnostics) add(f *file, from, to source.Pos, sev Severity, check, message, help string) {
+func (ds *Diagnostics) add(f *file, from, to yamltree.Pos, sev Severity, check, message, help string) {
 	if !ds.full(sev) {
 		*ds = append(*ds, Diagnostic{
-			Pos: f.at(from), End: f.at(to), Severity: sev, Check: check, Message: message, Help: help, Line: source.Line(f.src, from.Line),
+			Pos: f.at(from), End: f.at(to), Severity: sev, Check: check, Message: message, Help: help, Line: yamltree.Line(f.src, from.Line),
 		})
 	}
 }
@@ -151,8 +151,8 @@ func readCapped(fsys fs.FS, name string) ([]byte, error) {
 	if !info.Mode().IsRegular() {
 		return nil, errors.New("it is not a regular file")
 	}
-	if info.Size() > source.MaxSize {
-		return nil, fmt.Errorf("%w: %d bytes, the limit is %d; split it with include", errTooLarge, info.Size(), source.MaxSize)
+	if info.Size() > yamltree.MaxSize {
+		return nil, fmt.Errorf("%w: %d bytes, the limit is %d; split it with include", errTooLarge, info.Size(), yamltree.MaxSize)
 	}
 	f, err := fsys.Open(name)
 	if err != nil {
@@ -160,7 +160,7 @@ func readCapped(fsys fs.FS, name string) ([]byte, error) {
 	}
 	defer f.Close()
 	src := bytes.NewBuffer(make([]byte, 0, info.Size()+bytes.MinRead))
-	_, err = src.ReadFrom(io.LimitReader(f, source.MaxSize+1))
+	_, err = src.ReadFrom(io.LimitReader(f, yamltree.MaxSize+1))
 	return src.Bytes(), err
 }
 

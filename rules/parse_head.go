@@ -3,7 +3,7 @@ package rules
 import (
 	"bytes"
 
-	"github.com/ralph-sdk/ralph/internal/source"
+	"github.com/ralph-sdk/ralph/internal/yamltree"
 )
 
 // behindHead reports whether a key begins the part that only an event with a loop needs.
@@ -43,7 +43,7 @@ func splitHead(src []byte) (head, rest []byte, ok bool) {
 }
 
 // placeOfWhen reports a top-level when among the rules: readers would take it for that of a rule.
-func (p *parser) placeOfWhen(root *source.Node) {
+func (p *parser) placeOfWhen(root *yamltree.Node) {
 	first := ""
 	for _, f := range root.Fields {
 		switch key := f.Key.Value; {

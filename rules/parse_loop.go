@@ -2,25 +2,25 @@ package rules
 
 import (
 	"github.com/ralph-sdk/ralph/internal/form"
-	"github.com/ralph-sdk/ralph/internal/source"
+	"github.com/ralph-sdk/ralph/internal/yamltree"
 )
 
 // loopDecl is the loop section of a policy.
 type loopDecl struct {
-	key   *source.Node
-	state *source.Node
-	name  *source.Node
-	on    []*source.Node
-	owner *source.Node
-	start []source.Field // fact → value
+	key   *yamltree.Node
+	state *yamltree.Node
+	name  *yamltree.Node
+	on    []*yamltree.Node
+	owner *yamltree.Node
+	start []yamltree.Field // fact → value
 }
 
 // loop reads the loop section. It is nil if its state is invalid, which is reported.
-func (p *parser) loop(key, n *source.Node) *loopDecl {
+func (p *parser) loop(key, n *yamltree.Node) *loopDecl {
 	l := &loopDecl{key: key}
-	start := func(k, v *source.Node) {
-		p.named(v, k.Value, func(key, value *source.Node) {
-			l.start = append(l.start, source.Field{Key: key, Value: value})
+	start := func(k, v *yamltree.Node) {
+		p.named(v, k.Value, func(key, value *yamltree.Node) {
+			l.start = append(l.start, yamltree.Field{Key: key, Value: value})
 		})
 	}
 	ok := p.object(n, "loop", form.LoopKeys(), targets{{"state", &l.state}, {"name", &l.name}, {"on", &l.on}, {"owner", &l.owner}, {"start", start}})

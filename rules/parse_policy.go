@@ -10,8 +10,8 @@ import (
 
 	"github.com/ralph-sdk/ralph/internal/form"
 	"github.com/ralph-sdk/ralph/internal/nearest"
-	"github.com/ralph-sdk/ralph/internal/source"
 	"github.com/ralph-sdk/ralph/internal/vocab"
+	"github.com/ralph-sdk/ralph/internal/yamltree"
 )
 
 // parser converts the YAML nodes of one file to a document. It does not stop at the first problem: it reports and omits
@@ -22,15 +22,15 @@ type parser struct {
 	diags *Diagnostics
 }
 
-func (p *parser) errorf(n *source.Node, check, help, format string, args ...any) {
+func (p *parser) errorf(n *yamltree.Node, check, help, format string, args ...any) {
 	p.report(n, Error, check, help, format, args...)
 }
 
-func (p *parser) warnf(n *source.Node, check, help, format string, args ...any) {
+func (p *parser) warnf(n *yamltree.Node, check, help, format string, args ...any) {
 	p.report(n, Warning, check, help, format, args...)
 }
 
-func (p *parser) report(n *source.Node, sev Severity, check, help, format string, args ...any) {
+func (p *parser) report(n *yamltree.Node, sev Severity, check, help, format string, args ...any) {
 	p.diags.add(p.file, n.Start, n.End(), sev, check, fmt.Sprintf(format, args...), help)
 }
 
@@ -52,16 +52,16 @@ func parseMore(d *document, lines []byte, l *loading, diags *Diagnostics) {
 }
 
 // root parses lines from the beginning of the file.
-func (p *parser) root(lines []byte) *source.Node {
-	root, problems := source.Parse(lines)
+func (p *parser) root(lines []byte) *yamltree.Node {
+	root, problems := yamltree.Parse(lines)
 	for _, pr := range problems {
 		p.diags.add(p.file, pr.Start, pr.End, Error, pr.Check, pr.Message, pr.Help)
 	}
 	switch {
 	case root == nil:
 	case !p.load.affords(root.Count()):
-		p.errorf(root, source.CheckSize, "split the policy", "the policy and its files have more than %d values", p.load.limits.Nodes)
-	case root.Kind != source.Map:
+		p.errorf(root, yamltree.CheckSize, "split the policy", "the policy and its files have more than %d values", p.load.limits.Nodes)
+	case root.Kind != yamltree.Map:
 		p.errorf(root, "syntax", "start the file with the line: ralph: 1", "a policy must be a map of keys; got %s", root.KindName())
 	default:
 		return root
@@ -71,8 +71,8 @@ func (p *parser) root(lines []byte) *source.Node {
 
 // fields calls f for each key of n that the table knows and reports the others.
 // what names the object in messages.
-func (p *parser) fields(n *source.Node, what string, ks form.Keys, f func(key *source.Node, value *source.Node)) bool {
-	if n.Kind != source.Map {
+func (p *parser) fields(n *yamltree.Node, what string, ks form.Keys, f func(key *yamltree.Node, value *yamltree.Node)) bool {
+	if n.Kind != yamltree.Map {
 		p.errorf(n, "syntax", "", "%s must be a map with the keys %s; got %s", what, list(ks.Names()), n.KindName())
 		return false
 	}
@@ -103,8 +103,8 @@ type choice struct {
 }
 
 // object reads the keys of n, each into its target. The caller reads keys without a target.
-func (p *parser) object(n *source.Node, what string, ks form.Keys, ts targets) bool {
-	return p.fields(n, what, ks, func(k, v *source.Node) {
+func (p *parser) object(n *yamltree.Node, what string, ks form.Keys, ts targets) bool {
+	return p.fields(n, what, ks, func(k, v *yamltree.Node) {
 		i := slices.IndexFunc(ts, func(t target) bool { return t.key == k.Value })
 		if i < 0 {
 			return
@@ -118,9 +118,9 @@ func (p *parser) object(n *source.Node, what string, ks form.Keys, ts targets) b
 			*to = p.duration(v, k.Value)
 		case choice:
 			*to.to = to.words[p.word(v, k.Value, to.words)]
-		case *[]*source.Node:
+		case *[]*yamltree.Node:
 			*to = p.oneOrMore(v, k.Value)
-		case **source.Node:
+		case **yamltree.Node:
 			if ks.Shape(k.Value) == form.Parts {
 				*to = p.parts(v, k.Value)
 			} else {
@@ -128,7 +128,7 @@ func (p *parser) object(n *source.Node, what string, ks form.Keys, ts targets) b
 			}
 		case **Unless:
 			*to = p.unless(v)
-		case func(k, v *source.Node):
+		case func(k, v *yamltree.Node):
 			to(k, v)
 		}
 	})
@@ -156,7 +156,7 @@ func unknownKeyHelp(name string, ks form.Keys) string {
 	return ""
 }
 
-func (p *parser) document(root *source.Node, guard bool) *document {
+func (p *parser) document(root *yamltree.Node, guard bool) *document {
 	d := &document{file: p.file, prefix: "ralph", gate: gateFirst, events: []string{vocab.Stop}, limits: defaultLimits()}
 	what, ks := "a policy", form.PolicyKeys()
 	if guard {
@@ -180,8 +180,8 @@ func (p *parser) document(root *source.Node, guard bool) *document {
 }
 
 // keys reads the keys of a policy into its document.
-func (p *parser) keys(d *document, root *source.Node, what string, ks form.Keys) {
-	p.fields(root, what, ks, func(k, v *source.Node) {
+func (p *parser) keys(d *document, root *yamltree.Node, what string, ks form.Keys) {
+	p.fields(root, what, ks, func(k, v *yamltree.Node) {
 		switch k.Value {
 		case "description":
 			d.description, _ = p.text(v, k.Value)
@@ -193,7 +193,7 @@ func (p *parser) keys(d *document, root *source.Node, what string, ks form.Keys)
 		case "gate":
 			d.gate = gateWords()[p.word(v, "gate", gateWords())]
 		case "params":
-			p.named(v, "params", func(key, val *source.Node) {
+			p.named(v, "params", func(key, val *yamltree.Node) {
 				d.params = append(d.params, p.param(key, val))
 			})
 		case "when":
@@ -201,7 +201,7 @@ func (p *parser) keys(d *document, root *source.Node, what string, ks form.Keys)
 		case "loop":
 			d.loop = p.loop(k, v)
 		case "facts":
-			p.named(v, "facts", func(key, val *source.Node) {
+			p.named(v, "facts", func(key, val *yamltree.Node) {
 				f, ok := p.fact(key, val)
 				if !ok { // reported; rules may still name it
 					f = factDecl{name: key.Value, key: key, kind: SourceKind{File: true, Editable: true}}
@@ -209,9 +209,9 @@ func (p *parser) keys(d *document, root *source.Node, what string, ks form.Keys)
 				d.facts = append(d.facts, f)
 			})
 		case "memory":
-			p.named(v, "memory", func(key, val *source.Node) { d.memory = append(d.memory, p.memory(key, val)) })
+			p.named(v, "memory", func(key, val *yamltree.Node) { d.memory = append(d.memory, p.memory(key, val)) })
 		case "let":
-			d.lets = p.expressions(v, "let", func(key *source.Node) { d.lost = append(d.lost, key) })
+			d.lets = p.expressions(v, "let", func(key *yamltree.Node) { d.lost = append(d.lost, key) })
 		case "limits":
 			p.limits(d, v)
 		case "measure":
@@ -222,13 +222,13 @@ func (p *parser) keys(d *document, root *source.Node, what string, ks form.Keys)
 			d.progress = p.oneOrMore(v, "progress")
 		case "rules":
 			d.rules = make([]*ruleDecl, 0, len(v.Items))
-			p.each(v, "rules", func(item *source.Node) {
+			p.each(v, "rules", func(item *yamltree.Node) {
 				if r, ok := p.rule(item); ok {
 					d.rules = append(d.rules, r)
 				}
 			})
 		case "finally":
-			p.each(v, "finally", func(item *source.Node) {
+			p.each(v, "finally", func(item *yamltree.Node) {
 				if f, ok := p.finally(item); ok {
 					d.finally = append(d.finally, f)
 				}
@@ -238,7 +238,7 @@ func (p *parser) keys(d *document, root *source.Node, what string, ks form.Keys)
 }
 
 // memory reads a value of memory: its schema, and per among the schema's keys.
-func (p *parser) memory(key, n *source.Node) memoryDecl {
+func (p *parser) memory(key, n *yamltree.Node) memoryDecl {
 	m := memoryDecl{name: key.Value, key: key, schema: n, per: perSession}
 	if per := n.Get("per"); per != nil {
 		m.per = memoryPer()[p.word(per, "per", memoryPer())]
@@ -247,7 +247,7 @@ func (p *parser) memory(key, n *source.Node) memoryDecl {
 }
 
 // prefix reads the prefix of log lines.
-func (p *parser) prefix(n *source.Node) string {
+func (p *parser) prefix(n *yamltree.Node) string {
 	s, ok := p.text(n, "prefix")
 	if ok && (strings.TrimSpace(s) == "" || strings.ContainsFunc(s, unicode.IsControl)) {
 		p.errorf(n, "bad-value", "write a word such as the name of the loop", "prefix must be a string on one line; got %q", s)
@@ -256,11 +256,11 @@ func (p *parser) prefix(n *source.Node) string {
 }
 
 // each iterates over a list; a missing value is an empty list.
-func (p *parser) each(n *source.Node, what string, f func(*source.Node)) {
-	if n.Kind == source.Scalar && n.Tag == "!!null" {
+func (p *parser) each(n *yamltree.Node, what string, f func(*yamltree.Node)) {
+	if n.Kind == yamltree.Scalar && n.Tag == "!!null" {
 		return
 	}
-	if n.Kind != source.List {
+	if n.Kind != yamltree.List {
 		p.errorf(n, "syntax", "begin each item with a dash", "%s must be a list; got %s", what, n.KindName())
 		return
 	}
@@ -270,11 +270,11 @@ func (p *parser) each(n *source.Node, what string, f func(*source.Node)) {
 }
 
 // named iterates over a map and checks its names.
-func (p *parser) named(n *source.Node, what string, f func(key, value *source.Node)) {
-	if n.Kind == source.Scalar && n.Tag == "!!null" {
+func (p *parser) named(n *yamltree.Node, what string, f func(key, value *yamltree.Node)) {
+	if n.Kind == yamltree.Scalar && n.Tag == "!!null" {
 		return
 	}
-	if n.Kind != source.Map {
+	if n.Kind != yamltree.Map {
 		p.errorf(n, "syntax", "write NAME: VALUE, one a line", "%s must be a map from names to values; got %s", what, n.KindName())
 		return
 	}
@@ -288,11 +288,11 @@ func (p *parser) named(n *source.Node, what string, f func(key, value *source.No
 }
 
 // limits reads limits that are numbers into those of the document, and records those that are names of params.
-func (p *parser) limits(d *document, n *source.Node) {
+func (p *parser) limits(d *document, n *yamltree.Node) {
 	l, most := &d.limits, ceilings()
-	l.Written = p.fields(n, "limits", form.LimitKeys(), func(k, v *source.Node) {
+	l.Written = p.fields(n, "limits", form.LimitKeys(), func(k, v *yamltree.Node) {
 		l.HasRepeats = l.HasRepeats || k.Value == "repeats"
-		if v.Kind == source.Scalar && v.Tag == "!!str" && isIdentifier(v.Value) {
+		if v.Kind == yamltree.Scalar && v.Tag == "!!str" && isIdentifier(v.Value) {
 			d.limitParams = append(d.limitParams, limitParam{k.Value, v})
 			return
 		}
@@ -311,7 +311,7 @@ func (p *parser) limits(d *document, n *source.Node) {
 }
 
 // measure reads the measure of progress.
-func (p *parser) measure(n *source.Node) *measureDecl {
+func (p *parser) measure(n *yamltree.Node) *measureDecl {
 	m := &measureDecl{}
 	ok := p.object(n, "measure", form.MeasureKeys(), targets{{"done", &m.done}, {"total", &m.total}})
 	if ok && (n.Get("done") == nil || n.Get("total") == nil) {
@@ -324,9 +324,9 @@ func (p *parser) measure(n *source.Node) *measureDecl {
 }
 
 // defaultsOfRun reads the policy's settings for ralph run.
-func (p *parser) defaultsOfRun(n *source.Node) *runDecl {
+func (p *parser) defaultsOfRun(n *yamltree.Node) *runDecl {
 	r := &runDecl{at: n.Start, fresh: true}
-	client := func(k, v *source.Node) {
+	client := func(k, v *yamltree.Node) {
 		if s, ok := p.text(v, k.Value); ok && (s == "" || strings.TrimSpace(s) != s) {
 			p.errorf(v, "bad-value", "write only the program: client: claude", "client must be a program; got %q", s)
 		} else if ok {
@@ -334,11 +334,11 @@ func (p *parser) defaultsOfRun(n *source.Node) *runDecl {
 			p.placeholders(v)
 		}
 	}
-	args := func(k, v *source.Node) {
+	args := func(k, v *yamltree.Node) {
 		if n.Get("client") == nil {
 			p.errorf(k, "syntax", "write the program of the agent: client: claude", "args needs client")
 		}
-		p.each(v, k.Value, func(item *source.Node) {
+		p.each(v, k.Value, func(item *yamltree.Node) {
 			if s := p.scalar(item, "an argument"); s != nil {
 				r.args = append(r.args, s.Value)
 				p.placeholders(s)
@@ -355,14 +355,14 @@ func (p *parser) defaultsOfRun(n *source.Node) *runDecl {
 }
 
 // placeholders reports a placeholder in a text that must have none.
-func (p *parser) placeholders(n *source.Node) {
+func (p *parser) placeholders(n *yamltree.Node) {
 	if strings.Contains(n.Value, "${") {
 		p.errorf(n, "bad-value", "write the value itself", "the agent's command line cannot have placeholders")
 	}
 }
 
 // capped returns a number, or its maximum if it is above. 0 is no maximum.
-func (p *parser) capped(n *source.Node, what string, value, most int) int {
+func (p *parser) capped(n *yamltree.Node, what string, value, most int) int {
 	if most > 0 && value > most {
 		p.ceiling(n, what, strconv.Itoa(most))
 	}
@@ -370,16 +370,16 @@ func (p *parser) capped(n *source.Node, what string, value, most int) int {
 }
 
 // ceiling reports a limit above its maximum.
-func (p *parser) ceiling(n *source.Node, what, most string) {
+func (p *parser) ceiling(n *yamltree.Node, what, most string) {
 	p.warnf(n, "limit-ceiling", "write "+most+" or less", "%s exceeds the maximum of %s; using %s", what, most, most)
 }
 
 // param reads a param: a setting with a schema, or a fact that the includer passes.
-func (p *parser) param(key, n *source.Node) paramDecl {
+func (p *parser) param(key, n *yamltree.Node) paramDecl {
 	d := paramDecl{name: key.Value, key: key, schema: n}
 	if n.Get("fact") == nil {
 		return d
 	}
-	p.object(n, "a param for a fact", form.FactParamKeys(), targets{{"fact", &d.fact}, {"inline", func(_, v *source.Node) { d.inline = p.boolean(v, "inline") }}})
+	p.object(n, "a param for a fact", form.FactParamKeys(), targets{{"fact", &d.fact}, {"inline", func(_, v *yamltree.Node) { d.inline = p.boolean(v, "inline") }}})
 	return d
 }

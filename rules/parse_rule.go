@@ -6,30 +6,30 @@ import (
 	"strings"
 
 	"github.com/ralph-sdk/ralph/internal/form"
-	"github.com/ralph-sdk/ralph/internal/source"
+	"github.com/ralph-sdk/ralph/internal/yamltree"
 )
 
-func (p *parser) rule(n *source.Node) (*ruleDecl, bool) {
+func (p *parser) rule(n *yamltree.Node) (*ruleDecl, bool) {
 	r := &ruleDecl{node: n}
-	if n.Kind != source.Map {
+	if n.Kind != yamltree.Map {
 		p.errorf(n, "syntax", "write - name: …", "a rule must be a map with the keys %s; got %s", list(form.RuleKeys().Names()), n.KindName())
 		return r, false
 	}
 	if n.Get("include") != nil {
-		with := func(_, v *source.Node) {
-			r.blind = v.Kind != source.Map
-			r.with = p.expressions(v, "with", func(key *source.Node) { r.lost = append(r.lost, key.Value) })
+		with := func(_, v *yamltree.Node) {
+			r.blind = v.Kind != yamltree.Map
+			r.with = p.expressions(v, "with", func(key *yamltree.Node) { r.lost = append(r.lost, key.Value) })
 		}
 		p.object(n, "an include", form.IncludeKeys(), targets{{"include", &r.include}, {"with", with}, {"as", &r.as}})
 		return r, r.include != nil
 	}
-	var verbs []*source.Node
-	verb := func(k, v *source.Node) {
+	var verbs []*yamltree.Node
+	verb := func(k, v *yamltree.Node) {
 		verbs = append(verbs, k)
 		r.text, r.verb = p.parts(v, k.Value), k.Value
 	}
-	then := func(_, v *source.Node) {
-		p.each(v, "then", func(item *source.Node) {
+	then := func(_, v *yamltree.Node) {
+		p.each(v, "then", func(item *yamltree.Node) {
 			if e, ok := p.effect(item); ok {
 				r.then = append(r.then, e)
 			}
@@ -55,14 +55,14 @@ func (p *parser) rule(n *source.Node) (*ruleDecl, bool) {
 		p.errorf(r.name, "rule-name", kebabHelp(r.name.Value), "the rule name %q is not kebab-case", r.name.Value)
 	}
 	if r.name == nil { // reported, and so are other problems of the rule
-		r.name = &source.Node{Kind: source.Scalar, Tag: "!!str", Value: fmt.Sprintf("line-%d-%d", n.Start.Line, n.Start.Col), Start: n.Start}
+		r.name = &yamltree.Node{Kind: yamltree.Scalar, Tag: "!!str", Value: fmt.Sprintf("line-%d-%d", n.Start.Line, n.Start.Col), Start: n.Start}
 	}
 	return r, true
 }
 
-func (p *parser) unless(n *source.Node) *Unless {
+func (p *parser) unless(n *yamltree.Node) *Unless {
 	u := &Unless{Per: perSession}
-	times := func(k, v *source.Node) { u.Times = p.capped(v, k.Value, p.count(v, k.Value), maxSaid) }
+	times := func(k, v *yamltree.Node) { u.Times = p.capped(v, k.Value, p.count(v, k.Value), maxSaid) }
 	if !p.object(n, "unless_repeated", form.UnlessKeys(), targets{{"times", times}, {"within", &u.Within}, {"per", choice{&u.Per, perWords()}}}) {
 		return nil
 	}
@@ -87,13 +87,13 @@ func (l *loading) effectKeys() form.Keys {
 // ralph's.
 func isEffect(name string) bool { return form.EffectKeys().Has(name) && name != "run" || name == "log" }
 
-func (p *parser) effect(n *source.Node) (effectDecl, bool) {
+func (p *parser) effect(n *yamltree.Node) (effectDecl, bool) {
 	var e effectDecl
 	ks := p.load.effectKeys()
-	if n.Kind == source.Map && n.Get("run") != nil && p.load.verb("run") == nil {
+	if n.Kind == yamltree.Map && n.Get("run") != nil && p.load.verb("run") == nil {
 		return p.run(n)
 	}
-	if n.Kind != source.Map || len(n.Fields) != 1 {
+	if n.Kind != yamltree.Map || len(n.Fields) != 1 {
 		at := n
 		if len(n.Fields) > 1 {
 			at = n.Fields[1].Key
@@ -106,7 +106,7 @@ func (p *parser) effect(n *source.Node) (effectDecl, bool) {
 		return e, false
 	}
 	ok := true
-	p.fields(n, "an effect", ks, func(k, v *source.Node) {
+	p.fields(n, "an effect", ks, func(k, v *yamltree.Node) {
 		switch kind := EffectKind(k.Value); kind {
 		case SetEffect, RememberEffect:
 			e.kind, e.node = kind, p.assignment(v, k.Value)
@@ -123,16 +123,16 @@ func (p *parser) effect(n *source.Node) (effectDecl, bool) {
 }
 
 // meantEffect returns what to write for another tool's name of an effect, or "".
-func meantEffect(f source.Field, ks form.Keys) string {
+func meantEffect(f yamltree.Field, ks form.Keys) string {
 	word := f.Key.Value
 	switch {
 	case ks.Has(word):
 	case slices.Contains([]string{"shell", "sh", "bash", "exec", "command", "cmd", "script", "program", "call"}, word):
 		program := "[program, argument]"
 		switch {
-		case f.Value.Kind == source.Scalar:
+		case f.Value.Kind == yamltree.Scalar:
 			program = strings.TrimPrefix(execOf(f.Value.Value), "exec: ")
-		case f.Value.Kind == source.List && len(f.Value.Items) > 0:
+		case f.Value.Kind == yamltree.List && len(f.Value.Items) > 0:
 			words := make([]string, len(f.Value.Items))
 			for i, item := range f.Value.Items {
 				words[i] = item.Value
@@ -151,8 +151,8 @@ func meantEffect(f source.Field, ks form.Keys) string {
 }
 
 // assignment accepts a string such as fact.field = expression.
-func (p *parser) assignment(n *source.Node, what string) *source.Node {
-	if n.Kind == source.Map && len(n.Fields) == 1 && n.Fields[0].Value.Kind == source.Scalar {
+func (p *parser) assignment(n *yamltree.Node, what string) *yamltree.Node {
+	if n.Kind == yamltree.Map && len(n.Fields) == 1 && n.Fields[0].Value.Kind == yamltree.Scalar {
 		p.errorf(n, "syntax", fmt.Sprintf("write %s: %s = %s", what, n.Fields[0].Key.Value, n.Fields[0].Value.Value), "%s must be a string; got a map", what)
 		return nil
 	}
@@ -164,15 +164,15 @@ func runKind() SourceKind {
 	return SourceKind{Name: "run", Doc: "A program that an effect runs.", Argv: true, Trust: "runs a program", Timeout: runTimeout}
 }
 
-func (p *parser) run(n *source.Node) (effectDecl, bool) {
+func (p *parser) run(n *yamltree.Node) (effectDecl, bool) {
 	e := effectDecl{kind: RunEffect, node: n}
-	program := func(k, v *source.Node) { e.at, e.args = k.Start, p.arguments(runKind(), v) }
-	covers := func(_, v *source.Node) { e.covers = p.covers(v) }
+	program := func(k, v *yamltree.Node) { e.at, e.args = k.Start, p.arguments(runKind(), v) }
+	covers := func(_, v *yamltree.Node) { e.covers = p.covers(v) }
 	p.object(n, "run", form.RunKeys(), targets{{"run", program}, {"timeout", &e.limit}, {"covers", covers}})
 	return e, len(e.args) > 0
 }
 
-func (p *parser) prune(n *source.Node) (effectDecl, bool) {
+func (p *parser) prune(n *yamltree.Node) (effectDecl, bool) {
 	e := effectDecl{kind: PruneEffect, node: n}
 	ok, older := p.object(n, "prune", form.PruneKeys(), targets{{"glob", &e.glob}, {"older", &e.older}}), n.Get("older") != nil
 	if ok && (n.Get("glob") == nil || !older) {
@@ -181,15 +181,15 @@ func (p *parser) prune(n *source.Node) (effectDecl, bool) {
 	return e, ok && e.glob != nil && older
 }
 
-func (p *parser) finally(n *source.Node) (finallyDecl, bool) {
+func (p *parser) finally(n *yamltree.Node) (finallyDecl, bool) {
 	var f finallyDecl
 	pruned := false
-	prune := func(k, v *source.Node) {
+	prune := func(k, v *yamltree.Node) {
 		f.effect, pruned = p.prune(v)
 		f.effect.at = k.Start
 	}
 	p.object(n, "a finally entry", form.FinallyKeys(), targets{{"name", &f.name}, {"when", &f.when}, {"prune", prune}, {"log", &f.log}})
-	if n.Kind == source.Map && n.Get("prune") == nil && n.Get("log") == nil {
+	if n.Kind == yamltree.Map && n.Get("prune") == nil && n.Get("log") == nil {
 		p.errorf(firstKey(n), "syntax", "add prune or log", "a finally entry needs prune or log")
 	}
 	return f, (pruned || f.log != nil) && (f.when != nil || n.Get("when") == nil)

@@ -3,7 +3,7 @@ package rules
 import (
 	"time"
 
-	"github.com/ralph-sdk/ralph/internal/source"
+	"github.com/ralph-sdk/ralph/internal/yamltree"
 )
 
 // The syntax tree of one policy or guard file, before names are resolved. Every node keeps its YAML node, for its
@@ -16,17 +16,17 @@ type document struct {
 	events      []string
 	gate        string // one of gateWords
 	params      []paramDecl
-	when        []*source.Node // of the policy itself
-	loop        *loopDecl      // nil if there is none
+	when        []*yamltree.Node // of the policy itself
+	loop        *loopDecl        // nil if there is none
 	facts       []factDecl
 	memory      []memoryDecl
 	lets        []letDecl
-	lost        []*source.Node // names of lets that were reported and omitted
+	lost        []*yamltree.Node // names of lets that were reported and omitted
 	limits      Limits
 	limitParams []limitParam // limits that are the names of params
 	measure     *measureDecl
 	run         *runDecl
-	progress    []*source.Node
+	progress    []*yamltree.Node
 	rules       []*ruleDecl
 	finally     []finallyDecl
 }
@@ -42,45 +42,45 @@ func (d *document) paramNames() []string {
 
 type paramDecl struct {
 	name   string
-	key    *source.Node
-	schema *source.Node
-	fact   *source.Node // the source of the fact that is passed; nil for a value
+	key    *yamltree.Node
+	schema *yamltree.Node
+	fact   *yamltree.Node // the source of the fact that is passed; nil for a value
 	inline bool
 }
 
 type memoryDecl struct {
 	name   string
-	key    *source.Node
-	schema *source.Node // with per among the keys of a schema
+	key    *yamltree.Node
+	schema *yamltree.Node // with per among the keys of a schema
 	per    string
 }
 
 type factDecl struct {
 	name    string
-	key     *source.Node
+	key     *yamltree.Node
 	kind    SourceKind
-	args    []*source.Node
-	schema  *source.Node
-	deflt   *source.Node
+	args    []*yamltree.Node
+	schema  *yamltree.Node
+	deflt   *yamltree.Node
 	timeout time.Duration
-	covers  []string                // nil if not set
-	inline  *source.Node            // nil unless true
-	texts   map[string]*source.Node // options to evaluate for each event
-	options map[string]any          // constant options: int or string
+	covers  []string                  // nil if not set
+	inline  *yamltree.Node            // nil unless true
+	texts   map[string]*yamltree.Node // options to evaluate for each event
+	options map[string]any            // constant options: int or string
 }
 
 // limitParam is a limit with the value of a param.
 type limitParam struct {
 	key  string
-	node *source.Node
+	node *yamltree.Node
 }
 
 // measureDecl measures progress.
-type measureDecl struct{ done, total *source.Node }
+type measureDecl struct{ done, total *yamltree.Node }
 
 // runDecl has the policy's settings for ralph run.
 type runDecl struct {
-	at        source.Pos
+	at        yamltree.Pos
 	args      []string // the program first; nil if not set
 	fresh     bool
 	iteration time.Duration
@@ -88,27 +88,27 @@ type runDecl struct {
 
 type letDecl struct {
 	name string
-	key  *source.Node
-	expr *source.Node
+	key  *yamltree.Node
+	expr *yamltree.Node
 }
 
 type ruleDecl struct {
-	node *source.Node // the whole item, for its position
+	node *yamltree.Node // the whole item, for its position
 
 	// an include
-	include *source.Node
+	include *yamltree.Node
 	with    []letDecl
 	lost    []string // names in with that were reported and omitted
 	blind   bool     // all of with was omitted
-	as      *source.Node
+	as      *yamltree.Node
 
 	// a rule
-	name    *source.Node
-	when    []*source.Node
+	name    *yamltree.Node
+	when    []*yamltree.Node
 	verb    string
-	text    *source.Node
-	notice  *source.Node
-	log     *source.Node
+	text    *yamltree.Node
+	notice  *yamltree.Node
+	log     *yamltree.Node
 	then    []effectDecl
 	unless  *Unless
 	success bool
@@ -116,20 +116,20 @@ type ruleDecl struct {
 }
 
 type effectDecl struct {
-	at     source.Pos // of its key
+	at     yamltree.Pos // of its key
 	kind   EffectKind
-	node   *source.Node // set, remember: the assignment; delete, archive: the fact; verb: its arguments
-	verb   *EffectDecl  // of the embedding program
-	glob   *source.Node
+	node   *yamltree.Node // set, remember: the assignment; delete, archive: the fact; verb: its arguments
+	verb   *EffectDecl    // of the embedding program
+	glob   *yamltree.Node
 	older  time.Duration
-	args   []*source.Node // run
-	limit  time.Duration  // run
-	covers []string       // run; nil if not set
+	args   []*yamltree.Node // run
+	limit  time.Duration    // run
+	covers []string         // run; nil if not set
 }
 
 type finallyDecl struct {
 	name   string
-	when   []*source.Node
+	when   []*yamltree.Node
 	effect effectDecl
-	log    *source.Node
+	log    *yamltree.Node
 }

@@ -10,11 +10,11 @@ import (
 
 	"github.com/ralph-sdk/ralph/internal/form"
 	"github.com/ralph-sdk/ralph/internal/nearest"
-	"github.com/ralph-sdk/ralph/internal/source"
+	"github.com/ralph-sdk/ralph/internal/yamltree"
 )
 
-func (p *parser) text(n *source.Node, what string) (string, bool) {
-	if n.Kind != source.Scalar || n.Tag == "!!null" {
+func (p *parser) text(n *yamltree.Node, what string) (string, bool) {
+	if n.Kind != yamltree.Scalar || n.Tag == "!!null" {
 		p.errorf(n, "syntax", "", "%s must be a string; got %s", what, n.KindName())
 		return "", false
 	}
@@ -22,7 +22,7 @@ func (p *parser) text(n *source.Node, what string) (string, bool) {
 }
 
 // scalar accepts any scalar node as an expression or template: `when: true` and `limit: 5` are expressions, too.
-func (p *parser) scalar(n *source.Node, what string) *source.Node {
+func (p *parser) scalar(n *yamltree.Node, what string) *yamltree.Node {
 	if _, ok := p.text(n, what); !ok {
 		return nil
 	}
@@ -30,12 +30,12 @@ func (p *parser) scalar(n *source.Node, what string) *source.Node {
 }
 
 // template accepts a text with placeholders.
-func (p *parser) template(n *source.Node, what string) *source.Node {
-	if n.Kind == source.Scalar && n.Tag == "!!null" {
+func (p *parser) template(n *yamltree.Node, what string) *yamltree.Node {
+	if n.Kind == yamltree.Scalar && n.Tag == "!!null" {
 		p.errorf(n, "syntax", `write the text, or "" for none`, "%s must be a string; got nothing", what)
 		return nil
 	}
-	if n.Style == source.Plain && slices.Contains([]string{"true", "false", "yes", "no"}, strings.ToLower(n.Value)) {
+	if n.Style == yamltree.Plain && slices.Contains([]string{"true", "false", "yes", "no"}, strings.ToLower(n.Value)) {
 		examples := map[string]string{verbContinue: "Continue with the next item", verbStop: "the work is done", verbNote: "three items are open"}
 		if example := examples[what]; example != "" {
 			p.warnf(n, "verb-text", "write the text, such as "+what+": "+example, "%s must be a text to show; got only %q", what, n.Value)
@@ -47,27 +47,27 @@ func (p *parser) template(n *source.Node, what string) *source.Node {
 
 // uncut reports an unquoted text that a # truncates: a comment after one space. Two spaces show that a comment is
 // intended.
-func (p *parser) uncut(n *source.Node) {
-	if n.Style != source.Plain || n.Comment == "" {
+func (p *parser) uncut(n *yamltree.Node) {
+	if n.Style != yamltree.Plain || n.Comment == "" {
 		return
 	}
 	at := n.End()
-	line := source.Line(p.file.src, at.Line)
+	line := yamltree.Line(p.file.src, at.Line)
 	runes := []rune(line)
 	if !strings.HasPrefix(string(runes[at.Col-1:]), " #") {
 		return
 	}
 	at.Col++
-	p.diags.add(p.file, at, source.Pos{Line: at.Line, Col: len(runes) + 1}, Warning, "cut-text",
+	p.diags.add(p.file, at, yamltree.Pos{Line: at.Line, Col: len(runes) + 1}, Warning, "cut-text",
 		"a ` #` starts a comment and cuts the text off here", "quote the whole text; put two spaces before a comment")
 }
 
 // parts accepts a text: a template, or a list of parts.
-func (p *parser) parts(n *source.Node, what string) *source.Node {
+func (p *parser) parts(n *yamltree.Node, what string) *yamltree.Node {
 	switch n.Kind {
-	case source.Scalar:
+	case yamltree.Scalar:
 		return p.template(n, what)
-	case source.Map:
+	case yamltree.Map:
 		help := "quote it, or put it into a |- block"
 		if n.Get("text") != nil {
 			help = "make it an item of a list: - text: …"
@@ -90,15 +90,15 @@ func (p *parser) parts(n *source.Node, what string) *source.Node {
 }
 
 // part accepts one item of a list of parts.
-func (p *parser) part(n *source.Node, what string) bool {
+func (p *parser) part(n *yamltree.Node, what string) bool {
 	text := n
-	if n.Kind == source.Map {
+	if n.Kind == yamltree.Map {
 		text = n.Get("text")
 		if text == nil && n.Get("when") == nil {
 			p.errorf(n, "syntax", "quote it, or put it into a |- block", "YAML reads this part of %s as a map, because of its `: `", what)
 			return false
 		}
-		var when []*source.Node
+		var when []*yamltree.Node
 		if !p.object(n, "a part", form.PartKeys(), targets{{"when", &when}}) {
 			return false
 		}
@@ -110,7 +110,7 @@ func (p *parser) part(n *source.Node, what string) bool {
 		}
 	}
 	switch {
-	case text.Kind != source.Scalar:
+	case text.Kind != yamltree.Scalar:
 		p.errorf(text, "syntax", "write one list of parts; a part with a condition has the keys when and text", "a part must be a string; got %s", text.KindName())
 	case strings.TrimSpace(text.Value) == "":
 		p.errorf(text, "empty", "remove it; an empty line at the start of a part makes a paragraph", "this part of %s is empty", what)
@@ -121,7 +121,7 @@ func (p *parser) part(n *source.Node, what string) bool {
 }
 
 // word reads one of a few words and returns its index.
-func (p *parser) word(n *source.Node, what string, words []string) int {
+func (p *parser) word(n *yamltree.Node, what string, words []string) int {
 	s, ok := p.text(n, what)
 	if !ok {
 		return 0
@@ -134,8 +134,8 @@ func (p *parser) word(n *source.Node, what string, words []string) int {
 	return i
 }
 
-func (p *parser) boolean(n *source.Node, what string) bool {
-	if n.Kind != source.Scalar || n.Tag != "!!bool" {
+func (p *parser) boolean(n *yamltree.Node, what string) bool {
+	if n.Kind != yamltree.Scalar || n.Tag != "!!bool" {
 		p.errorf(n, "bad-value", "", "%s must be true or false; got %s", what, p.shown(n))
 		return false
 	}
@@ -144,9 +144,9 @@ func (p *parser) boolean(n *source.Node, what string) bool {
 }
 
 // count reads a whole number that is a number in YAML: "5" in quotes is a string, also in the schema of policies.
-func (p *parser) count(n *source.Node, what string) int {
+func (p *parser) count(n *yamltree.Node, what string) int {
 	i, err := strconv.Atoi(n.Value)
-	if n.Kind != source.Scalar || n.Tag != "!!int" || err != nil || i < 0 {
+	if n.Kind != yamltree.Scalar || n.Tag != "!!int" || err != nil || i < 0 {
 		p.errorf(n, "bad-value", numberHelp(n), "%s must be a whole number, 0 or more; got %s", what, p.shown(n))
 		return 0
 	}
@@ -154,8 +154,8 @@ func (p *parser) count(n *source.Node, what string) int {
 }
 
 // numberHelp returns how to write a number with a unit or in quotes, or "".
-func numberHelp(n *source.Node) string {
-	if n.Kind != source.Scalar || n.Tag != "!!str" {
+func numberHelp(n *yamltree.Node) string {
+	if n.Kind != yamltree.Scalar || n.Tag != "!!str" {
 		return ""
 	}
 	g := regexp.MustCompile(`^\s*\$?(\d+(?:\.\d+)?)\s*([kKM]?)\s*(?i:usd|\$|tokens|times)?\s*$`).FindStringSubmatch(n.Value)
@@ -169,17 +169,17 @@ func numberHelp(n *source.Node) string {
 }
 
 // timeHelp returns how to write a duration.
-func timeHelp(n *source.Node) string {
-	if help := spanHelp(n.Value); n.Kind == source.Scalar && strings.Count(help, `"`) == 2 {
+func timeHelp(n *yamltree.Node) string {
+	if help := spanHelp(n.Value); n.Kind == yamltree.Scalar && strings.Count(help, `"`) == 2 {
 		return "write " + strings.Split(help, `"`)[1]
 	}
 	return "write a number with its unit: 500ms, 30s, 5m, 24h"
 }
 
 // amount reads a number, as count does.
-func (p *parser) amount(n *source.Node, what string) float64 {
+func (p *parser) amount(n *yamltree.Node, what string) float64 {
 	f, err := strconv.ParseFloat(n.Value, 64)
-	if n.Kind != source.Scalar || n.Tag != "!!int" && n.Tag != "!!float" || err != nil || f < 0 || math.IsNaN(f) || math.IsInf(f, 0) {
+	if n.Kind != yamltree.Scalar || n.Tag != "!!int" && n.Tag != "!!float" || err != nil || f < 0 || math.IsNaN(f) || math.IsInf(f, 0) {
 		p.errorf(n, "bad-value", numberHelp(n), "%s must be a number, 0 or more; got %s", what, p.shown(n))
 		return 0
 	}
@@ -187,9 +187,9 @@ func (p *parser) amount(n *source.Node, what string) float64 {
 }
 
 // shown returns a node for messages: its text, or its kind.
-func (p *parser) shown(n *source.Node) string {
+func (p *parser) shown(n *yamltree.Node) string {
 	switch {
-	case n.Kind != source.Scalar, n.Tag == "!!null":
+	case n.Kind != yamltree.Scalar, n.Tag == "!!null":
 		return n.KindName()
 	case n.Tag == "!!str":
 		return "the string " + quote(cut(n.Value, 40))
@@ -197,9 +197,9 @@ func (p *parser) shown(n *source.Node) string {
 	return cut(n.Value, 40)
 }
 
-func (p *parser) duration(n *source.Node, what string) time.Duration {
+func (p *parser) duration(n *yamltree.Node, what string) time.Duration {
 	d, err := time.ParseDuration(n.Value)
-	if n.Kind != source.Scalar || n.Tag != "!!str" || err != nil || strings.HasPrefix(n.Value, "-") || strings.HasPrefix(n.Value, "+") {
+	if n.Kind != yamltree.Scalar || n.Tag != "!!str" || err != nil || strings.HasPrefix(n.Value, "-") || strings.HasPrefix(n.Value, "+") {
 		p.errorf(n, "bad-value", timeHelp(n), "%s must be a duration such as 30s; got %s", what, p.shown(n))
 		return 0
 	}
@@ -253,18 +253,18 @@ func isKebab(s string) bool {
 }
 
 // oneOrMore reads an expression or a nonempty list of them.
-func (p *parser) oneOrMore(n *source.Node, what string) []*source.Node {
-	items := []*source.Node{n}
-	if n.Kind == source.List {
+func (p *parser) oneOrMore(n *yamltree.Node, what string) []*yamltree.Node {
+	items := []*yamltree.Node{n}
+	if n.Kind == yamltree.List {
 		items = n.Items
 	}
-	var out []*source.Node
+	var out []*yamltree.Node
 	for _, item := range items {
 		switch {
 		case isShellTest(item):
 			_, _, message, help := new(finder).find("[["+item.Items[0].Value+"]]", 0, len(item.Items[0].Value), "", "")
 			p.errorf(item, "syntax", help, "%s", message)
-		case item.Kind != source.Scalar:
+		case item.Kind != yamltree.Scalar:
 			p.errorf(item, "syntax", "quote the expression, or put it into a |- block", "%s must be an expression or a list of them; got %s", what, item.KindName())
 		case item.Tag == "!!null" || strings.TrimSpace(item.Value) == "":
 			p.errorf(item, "empty", "remove the key, or write an expression", "%s is empty", what)
@@ -279,8 +279,8 @@ func (p *parser) oneOrMore(n *source.Node, what string) []*source.Node {
 }
 
 // isShellTest reports whether YAML read a [[ -f NAME ]] as a list of lists.
-func isShellTest(n *source.Node) bool {
-	if n.Kind != source.List || len(n.Items) != 1 {
+func isShellTest(n *yamltree.Node) bool {
+	if n.Kind != yamltree.List || len(n.Items) != 1 {
 		return false
 	}
 	flag, file, ok := strings.Cut(n.Items[0].Value, " ")
@@ -288,10 +288,10 @@ func isShellTest(n *source.Node) bool {
 }
 
 // expressions reads a map from names to expressions. It calls lost for names with an unusable expression.
-func (p *parser) expressions(n *source.Node, what string, lost func(key *source.Node)) []letDecl {
+func (p *parser) expressions(n *yamltree.Node, what string, lost func(key *yamltree.Node)) []letDecl {
 	var out []letDecl
-	p.named(n, what, func(k, v *source.Node) {
-		if v.Kind != source.Scalar || v.Tag == "!!null" {
+	p.named(n, what, func(k, v *yamltree.Node) {
+		if v.Kind != yamltree.Scalar || v.Tag == "!!null" {
 			p.errorf(v, "syntax", "quote the expression, or put it into a |- block", "the value of %q must be an expression; got %s", k.Value, v.KindName())
 			lost(k)
 			return
@@ -302,15 +302,15 @@ func (p *parser) expressions(n *source.Node, what string, lost func(key *source.
 }
 
 // events reads the list of events, or a single one.
-func (p *parser) events(n *source.Node) []string {
+func (p *parser) events(n *yamltree.Node) []string {
 	all := p.load.events()
 	items := n.Items
-	if n.Kind == source.Scalar && n.Tag != "!!null" {
-		items = []*source.Node{n}
+	if n.Kind == yamltree.Scalar && n.Tag != "!!null" {
+		items = []*yamltree.Node{n}
 	}
-	if n.Kind == source.Map || len(items) == 0 {
+	if n.Kind == yamltree.Map || len(items) == 0 {
 		kind := n.KindName()
-		if n.Kind == source.List {
+		if n.Kind == yamltree.List {
 			kind = "empty"
 		}
 		p.errorf(n, "bad-value", "remove the key for [Stop]", "events must be a list of %s; got %s", list(all), kind)

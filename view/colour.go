@@ -8,7 +8,7 @@ import (
 	"unicode"
 
 	"github.com/ralph-sdk/ralph/internal/escape"
-	"github.com/ralph-sdk/ralph/internal/source"
+	"github.com/ralph-sdk/ralph/internal/yamltree"
 )
 
 // Classes of the coloured text of a policy.
@@ -30,7 +30,7 @@ func coloured(number int, src []byte) string {
 		c.lines[i] = []rune(strings.TrimPrefix(strings.TrimSuffix(line, "\r"), "\ufeff"))
 		c.class[i] = make([]byte, len(c.lines[i]))
 	}
-	root, _ := source.Parse(src)
+	root, _ := yamltree.Parse(src)
 	c.node(root, text)
 	var out strings.Builder
 	for i, line := range c.lines {
@@ -76,10 +76,10 @@ type colours struct {
 }
 
 // node sets the class of each scalar in a node.
-func (c colours) node(n *source.Node, class byte) {
+func (c colours) node(n *yamltree.Node, class byte) {
 	switch {
 	case n == nil:
-	case n.Kind == source.Scalar:
+	case n.Kind == yamltree.Scalar:
 		c.fill(n, class)
 	default:
 		for _, item := range n.Items {
@@ -97,7 +97,7 @@ func (c colours) node(n *source.Node, class byte) {
 }
 
 // fill sets the class of a scalar; the placeholders in it are expressions.
-func (c colours) fill(n *source.Node, class byte) {
+func (c colours) fill(n *yamltree.Node, class byte) {
 	from, to := n.Start, n.End()
 	for i := from.Line - 1; i >= 0 && i < min(to.Line, len(c.lines)); i++ {
 		begin, end := 0, len(c.lines[i])

@@ -97,7 +97,7 @@ func writeComparison(w io.Writer, c *rules.Comparison) error {
 }
 
 // decisionText returns a decision in a few words.
-func decisionText(d rules.Decision) string {
+func decisionText(d rules.Side) string {
 	switch {
 	case d.Rule == "":
 		return "no rule decides, the agent may stop"
@@ -110,7 +110,7 @@ func decisionText(d rules.Decision) string {
 }
 
 // placeOf returns the position of the deciding rule.
-func placeOf(d rules.Decision) string {
+func placeOf(d rules.Side) string {
 	if d.Pos.Line == 0 {
 		return ""
 	}

@@ -6,14 +6,14 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/ralph-sdk/ralph/internal/source"
+	"github.com/ralph-sdk/ralph/internal/yamltree"
 )
 
 // meaning returns a digest of a file of a policy without its comments, blank lines and layout. A file that cannot be
 // parsed means its bytes.
 func meaning(src []byte) string {
 	h := sha256.New()
-	if root, problems := source.Parse(src); root != nil && len(problems) == 0 {
+	if root, problems := yamltree.Parse(src); root != nil && len(problems) == 0 {
 		writeMeaning(h, root)
 	} else {
 		h.Write(src)
@@ -21,7 +21,7 @@ func meaning(src []byte) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-func writeMeaning(w io.Writer, n *source.Node) {
+func writeMeaning(w io.Writer, n *yamltree.Node) {
 	fmt.Fprintf(w, "%d %d %s %q %d %d\n", n.Kind, n.Style, n.Tag, n.Value, len(n.Fields), len(n.Items))
 	for _, f := range n.Fields {
 		writeMeaning(w, f.Key)

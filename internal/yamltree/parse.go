@@ -1,4 +1,4 @@
-// Package source parses the YAML text of a policy into nodes with the positions of all their characters.
+// Package yamltree parses the YAML text of a policy into nodes with the positions of all their characters.
 //
 // Positions are exact: [Node.At] works for any rune of any scalar style, so that an error inside an expression is shown
 // at the characters that the user typed. Common YAML mistakes are reported: a `!` that became a tag, a ` #` that became
@@ -8,7 +8,7 @@
 // It leaves out policies: the caller knows the keys and the meaning of their values.
 //
 // Start with [Parse].
-package source
+package yamltree
 
 import (
 	"cmp"
