@@ -22,11 +22,10 @@ import (
 // another form.
 type Record struct {
 	Head
-	Shadows string      `json:"shadows,omitempty"` // the shipped policy that the project's file of that name replaces
-	Turn    string      `json:"turn,omitempty"`
-	At      string      `json:"at,omitempty"` // file:line:col of the rule
-	Fault   rules.Fault `json:"fault,omitempty"`
-	Applied bool        `json:"applied"`
+	Shadows string `json:"shadows,omitempty"` // the shipped policy that the project's file of that name replaces
+	Turn    string `json:"turn,omitempty"`
+	At      string `json:"at,omitempty"` // file:line:col of the rule
+	Applied bool   `json:"applied"`
 
 	// Streak is the loop memory before the decision.
 	Streak struct {
@@ -74,6 +73,8 @@ type Head struct {
 	Success bool            `json:"success,omitempty"` // the rule that let the agent stop has success
 	Bound   string          `json:"bound,omitempty"`
 	Skipped string          `json:"skipped,omitempty"` // why no rule was tried
+	Aside   rules.Aside     `json:"aside,omitempty"`   // the same, about the loop
+	Fault   rules.Fault     `json:"fault,omitempty"`   // what kept the policy from deciding
 	Loop    *rules.LoopInfo `json:"loop,omitempty"`    // the loop that the event found
 	Error   string          `json:"error,omitempty"`
 	Limits  []rules.Limit   `json:"limits,omitempty"`
@@ -103,9 +104,9 @@ func (d *Decision) Record(private bool) Record {
 		Head: Head{
 			V: 1, ID: d.id, Time: d.Time.UTC(), Policy: d.Policy, Root: d.Root, Host: d.Event.Host, Event: d.Event.Name, Session: d.Event.SessionID,
 			Agent: d.Event.AgentID, Run: d.Event.Run, Action: v.Action, Rule: v.Rule, Reason: v.Reason, Success: v.Success, Bound: v.Bound,
-			Skipped: d.Skipped, Loop: v.Loop, Measure: v.Measure, Notices: slices.Concat(d.Notices, d.Known), Notes: d.Notes, USD: d.usd, Took: d.Took,
+			Skipped: d.Skipped, Aside: v.Aside, Fault: v.Fault, Loop: v.Loop, Measure: v.Measure, Notices: slices.Concat(d.Notices, d.Known), Notes: d.Notes, USD: d.usd, Took: d.Took,
 		},
-		Shadows: shadowed(d.Policy), Turn: d.Event.Turn, At: v.Pos.String(), Fault: v.Fault, Applied: d.Applied, Log: d.Log, Cost: v.Cost,
+		Shadows: shadowed(d.Policy), Turn: d.Event.Turn, At: v.Pos.String(), Applied: d.Applied, Log: d.Log, Cost: v.Cost,
 		Trace: v.Trace, Calls: v.Trace.Calls, Retries: d.Retries,
 	}
 	if d.Err != nil {

@@ -10,6 +10,7 @@
 //	session.id the session
 //	ralph.policy the name of the policy
 //	ralph.action continue or stop
+//	ralph.outcome how it ended, in a word of [loop.Outcome]
 //	ralph.rule the rule that decided, or the limit, such as limits.continuations
 //	ralph.applied whether it was applied: false for Preview
 //	ralph.retries how often it was made again because something had changed
@@ -22,8 +23,8 @@
 //
 // The metrics are those of the decisions that a loop records:
 //
-//	ralph.decisions a counter, by ralph.policy, ralph.event, ralph.action, ralph.rule and error.type
-//	ralph.decision.duration a histogram in seconds, by ralph.policy, ralph.event and ralph.action
+//	ralph.decisions a counter, by ralph.policy, ralph.event, ralph.action, ralph.outcome, ralph.rule and error.type
+//	ralph.decision.duration a histogram in seconds, by ralph.policy, ralph.event, ralph.action and ralph.outcome
 package otel
 
 import (
@@ -73,6 +74,7 @@ func describe(span trace.Span, d *loop.Decision) {
 		attribute.String("ralph.event", d.Event.Name),
 		attribute.String("ralph.policy", d.Policy),
 		attribute.String("ralph.action", v.Action.String()),
+		attribute.String("ralph.outcome", string(d.Outcome())),
 		attribute.String("ralph.rule", v.Rule),
 		attribute.Bool("ralph.applied", d.Applied),
 		attribute.Int("ralph.retries", d.Retries),
@@ -126,6 +128,7 @@ func (m metrics) Record(ctx context.Context, r *loop.Record) error {
 		attribute.String("ralph.policy", r.Policy),
 		attribute.String("ralph.event", r.Event),
 		attribute.String("ralph.action", r.Action.String()),
+		attribute.String("ralph.outcome", string(r.Outcome())),
 	}
 	m.decisions.Add(ctx, 1, metric.WithAttributes(append(by, known(
 		attribute.String("ralph.rule", r.Rule),

@@ -71,24 +71,24 @@ func TestSpans(t *testing.T) {
 		{name: "continue", event: stop, do: ran, want: []seen{query, {
 			Name: "ralph.decision", Parent: "request",
 			Attributes: map[string]any{"ralph.event": "Stop", "ralph.host": "codex", "ralph.decision.id": "d7", "session.id": "s1",
-				"ralph.policy": "p.yaml", "ralph.action": "continue", "ralph.rule": "left", "ralph.applied": true},
+				"ralph.policy": "p.yaml", "ralph.action": "continue", "ralph.outcome": "continued", "ralph.rule": "left", "ralph.applied": true},
 			Events: []string{"ralph.fact build build ok"},
 		}}},
 		{name: "preview", event: host.Event{}, do: func(ctx context.Context, l *loop.Loop, ev host.Event) { l.Preview(ctx, ev) }, want: []seen{query, {
 			Name: "ralph.decision", Parent: "request",
-			Attributes: map[string]any{"ralph.event": "Stop", "ralph.policy": "p.yaml", "ralph.action": "continue", "ralph.rule": "left", "ralph.applied": false},
+			Attributes: map[string]any{"ralph.event": "Stop", "ralph.policy": "p.yaml", "ralph.action": "continue", "ralph.outcome": "continued", "ralph.rule": "left", "ralph.applied": false},
 			Events:     []string{"ralph.fact build build ok"},
 		}}},
 		{name: "hook", do: func(ctx context.Context, l *loop.Loop, _ host.Event) {
 			l.Hook(ctx, nil, []byte(`{"hook_event_name": "Stop", "session_id": "s1"}`))
 		}, want: []seen{query, {
 			Name: "ralph.decision", Parent: "request",
-			Attributes: map[string]any{"ralph.event": "Stop", "session.id": "s1", "ralph.policy": "p.yaml", "ralph.action": "continue", "ralph.rule": "left", "ralph.applied": true},
+			Attributes: map[string]any{"ralph.event": "Stop", "session.id": "s1", "ralph.policy": "p.yaml", "ralph.action": "continue", "ralph.outcome": "continued", "ralph.rule": "left", "ralph.applied": true},
 			Events:     []string{"ralph.fact build build ok"},
 		}}},
 		{name: "a fact that cannot be used", fails: true, event: host.Event{}, do: ran, want: []seen{query, {
 			Name: "ralph.decision", Parent: "request",
-			Attributes: map[string]any{"ralph.event": "Stop", "ralph.policy": "p.yaml", "ralph.action": "stop", "ralph.applied": true, "error.type": "fact"},
+			Attributes: map[string]any{"ralph.event": "Stop", "ralph.policy": "p.yaml", "ralph.action": "stop", "ralph.outcome": "failed", "ralph.applied": true, "error.type": "fact"},
 			Events:     []string{"ralph.fact build build invalid"}, Status: "Error",
 		}}},
 		{name: "interrupted", event: host.Event{}, do: func(ctx context.Context, l *loop.Loop, ev host.Event) {
@@ -97,12 +97,12 @@ func TestSpans(t *testing.T) {
 			_, _ = l.Run(ctx, ev)
 		}, want: []seen{{
 			Name: "ralph.decision", Parent: "request",
-			Attributes: map[string]any{"ralph.event": "Stop", "ralph.policy": "p.yaml", "ralph.action": "stop", "ralph.applied": false, "error.type": "loop"},
+			Attributes: map[string]any{"ralph.event": "Stop", "ralph.policy": "p.yaml", "ralph.action": "stop", "ralph.outcome": "failed", "ralph.applied": false, "error.type": "loop"},
 			Status:     "Error, context canceled",
 		}}},
 		{name: "an event of no rule", event: host.Event{Name: host.PreCompact}, do: ran, want: []seen{{
 			Name: "ralph.decision", Parent: "request",
-			Attributes: map[string]any{"ralph.event": "PreCompact", "ralph.policy": "p.yaml", "ralph.action": "stop", "ralph.applied": false,
+			Attributes: map[string]any{"ralph.event": "PreCompact", "ralph.policy": "p.yaml", "ralph.action": "stop", "ralph.outcome": "skipped", "ralph.applied": false,
 				"ralph.skipped": "the policy does not decide PreCompact"},
 		}}},
 	} {
@@ -209,12 +209,13 @@ func TestMetrics(t *testing.T) {
 		}
 	}
 	want := map[string]uint64{
-		"ralph.decisions ralph.action=continue,ralph.event=Stop,ralph.policy=p.yaml,ralph.rule=left":             1,
-		"ralph.decisions ralph.action=stop,ralph.event=Stop,ralph.policy=p.yaml,ralph.rule=limits.continuations": 2,
-		"ralph.decisions error.type=fact,ralph.action=stop,ralph.event=Stop,ralph.policy=p.yaml":                 1,
-		"ralph.decisions error.type=loop,ralph.action=stop,ralph.event=Stop,ralph.policy=p.yaml":                 1,
-		"ralph.decision.duration ralph.action=continue,ralph.event=Stop,ralph.policy=p.yaml":                     1,
-		"ralph.decision.duration ralph.action=stop,ralph.event=Stop,ralph.policy=p.yaml":                         4,
+		"ralph.decisions ralph.action=continue,ralph.event=Stop,ralph.outcome=continued,ralph.policy=p.yaml,ralph.rule=left":         1,
+		"ralph.decisions ralph.action=stop,ralph.event=Stop,ralph.outcome=limit,ralph.policy=p.yaml,ralph.rule=limits.continuations": 2,
+		"ralph.decisions error.type=fact,ralph.action=stop,ralph.event=Stop,ralph.outcome=failed,ralph.policy=p.yaml":                1,
+		"ralph.decisions error.type=loop,ralph.action=stop,ralph.event=Stop,ralph.outcome=failed,ralph.policy=p.yaml":                1,
+		"ralph.decision.duration ralph.action=continue,ralph.event=Stop,ralph.outcome=continued,ralph.policy=p.yaml":                 1,
+		"ralph.decision.duration ralph.action=stop,ralph.event=Stop,ralph.outcome=limit,ralph.policy=p.yaml":                         2,
+		"ralph.decision.duration ralph.action=stop,ralph.event=Stop,ralph.outcome=failed,ralph.policy=p.yaml":                        2,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)

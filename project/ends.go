@@ -8,23 +8,15 @@ import (
 	"time"
 
 	"github.com/ralph-sdk/ralph/internal/amount"
+	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/rules"
 	"github.com/ralph-sdk/ralph/run"
 )
 
-// The results of ended loops and runs.
-const (
-	ResultDone    = "done"    // a success
-	ResultStopped = "stopped" // a rule, or none, ended it
-	ResultLimit   = "limit"   // a limit ended it
-	ResultAsked   = "asked"   // a person ended it
-	ResultFailed  = "failed"  // something kept it from working
-)
-
-// ending is an end of a run: its result, and what a person can do about it.
+// ending is an end of a run: its outcome, and what a person can do about it.
 type ending struct {
-	result string
-	advice advice // nil if there is nothing to do
+	outcome loop.Outcome
+	advice  advice // nil if there is nothing to do
 }
 
 // advice says what to do about an end, and whether that resumes the run. The text names at most one command, which is true
@@ -41,16 +33,16 @@ func resume(first, flags string) advice {
 // endings returns every end of a run.
 func endings() map[run.End]ending {
 	return map[run.End]ending{
-		"":              {"", resume("", "")}, // killed
-		run.Success:     {ResultDone, nil},
-		run.Stopped:     {ResultStopped, why},
-		run.AtLimit:     {ResultLimit, atLimit},
-		run.NoProgress:  {ResultLimit, resume("", "")},
-		run.NoReset:     {ResultLimit, func(i run.Info) (string, bool) { return resume("", " --for "+seconds(untilReset(i)))(i) }},
-		run.NoAccess:    {ResultFailed, func(i run.Info) (string, bool) { return resume("sign in to "+i.Client+" or pay, then ", "")(i) }},
-		run.TooManyFail: {ResultFailed, resume("make the agent work again, then ", "")},
-		run.Cancelled:   {ResultAsked, resume("", "")},
-		run.Failed:      {ResultFailed, resume("remove the cause, then ", "")},
+		"":              {loop.Lost, resume("", "")}, // killed
+		run.Success:     {loop.Done, nil},
+		run.Stopped:     {loop.Stopped, why},
+		run.AtLimit:     {loop.Limited, atLimit},
+		run.NoProgress:  {loop.Limited, resume("", "")},
+		run.NoReset:     {loop.Limited, func(i run.Info) (string, bool) { return resume("", " --for "+seconds(untilReset(i)))(i) }},
+		run.NoAccess:    {loop.Failed, func(i run.Info) (string, bool) { return resume("sign in to "+i.Client+" or pay, then ", "")(i) }},
+		run.TooManyFail: {loop.Failed, resume("make the agent work again, then ", "")},
+		run.Cancelled:   {loop.Asked, resume("", "")},
+		run.Failed:      {loop.Failed, resume("remove the cause, then ", "")},
 	}
 }
 
@@ -91,8 +83,8 @@ func untilReset(i run.Info) time.Duration {
 	return d
 }
 
-// Result returns how a run ended, in one word.
-func Result(e run.End) string { return cmp.Or(endings()[e].result, ResultFailed) } // an end of a later version too
+// Outcome returns how a run ended; a run without an end was killed.
+func Outcome(e run.End) loop.Outcome { return cmp.Or(endings()[e].outcome, loop.Failed) } // an end of a later version too
 
 // Advice returns what a person can do about an ended or killed run, or "". A run whose loop has ended is not resumed, and
 // one whose loop is stopped only after its start.

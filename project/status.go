@@ -104,15 +104,15 @@ type Recent struct {
 
 // Finished is a loop or a run that ended.
 type Finished struct {
-	Policy string    `json:"policy"`
-	Name   string    `json:"name,omitempty"` // the policy's name for it, "" if that is its file
-	Result string    `json:"result"`         // done, stopped, limit, asked or failed
-	At     time.Time `json:"at"`
-	By     string    `json:"by"` // rule, limit or command
-	Reason string    `json:"reason"`
-	Goal   string    `json:"goal,omitempty"` // first line of the prompt
-	File   string    `json:"file,omitempty"` // the current path of its state
-	Run    string    `json:"run,omitempty"`  // ID, if it is a run
+	Policy string       `json:"policy"`
+	Name   string       `json:"name,omitempty"` // the policy's name for it, "" if that is its file
+	Result loop.Outcome `json:"result"`
+	At     time.Time    `json:"at"`
+	By     string       `json:"by"` // rule, limit or command
+	Reason string       `json:"reason"`
+	Goal   string       `json:"goal,omitempty"` // first line of the prompt
+	File   string       `json:"file,omitempty"` // the current path of its state
+	Run    string       `json:"run,omitempty"`  // ID, if it is a run
 }
 
 // Active returns when a loop last changed or decided.
@@ -309,10 +309,18 @@ func others(policies []Policy, h history) (all []Recent) {
 	return all
 }
 
+// ended returns how a decision ended its loop. That there is none any more is no decision of a rule's.
+func ended(d Decision) loop.Outcome {
+	if o := d.Outcome(); o != loop.Idle && o != loop.Skipped {
+		return o
+	}
+	return loop.Stopped
+}
+
 // finished returns the loops and runs that ended last, latest first, except those that exist again.
 func finished(ctx context.Context, h history, runs []run.Info, exist []Loop) (all []Finished) {
 	for _, d := range h.ends {
-		f := Finished{Policy: d.Policy, Result: ResultStopped, At: d.Time, By: d.By(), Reason: d.Said(), File: d.Archived()}
+		f := Finished{Policy: d.Policy, Result: ended(d), At: d.Time, By: d.By(), Reason: d.Said(), File: d.Archived()}
 		if d.Loop != nil {
 			if d.Loop.Name != d.Loop.State {
 				f.Name = d.Loop.Name
@@ -320,14 +328,6 @@ func finished(ctx context.Context, h history, runs []run.Info, exist []Loop) (al
 			if f.File == "" && slices.ContainsFunc(exist, func(l Loop) bool { return l.Policy == d.Policy && l.File == d.Loop.State }) {
 				continue // shown with it
 			}
-		}
-		switch {
-		case d.Success:
-			f.Result = ResultDone
-		case d.Bound != "":
-			f.Result = ResultLimit
-		case d.Command != "":
-			f.Result = ResultAsked
 		}
 		f.Goal = d.Goal(ctx)
 		for _, info := range runs {
@@ -341,7 +341,7 @@ func finished(ctx context.Context, h history, runs []run.Info, exist []Loop) (al
 		if info.Ended == "" {
 			continue
 		}
-		result := Result(info.Ended)
+		result := Outcome(info.Ended)
 		if i := slices.IndexFunc(all, func(f Finished) bool { return f.Run == info.ID }); i >= 0 {
 			all[i].Result = result
 			continue

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ralph-sdk/ralph/internal/amount"
+	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/project"
 	"github.com/ralph-sdk/ralph/run"
 )
@@ -25,7 +26,7 @@ func (a *app) listRuns(ctx context.Context, p *project.Project, f runFlags) erro
 	for _, info := range all {
 		state := stateWords(info, p.Advice(ctx, info))
 		if info.Ended != "" {
-			state = project.Result(info.Ended)
+			state = string(project.Outcome(info.Ended))
 		}
 		fmt.Fprintf(a.stdout, "%s  %-9s  %-14s  %s  %s\n", info.ID, info.Client, amount.Of(info.Totals.Iterations, "iteration"), project.Short(info.Policy), state)
 	}
@@ -36,7 +37,7 @@ func (a *app) listRuns(ctx context.Context, p *project.Project, f runFlags) erro
 func stateWords(info run.Info, advice string) string {
 	switch {
 	case !info.Running:
-		return strings.TrimSuffix("killed; "+advice, "; ")
+		return strings.TrimSuffix(string(loop.Lost)+"; "+advice, "; ")
 	case info.Waiting == "":
 		return "running"
 	case info.Until == nil:

@@ -52,7 +52,7 @@ func outcomeWords(ev run.Event) string {
 
 // closing returns how a run ended, and why, without repeating what the reason begins with.
 func closing(ev run.Event) string {
-	words := project.Result(ev.Ended)
+	words := string(project.Outcome(ev.Ended))
 	rest, repeated := strings.CutPrefix(ev.Why, words)
 	switch {
 	case ev.Why == "":

@@ -1,0 +1,37 @@
+package loop_test
+
+import (
+	"testing"
+
+	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/rules"
+)
+
+// Each outcome, and which of two comes first.
+func TestOutcome(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		head loop.Head
+		want loop.Outcome
+	}{
+		{"a continue", loop.Head{Action: rules.Continue, Rule: "next"}, loop.Continued},
+		{"a stop", loop.Head{Rule: "enough"}, loop.Stopped},
+		{"no rule", loop.Head{}, loop.Stopped},
+		{"a success", loop.Head{Rule: "done", Success: true}, loop.Done},
+		{"a limit", loop.Head{Rule: "next", Bound: "limits.continuations"}, loop.Limited},
+		{"no loop", loop.Head{Skipped: "no loop", Aside: rules.NoLoop}, loop.Idle},
+		{"the loop of another session", loop.Head{Skipped: "it belongs to s2", Aside: rules.Foreign}, loop.Idle},
+		{"in a run", loop.Head{Skipped: "run r-1", Aside: rules.InRun}, loop.Idle},
+		{"a loop that is off", loop.Head{Skipped: "settings.on", Aside: rules.Off}, loop.Skipped},
+		{"all loops are off", loop.Head{Skipped: "RALPH_OFF is set"}, loop.Skipped},
+		{"a loop that a person stopped", loop.Head{Skipped: "it was stopped", Aside: rules.Stopped}, loop.Asked},
+		{"the command that ended it", loop.Head{Command: "ralph stop"}, loop.Asked},
+		{"a fault", loop.Head{Rule: "limit", Fault: rules.FaultFact}, loop.Failed},
+		{"a fault where there is no loop", loop.Head{Skipped: "no loop", Aside: rules.NoLoop, Fault: rules.FaultFact}, loop.Failed},
+		{"a store that is gone", loop.Head{Success: true, Error: "disk full"}, loop.Failed},
+	} {
+		if got := tt.head.Outcome(); got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
+		}
+	}
+}
