@@ -94,6 +94,22 @@ func (p *picture) problems(g *Graph) (problems []string) {
 			}
 		}
 	}
+	for _, w := range p.wires {
+		turn := w.y2 - gap
+		if w.lane == 0 {
+			continue
+		}
+		for _, at := range []rect{{w.x1 + 1, w.y1, w.lane - w.x1, 1}, {w.lane, w.y1, 1, turn - w.y1}, {w.x2, turn, w.lane - w.x2, 1}, {w.x2, turn, 1, gap - 1}} {
+			for _, b := range p.boxes {
+				if at.overlap(b.rect) && b.node.Kind != "include" {
+					failf("the way from %s to the limits crosses %s", w.edge.From, b.node.ID)
+				}
+			}
+			if !at.within(paper) {
+				failf("the way from %s to the limits leaves the paper", w.edge.From)
+			}
+		}
+	}
 	dots := map[[2]int]bool{}
 	lines := map[int][]rect{} // horizontal ones of facts, by place
 	for _, l := range p.lanes {

@@ -1,4 +1,5 @@
-// Package graph draws policies: as SVG, as text for Mermaid and Graphviz, and as JSON. It may change in any version.
+// Package graph draws the procedure by which a policy decides: as SVG, as text for people and for Mermaid, and as JSON.
+// It may change in any version.
 //
 // [New] returns the graph of a policy, computed from the program and [Marks] only. The texts of a policy become labels,
 // which no format interprets as its own syntax. The package leaves out the page that shows graphs. Start with [New],
@@ -23,7 +24,7 @@ type Graph struct {
 	Description string   `json:"description,omitempty"`
 	Gate        string   `json:"gate"`   // first: the first rule that holds decides; all: every continue rule that holds counts
 	Events      []string `json:"events"` // that the policy decides
-	Nodes       []Node   `json:"nodes"`  // the start, the head, the rules with their verdicts, the end; includes; facts
+	Nodes       []Node   `json:"nodes"`  // in the order in which they are tried, each question before its verdict; the facts are last
 	Edges       []Edge   `json:"edges"`
 	Counts      *Counts  `json:"counts,omitempty"`
 	Way         *Way     `json:"way,omitempty"`
@@ -32,29 +33,38 @@ type Graph struct {
 // Node is a box of a graph. Its texts are as written in the policy, each on one line and shortened to 500 characters.
 type Node struct {
 	ID      string        `json:"id"`               // r0, v0, …: unique in the graph
-	Kind    string        `json:"kind"`             // start, head, rule, verdict, end, include or fact
-	Name    string        `json:"name,omitempty"`   // of a rule, fact or include; of the head: when, on, state or owner; of the start: the events
-	Verb    string        `json:"verb,omitempty"`   // of a verdict or the end: continue, stop, done (a stop with success), note, then (effects only) or idle
+	Kind    string        `json:"kind"`             // start, head, rule, limits, verdict, end, include or fact
+	Name    string        `json:"name,omitempty"`   // of a rule, fact or include; of the head: off, when, loop.on, loop.state or loop.owner; of the start: the events
+	Verb    string        `json:"verb,omitempty"`   // of a verdict or end: continue, stop, done (a stop with success), note, then (effects only) or idle
 	Source  string        `json:"source,omitempty"` // of a fact
-	When    string        `json:"when,omitempty"`   // of a rule or the head: its condition; "" is always true
-	Text    string        `json:"text,omitempty"`   // of a verdict: its text; of a fact: what it reads; of an include: its file
+	When    string        `json:"when,omitempty"`   // of a rule, the head or the limits: the condition; "" is always true
+	Text    string        `json:"text,omitempty"`   // of a fact: what it reads; of an include: its file; of others: in words
+	Parts   []Part        `json:"parts,omitempty"`  // of a rule's verdict: its text
 	Effects []string      `json:"effects,omitempty"`
 	Unless  string        `json:"unless,omitempty"`  // of a rule: how often it decides
 	Parent  string        `json:"parent,omitempty"`  // the include with the node
 	Pos     rules.Pos     `json:"pos,omitzero"`      // of a rule or fact
-	Count   *Count        `json:"count,omitempty"`   // of a rule, with Marks.Counts
+	Count   *Count        `json:"count,omitempty"`   // of a rule, the limits or the default, with Marks.Counts
 	Outcome rules.Outcome `json:"outcome,omitempty"` // of a rule, with Marks.Way
+	mark    string        // what is next to its name
+}
+
+// Part is a part of a verdict's text.
+type Part struct {
+	When string `json:"when,omitempty"` // its condition; "" is always true
+	Text string `json:"text"`
 }
 
 // Edge connects two nodes.
 type Edge struct {
 	From string `json:"from"`
 	To   string `json:"to"`
-	// Kind is next (tried next), verdict (the decision of a rule or the head), reads (a fact that decides its reader),
-	// or shows (a fact that only texts and effects read).
-	Kind  string `json:"kind"`
-	Count *int   `json:"count,omitempty"` // how many decisions or tests went this way, with Marks.Counts
-	Way   bool   `json:"way,omitempty"`   // the marked situation went this way
+	// Kind is next (tried next), verdict (what a rule, the head or a limit decides), reads (a fact that decides its
+	// reader), or shows (a fact that only texts and effects read).
+	Kind   string `json:"kind"`
+	Answer string `json:"answer,omitempty"` // yes or no, if it leads only one of them on
+	Count  *int   `json:"count,omitempty"`  // how many decisions or tests went this way, with Marks.Counts
+	Way    bool   `json:"way,omitempty"`    // the marked situation went this way
 }
 
 // Marks are what a graph shows of a policy's use. The zero Marks show nothing.
@@ -63,19 +73,21 @@ type Marks struct {
 	Way    *Way    // nil marks none
 }
 
-// Counts has how often the rules of a policy were tried and held.
+// Counts has how often the rules of a policy were tried, held and decided.
 type Counts struct {
-	Of    string           `json:"of"` // what is counted: decisions or tests
-	Total int              `json:"total"`
-	Older int              `json:"older,omitempty"` // decisions with an older version of the policy, which do not count
-	None  int              `json:"none"`            // decisions or tests without a deciding rule
-	Rules map[string]Count `json:"-"`               // by name
+	Of     string           `json:"of"` // what is counted: decisions or tests
+	Total  int              `json:"total"`
+	Older  int              `json:"older,omitempty"` // decisions with an older version of the policy, which do not count
+	None   int              `json:"none"`            // decisions or tests without a deciding rule
+	Limits int              `json:"limits"`          // those that a limit made a stop
+	Rules  map[string]Count `json:"-"`               // by name
 }
 
-// Count is how often a rule was tried and held.
+// Count is how often a rule was tried and held, and how often it decided: its continue was given, or its stop.
 type Count struct {
 	Reached int `json:"reached"`
 	Held    int `json:"held"`
+	Decided int `json:"decided"`
 }
 
 // Add counts a decision: the outcomes of rules, and the rule, limit or error that decided.
@@ -88,10 +100,16 @@ func (c *Counts) Add(steps []*rules.Step, decided string) {
 		n.Reached++
 		if s.Outcome == rules.Holds {
 			n.Held++
+			if s.Rule == decided {
+				n.Decided++
+			}
 		}
 		c.Rules[s.Rule] = n
 	}
-	if c.Total++; len(steps) > 0 && decided == "" {
+	switch c.Total++; {
+	case strings.HasPrefix(decided, "limits."):
+		c.Limits++
+	case len(steps) > 0 && decided == "":
 		c.None++
 	}
 }
@@ -109,7 +127,9 @@ type builder struct {
 	includes []string          // open ones, by prefix
 	ids      map[string]string // of facts by name, and of includes by prefix
 	last     string            // the node before the next one, or ""
+	answer   string            // of the last node, that leads to the next one
 	onWay    bool              // the marked situation reached this node
+	given    int               // how many decisions gave a continue
 }
 
 // New returns the graph of a policy.
@@ -121,6 +141,7 @@ func New(p *rules.Program, m Marks) *Graph {
 		b.ids[f.Name] = fmt.Sprint("f", i)
 	}
 	b.node(Node{ID: "start", Kind: "start", Name: line(strings.Join(p.Events, ", "))})
+	b.head(rules.Outline{Kind: "off"})
 	for i, o := range outline[:len(outline)-len(facts)] {
 		if n := i - (len(outline) - len(facts) - len(decided)); n < 0 {
 			b.head(o)
@@ -128,14 +149,7 @@ func New(p *rules.Program, m Marks) *Graph {
 			b.rule(n, decided[n], o)
 		}
 	}
-	if b.last != "" {
-		end := Node{ID: "none", Kind: "end", Verb: "idle", Text: "no rule decides"}
-		if slices.ContainsFunc(decided, func(r *rules.Rule) bool { return r.Verb == "stop" || r.Verb == "continue" }) {
-			end.Verb = "stop"
-		}
-		b.node(end)
-		b.next(end.ID, func(c *Counts) int { return c.None })
-	}
+	b.ends(p)
 	for i, f := range facts {
 		id := b.ids[f.Name]
 		b.node(Node{ID: id, Kind: "fact", Name: f.Name, Source: f.Source.Name, Text: line(strings.Join(f.Args, " ")), Pos: f.Pos})
@@ -149,14 +163,14 @@ func (b *builder) node(n Node) { b.Nodes = append(b.Nodes, n) }
 // next connects a node with the one above it.
 func (b *builder) next(id string, count func(*Counts) int) {
 	if b.last != "" {
-		b.Edges = append(b.Edges, Edge{From: b.last, To: id, Kind: "next", Count: b.count(count), Way: b.onWay})
+		b.Edges = append(b.Edges, Edge{From: b.last, To: id, Kind: "next", Answer: b.answer, Count: b.count(count), Way: b.onWay})
 	}
-	b.last = id
+	b.last, b.answer = id, ""
 }
 
 // count returns one of the counts, nil without counts.
 func (b *builder) count(of func(*Counts) int) *int {
-	if b.Counts == nil {
+	if b.Counts == nil || of == nil {
 		return nil
 	}
 	n := of(b.Counts)
@@ -170,19 +184,30 @@ func (b *builder) reads(id, kind string, facts []string) {
 	}
 }
 
-// head adds a part of the head, and the end that it leads to.
+// head adds a question before the rules, and the end to which one answer leads. Only the first has a count: a decision
+// that ends in the head does not say where.
 func (b *builder) head(o rules.Outline) {
-	id, verdict := "h_"+o.Kind, "v_"+o.Kind
-	text := map[string]string{
-		"when": "not for this event", "on": "switched off", "state": "there is no loop", "owner": "the loop of another session",
+	q := map[string]struct{ name, when, text, ends, passes, why string }{
+		"off":   {"off", "", "RALPH_OFF, .ralph/off, ralph pause, ralph stop, or a run that decides instead", "yes", "no", "switched off"},
+		"when":  {"when", o.When, "", "no", "yes", "not for this event"},
+		"on":    {"loop.on", o.When, "", "no", "yes", "switched off"},
+		"state": {"loop.state", "not missing(" + o.Name + ")", "", "no", "yes", "there is no loop"},
+		"owner": {"loop.owner", o.When, "is empty or this session", "no", "yes", "the loop of another session"},
 	}[o.Kind]
-	b.node(Node{ID: id, Kind: "head", Name: o.Kind, When: line(cmp.Or(o.When, o.Name))})
-	b.next(id, func(c *Counts) int { return c.Total })
-	b.node(Node{ID: verdict, Kind: "verdict", Verb: "idle", Text: text})
+	n := Node{ID: "h_" + o.Kind, Kind: "head", Name: q.name, When: line(q.when), Text: q.text}
+	b.node(n)
+	b.next(n.ID, map[string]func(*Counts) int{"off": func(c *Counts) int { return c.Total }}[o.Kind])
 	ends := b.onWay && b.Way.Ended == o.Kind
-	b.Edges = append(b.Edges, Edge{From: id, To: verdict, Kind: "verdict", Way: ends})
-	b.onWay = b.onWay && !ends
-	b.reads(id, "reads", o.Reads)
+	b.verdict(Node{ID: "v_" + o.Kind, Verb: "idle", Text: q.why}, Edge{From: n.ID, Answer: q.ends, Way: ends})
+	b.answer, b.onWay = q.passes, b.onWay && !ends
+	b.reads(n.ID, "reads", o.Reads)
+}
+
+// verdict adds a verdict, and what leads to it.
+func (b *builder) verdict(n Node, e Edge) {
+	n.Kind, e.To, e.Kind = "verdict", n.ID, "verdict"
+	b.node(n)
+	b.Edges = append(b.Edges, e)
 }
 
 // rule adds a rule and its decision.
@@ -197,31 +222,97 @@ func (b *builder) rule(i int, r *rules.Rule, o rules.Outline) {
 	if b.Counts != nil {
 		count := b.Counts.Rules[r.Name]
 		n.Count = &count
+		if r.Verb == "continue" {
+			b.given += count.Decided
+		}
 	}
 	if b.Way != nil {
 		step := slices.IndexFunc(b.Way.Steps, func(s *rules.Step) bool { return s.Rule == r.Name })
 		if b.onWay = b.onWay && step >= 0; step >= 0 {
 			n.Outcome = b.Way.Steps[step].Outcome
+			n.mark = string(n.Outcome)
 		}
 	}
 	b.node(n)
 	b.next(n.ID, func(*Counts) int { return n.Count.Reached })
 	b.reads(n.ID, "reads", o.Reads)
 	b.reads(n.ID, "shows", o.Shows)
-	v := Node{ID: fmt.Sprint("v", i), Kind: "verdict", Verb: cmp.Or(r.Verb, "then"), Text: line(o.Text), Parent: n.Parent}
+	v := Node{ID: fmt.Sprint("v", i), Verb: cmp.Or(r.Verb, "then"), Parent: n.Parent}
 	if r.Success {
 		v.Verb = "done"
+	}
+	for _, t := range o.Text {
+		v.Parts = append(v.Parts, Part{line(t.When), line(t.Text)})
 	}
 	for _, e := range o.Effects {
 		v.Effects = append(v.Effects, line(e))
 	}
-	b.node(v)
-	holds := n.Outcome == rules.Holds
-	b.Edges = append(b.Edges, Edge{From: n.ID, To: v.ID, Kind: "verdict", Count: b.count(func(*Counts) int { return n.Count.Held }), Way: b.onWay && holds})
-	decides := r.Verb == "stop" || r.Verb == "continue" && b.Gate != "all"
-	if b.onWay = b.onWay && !(holds && decides); decides && o.When == "" && r.Unless == nil {
-		b.last = "" // nothing passes it
+	if c := n.Count; c != nil && c.Decided != c.Held && (r.Verb == "stop" || r.Verb == "continue") {
+		v.mark = fmt.Sprint("decided ", c.Decided)
 	}
+	holds, always := n.Outcome == rules.Holds, o.When == "" && r.Unless == nil
+	e := Edge{From: n.ID, Count: b.count(func(*Counts) int { return n.Count.Held }), Way: b.onWay && holds && (r.Verb != "stop" || r.Name == b.Way.Decided)}
+	if !always {
+		e.Answer = "yes"
+	}
+	b.verdict(v, e)
+	if r.Verb == "continue" {
+		e.From, e.To, e.Kind, e.Answer = v.ID, "limits", "next", ""
+		b.Edges = append(b.Edges, e)
+	}
+	if r.Verb == "stop" || r.Verb == "continue" && b.Gate != "all" {
+		b.answer = "no"
+		if b.onWay = b.onWay && !holds; always {
+			b.last = "" // nothing passes it
+		}
+	}
+}
+
+// ends adds what decides if no rule does, and the limits of those that continue.
+func (b *builder) ends(p *rules.Program) {
+	if b.last != "" {
+		end := Node{ID: "none", Kind: "end", Name: "default", Verb: "idle", Text: "the default: no rule decides"}
+		if slices.ContainsFunc(p.Rules(), func(r *rules.Rule) bool { return r.Verb == "stop" || r.Verb == "continue" }) {
+			end.Verb = "stop"
+		}
+		if c := b.Counts; c != nil {
+			end.Count = &Count{c.None, c.None, c.None}
+		}
+		b.node(end)
+		b.onWay = b.onWay && b.Way.Decided == ""
+		b.next(end.ID, func(c *Counts) int { return c.None })
+	}
+	limited := b.Way != nil && strings.HasPrefix(b.Way.Decided, "limits.")
+	wanted := slices.DeleteFunc(slices.Clone(b.Edges), func(e Edge) bool { return e.To != "limits" })
+	if len(wanted) == 0 {
+		return
+	}
+	n := Node{ID: "limits", Kind: "limits", Name: "limits", When: reached(p.Limits())}
+	if c := b.Counts; c != nil {
+		n.Count = &Count{b.given + c.Limits, c.Limits, c.Limits}
+	}
+	b.node(n)
+	b.verdict(Node{ID: "v_limits", Verb: "stop", Text: "a limit is reached"}, Edge{From: n.ID, Answer: "yes", Count: b.count(func(c *Counts) int { return c.Limits }), Way: limited})
+	b.node(Node{ID: "continue", Kind: "end", Verb: "continue", Text: "the agent gets the text"})
+	b.last, b.answer, b.onWay = n.ID, "no", !limited && slices.ContainsFunc(wanted, func(e Edge) bool { return e.Way })
+	b.next("continue", func(*Counts) int { return b.given })
+}
+
+// reached returns the condition under which a limit is reached.
+func reached(l rules.Limits) string {
+	all := fmt.Sprintf("failures > %d or continuations >= %d or total >= %d or elapsed >= %s", l.Failures, l.Continuations, l.Total, amount.Time(l.Elapsed))
+	if l.HasRepeats {
+		all += fmt.Sprint(" or repeats >= ", l.Repeats)
+	}
+	for _, o := range []struct {
+		name string
+		most float64 // 0 is no limit
+	}{{"iterations", float64(l.Iterations)}, {"tokens", float64(l.Tokens)}, {"cost", l.Cost}} {
+		if o.most > 0 {
+			all += fmt.Sprintf(" or %s >= %.12g", o.name, o.most)
+		}
+	}
+	return all
 }
 
 // include opens and closes includes according to the name of a rule, and returns the ID of the innermost.
@@ -251,7 +342,12 @@ func (b *builder) include(r *rules.Rule) string {
 func (n *Node) texts() (all []text) {
 	put := func(f font, s string, most int) {
 		if s != "" {
-			all = append(all, text{f, s, most})
+			all = append(all, text{f, s, most, 0})
+		}
+	}
+	more := func(n int) {
+		if n > 0 {
+			put(quietFont, fmt.Sprintf("and %d more", n), 1)
 		}
 	}
 	name := n.Name
@@ -263,14 +359,24 @@ func (n *Node) texts() (all []text) {
 	if n.When == "" && n.Kind == "rule" {
 		put(codeFont, "always", 1)
 	}
-	put(codeFont, n.When, 5)
+	put(codeFont, n.When, map[bool]int{true: 8, false: 5}[n.Kind == "limits"])
 	put(map[bool]font{true: codeFont, false: textFont}[n.Kind == "fact"], n.Text, 3)
+	for _, part := range n.Parts[:min(6, len(n.Parts))] {
+		t := text{textFont, part.Text, 3, 0}
+		if len(n.Parts) > 1 {
+			t.most = 2
+		}
+		if part.When != "" {
+			put(codeFont, "when "+part.When, 2)
+			t.indent = padding
+		}
+		all = append(all, t)
+	}
+	more(len(n.Parts) - 6)
 	for _, e := range n.Effects[:min(3, len(n.Effects))] {
 		put(codeFont, e, 2)
 	}
-	if more := len(n.Effects) - 3; more > 0 {
-		put(quietFont, fmt.Sprintf("and %d more", more), 1)
-	}
+	more(len(n.Effects) - 3)
 	put(quietFont, n.Unless, 1)
 	return all
 }

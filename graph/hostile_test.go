@@ -134,7 +134,7 @@ func TestHostile(t *testing.T) {
 		if styles != 1 || !strings.Contains(shown.String(), line(text)) {
 			t.Errorf("%q: %d styles, or the text is not shown", name, styles)
 		}
-		for format, out := range map[string]string{"svg": shown.String(), "mermaid": string(mermaidOf(t, g)), "dot": string(g.Dot())} {
+		for format, out := range map[string]string{"svg": shown.String(), "mermaid": string(mermaidOf(t, g)), "text": g.Text(80)} {
 			for _, r := range out {
 				if !unicode.IsPrint(r) && r != '\n' {
 					t.Errorf("%q: %s has %U", name, format, r)
@@ -148,20 +148,20 @@ func TestHostile(t *testing.T) {
 }
 
 func TestLabels(t *testing.T) {
-	for _, tt := range []struct{ in, line, mermaid, dot string }{
-		{`a < b and c > "d"`, `a < b and c > "d"`, `a #60; b and c #62; #34;d#34;`, `a < b and c > \"d\"`},
-		{`end`, `end`, `end`, `end`},
-		{"`md` #35; & \\N", "`md` #35; & \\N", `#96;md#96; #35;35#59; #38; #92;N`, "`md` #35; &amp; \\\\N"},
-		{"%%{init}%%", "%%{init}%%", "#37;#37;#123;init#125;#37;#37;", "%%{init}%%"},
-		{"1. one - two", "1. one - two", "1#46; one #45; two", "1. one - two"},
-		{"a/b.c-d", "a/b.c-d", "a/b.c-d", "a/b.c-d"},
-		{"x\u202Ey\n z\x00", `x\u202ey z\x00`, `x#92;u202ey z#92;x00`, `x\\u202ey z\\x00`},
-		{"\xff", "\uFFFD", "\uFFFD", "\uFFFD"},
-		{"e\u0301\u0301\u0301\u0301", "e\u0301\u0301", "e\u0301\u0301", "e\u0301\u0301"},
+	for _, tt := range []struct{ in, line, mermaid string }{
+		{`a < b and c > "d"`, `a < b and c > "d"`, `a #60; b and c #62; #34;d#34;`},
+		{`end`, `end`, `end`},
+		{"`md` #35; & \\N", "`md` #35; & \\N", `#96;md#96; #35;35#59; #38; #92;N`},
+		{"%%{init}%%", "%%{init}%%", "#37;#37;#123;init#125;#37;#37;"},
+		{"1. one - two", "1. one - two", "1#46; one #45; two"},
+		{"a/b.c-d", "a/b.c-d", "a/b.c-d"},
+		{"x\u202Ey\n z\x00", `x\u202ey z\x00`, `x#92;u202ey z#92;x00`},
+		{"\xff", "\uFFFD", "\uFFFD"},
+		{"e\u0301\u0301\u0301\u0301", "e\u0301\u0301", "e\u0301\u0301"},
 	} {
 		got := tt
 		got.line = line(tt.in)
-		got.mermaid, got.dot = mermaidText(got.line), dotText(got.line)
+		got.mermaid = mermaidText(got.line)
 		if diff := cmp.Diff(tt, got, cmp.AllowUnexported(tt)); diff != "" {
 			t.Errorf("%q (-want +got)\n%s", tt.in, diff)
 		}

@@ -147,7 +147,7 @@ func (f font) wrap(s string, width float64, most int) []string {
 // otherwise after a separator in a path or name. It never leaves a line nearly empty.
 func (f font) breakAt(s []rune, n int) int {
 	blank, part := 0, 0
-	for i := n; i > n*2/5; i-- {
+	for i := n; i > n/3; i-- {
 		switch rest := string(s[i:min(i+5, len(s))]); {
 		case s[i] != ' ':
 			if part == 0 && strings.ContainsRune("/._-,=(", s[i-1]) {

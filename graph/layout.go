@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // The columns, in pixels. Boxes begin at multiples of step; readers connect at multiples of step, facts half a step
@@ -47,11 +48,12 @@ type box struct {
 	over   int // of a row: its beginning, including the includes that it opens
 }
 
-// text is a string with its font and maximum number of lines.
+// text is a string with its font, maximum number of lines, and indentation.
 type text struct {
-	font font
-	s    string
-	most int
+	font   font
+	s      string
+	most   int
+	indent int
 }
 
 // label is one line of text.
@@ -67,11 +69,12 @@ func (l label) rect() rect {
 	return rect{l.x, l.y - h*3/4, int(l.font.width(l.text)) + 1, h}
 }
 
-// wire is an arrow.
+// wire is an arrow: straight, or from a continue to the limits by the lane to the right of everything.
 type wire struct {
 	edge   *Edge
 	x1, y1 int
 	x2, y2 int
+	lane   int // its place, 0 if the arrow is straight
 	dashed bool
 }
 
@@ -99,10 +102,11 @@ type plan struct {
 	into  map[string][]*Edge // reads, by reader
 	y     int
 	rules int // the left edge of the column
+	inset int // of the boxes of includes, at most
 }
 
-// layout places everything: rules in one column in order, verdicts to their right, facts to their left at their first
-// reader, and between them a lane for each fact.
+// layout places everything: questions in one column in the order in which they are asked, verdicts to their right, and
+// right of these the lane of continues; facts to their left at their first reader, and between them a lane for each fact.
 func (g *Graph) layout() *picture {
 	p := &plan{g: g, pic: &picture{}, boxes: map[string]*box{}, into: map[string][]*Edge{}}
 	reads := map[string]bool{}
@@ -112,22 +116,22 @@ func (g *Graph) layout() *picture {
 			reads[e.From] = true
 		}
 	}
-	inset := unit * p.nesting()
+	p.inset = unit * p.nesting()
 	facts := slices.ContainsFunc(g.Nodes, func(n Node) bool { return n.Kind == "fact" })
-	p.rules = margin + inset
+	p.rules = margin + p.inset
 	if facts {
 		p.rules += factWidth + 2*unit
 	}
 	p.head()
-	p.column(inset)
+	p.column()
 	if facts {
 		p.facts()
-		p.lanes(inset)
+		p.lanes()
 	}
+	pic := p.pic
+	pic.width = p.rules + textWidth + p.inset + margin
 	p.arrows()
 	p.foot(reads)
-	pic := p.pic
-	pic.width = p.rules + textWidth + inset + margin
 	pic.height = p.y + margin
 	return pic
 }
@@ -150,9 +154,9 @@ const textWidth = ruleWidth + arrowWidth + verdictSize
 // lines returns the labels of texts below y, and their bottom.
 func lines(x, y, width int, texts []text) (labels []label, bottom int) {
 	for _, t := range texts {
-		for _, l := range t.font.wrap(t.s, float64(width), t.most) {
+		for _, l := range t.font.wrap(t.s, float64(width-t.indent), t.most) {
 			y += t.font.height()
-			labels = append(labels, label{t.font, x, y - t.font.height()/4, l})
+			labels = append(labels, label{t.font, x + t.indent, y - t.font.height()/4, l})
 		}
 	}
 	return labels, y
@@ -167,9 +171,9 @@ func (p *plan) write(width int, texts ...text) {
 // head writes the description of the policy.
 func (p *plan) head() {
 	p.y = margin - 4
-	p.write(textWidth, text{titleFont, line(p.g.Policy), 1}, text{textFont, p.g.Description, 2})
+	p.write(textWidth, text{titleFont, line(p.g.Policy), 1, 0}, text{textFont, p.g.Description, 2, 0})
 	if p.g.Gate == "all" {
-		p.write(textWidth, text{quietFont, "Every continue rule that holds counts, not only the first.", 1})
+		p.write(textWidth, text{quietFont, "Every continue rule that holds counts, up to a stop rule that holds.", 1, 0})
 	}
 	p.y += gap
 }
@@ -178,7 +182,7 @@ func (p *plan) head() {
 func grid(y int) int { return (y + step - 1) / step * step }
 
 // column places everything except the facts.
-func (p *plan) column(inset int) {
+func (p *plan) column() {
 	var open []*box
 	p.y = grid(p.y)
 	leave := func(parent string) {
@@ -197,15 +201,18 @@ func (p *plan) column(inset int) {
 		case "include":
 			leave(n.Parent)
 			over = cmp.Or(over, p.y)
-			width := inset - unit*len(open)
+			width := p.inset - unit*len(open)
 			b := &box{node: n, rect: rect{x: p.rules - width, y: p.y, w: textWidth + 2*width}, title: n.caption()}
 			p.add(b)
 			name := includeFont.one(n.caption(), textWidth-4*unit)
 			b.labels = append(b.labels, label{includeFont, p.rules + 3*unit, p.y + 20, name})
 			open = append(open, b)
 			p.y += 3 * step
-		case "start", "head", "rule", "end":
+		case "start", "head", "rule", "limits", "end":
 			leave(n.Parent)
+			if n.Kind == "limits" { // with room for the lane that leads there
+				p.y += gap
+			}
 			row = &box{node: n, rect: rect{p.rules, p.y, ruleWidth, 0}, over: cmp.Or(over, p.y)}
 			over = 0
 			p.fill(row)
@@ -238,9 +245,9 @@ func (p *plan) fill(b *box) {
 	for _, t := range texts[1:] {
 		b.title += " " + t.s
 	}
-	if n.Outcome != "" { // to the right of the name
-		w := int(quietFont.width(string(n.Outcome))) + 1
-		b.labels = append(b.labels, label{quietFont, b.right() - side - w, b.y + padding - 2 + nameFont.height()*3/4, string(n.Outcome)})
+	if n.mark != "" { // to the right of the name
+		w := int(quietFont.width(n.mark)) + 1
+		b.labels = append(b.labels, label{quietFont, b.right() - side - w, b.y + padding - 2 + nameFont.height()*3/4, n.mark})
 		texts[0].s = nameFont.one(texts[0].s, float64(b.w-2*side-w-unit))
 	}
 	labels, bottom := lines(b.x+side, b.y+padding-2, b.w-2*side, texts)
@@ -289,7 +296,7 @@ func (p *plan) facts() {
 }
 
 // lanes adds a vertical line for each fact that is read, and moves everything else to the right.
-func (p *plan) lanes(inset int) {
+func (p *plan) lanes() {
 	var all []*lane
 	lanes := map[string]*lane{}
 	for i := range p.g.Nodes {
@@ -337,7 +344,7 @@ func (p *plan) lanes(inset int) {
 			}
 		}
 	}
-	right := p.rules + shift - inset - unit - 2
+	right := p.rules + shift - p.inset - unit - 2
 	for _, l := range all {
 		l.x = right - int(pitch*float64(l.index))
 		for i := range l.taps {
@@ -350,25 +357,28 @@ func (p *plan) lanes(inset int) {
 	p.rules += shift
 }
 
-// arrows connects rules to the next ones and to their verdicts.
+// arrows connects questions to the next ones and to their verdicts, and continues to the limits. Those on the marked way
+// are drawn last.
 func (p *plan) arrows() {
+	write := func(x, y int, s string) {
+		if s != "" {
+			p.pic.labels = append(p.pic.labels, label{countFont, x, y, s})
+		}
+	}
 	for i := range p.g.Edges {
 		e := &p.g.Edges[i]
 		from, to := p.boxes[e.From], p.boxes[e.To]
-		var w wire
-		switch e.Kind {
-		case "next":
-			x := from.x + 2*unit
-			w = wire{edge: e, x1: x, y1: from.bottom(), x2: x, y2: to.y}
-			if e.Count != nil {
-				p.pic.labels = append(p.pic.labels, label{countFont, x + unit, to.over - 8, short(*e.Count)})
-			}
-		case "verdict":
+		w := wire{edge: e, x1: from.x + 2*unit, y1: from.bottom(), x2: from.x + 2*unit, y2: to.y}
+		switch {
+		case e.Kind == "next" && from.node.Kind == "verdict":
+			w = wire{edge: e, x1: from.right(), y1: from.y + from.h/2, x2: to.x + to.w/2, y2: to.y, lane: p.pic.width - unit}
+		case e.Kind == "next":
+			write(w.x1+unit, to.over-8, e.label())
+		case e.Kind == "verdict":
 			y := from.y + 2*unit
 			w = wire{edge: e, x1: from.right(), y1: y, x2: to.x, y2: y, dashed: to.node.Verb == "note" || to.node.Verb == "then"}
-			if e.Count != nil {
-				p.pic.labels = append(p.pic.labels, label{countFont, w.x1 + 4, y - 5, short(*e.Count)})
-			}
+			write(w.x1+4, y-5, e.Answer)
+			write(w.x1+4, y+countFont.height(), strings.TrimSpace(strings.TrimPrefix(e.label(), e.Answer)))
 		default:
 			continue
 		}
@@ -377,26 +387,43 @@ func (p *plan) arrows() {
 		}
 		p.pic.wires = append(p.pic.wires, w)
 	}
+	slices.SortStableFunc(p.pic.wires, func(a, b wire) int { return cmp.Compare(a.order(), b.order()) })
 }
 
-// foot explains the marks.
+// order returns 1 for a wire above the others, 0 for others.
+func (w wire) order() int {
+	if w.edge.Way {
+		return 1
+	}
+	return 0
+}
+
+// foot explains the picture.
 func (p *plan) foot(read map[string]bool) {
 	p.y += gap
-	say := func(s string) { p.write(p.rules+textWidth-margin, text{quietFont, s, 2}) }
+	say := func(s string) { p.write(p.rules+textWidth-margin, text{quietFont, s, 2, 0}) }
 	if len(read) > 0 {
 		say("A filled dot: the fact decides. An open dot: only texts or effects read it.")
 	}
 	if slices.ContainsFunc(p.g.Nodes, func(n Node) bool { return n.Kind == "fact" && !read[n.ID] }) {
 		say("A dashed fact: no rule reads it.")
 	}
-	if c := p.g.Counts; c != nil {
+	for _, s := range p.g.notes() {
+		say(s)
+	}
+}
+
+// notes explains the marks.
+func (g *Graph) notes() (all []string) {
+	if c := g.Counts; c != nil {
 		counted := fmt.Sprintf("Counts: %d %s.", c.Total, c.Of)
 		if c.Older > 0 {
 			counted += fmt.Sprintf(" %d more are of an older version of the policy.", c.Older)
 		}
-		say(counted)
+		all = append(all, counted)
 	}
-	if w := p.g.Way; w != nil {
-		say("The thick line is the way of one situation: " + cmp.Or(line(w.Decided), "no rule") + " decided.")
+	if w := g.Way; w != nil {
+		all = append(all, "The marked way is that of one situation: "+cmp.Or(line(w.Decided), "no rule")+" decided.")
 	}
+	return all
 }

@@ -5,17 +5,16 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 )
 
-// rendered writes the graphs of hostile and random policies in a format, and returns the files.
-func rendered(t *testing.T, format func(*testing.T, *Graph) []byte) (files []string) {
+// rendered writes the graphs of hostile and random policies for Mermaid, and returns the files.
+func rendered(t *testing.T) (files []string) {
 	dir := t.TempDir()
 	write := func(name string, g *Graph) {
 		file := filepath.Join(dir, name)
-		if err := os.WriteFile(file, format(t, g), 0o600); err != nil {
+		if err := os.WriteFile(file, mermaidOf(t, g), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		files = append(files, file)
@@ -48,26 +47,8 @@ func TestMermaidParses(t *testing.T) {
 		t.Fatal(err)
 	}
 	node := exec.CommandContext(t.Context(), "node", "--input-type=module", "--eval", string(script))
-	node.Dir, node.Stdin = dir, strings.NewReader(strings.Join(rendered(t, mermaidOf), "\n"))
+	node.Dir, node.Stdin = dir, strings.NewReader(strings.Join(rendered(t), "\n"))
 	if out, err := node.CombinedOutput(); err != nil {
 		t.Errorf("mermaid: %v\n%s", err, out)
-	}
-}
-
-// nop reads what dot reads, but makes no picture of it, which takes minutes for a large graph.
-func TestDotParses(t *testing.T) {
-	files := rendered(t, func(_ *testing.T, g *Graph) []byte { return g.Dot() })
-	hostile := slices.DeleteFunc(slices.Clone(files), func(f string) bool { return !strings.HasPrefix(filepath.Base(f), "hostile") })
-	for tool, args := range map[string][]string{"nop": files, "dot": append([]string{"-Tcanon"}, hostile...)} {
-		program, err := exec.LookPath(tool)
-		if err != nil {
-			t.Skipf("Graphviz is not installed: %v", err)
-		}
-		cmd := exec.CommandContext(t.Context(), program, args...)
-		var problems strings.Builder
-		cmd.Stderr = &problems
-		if err := cmd.Run(); err != nil || problems.Len() > 0 {
-			t.Errorf("%s: %v\n%s", tool, err, problems.String())
-		}
 	}
 }

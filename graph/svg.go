@@ -138,7 +138,10 @@ func (d *drawing) arrow(w wire) {
 		class, half = class+" way", max(half, 6)
 	}
 	line, head := fmt.Sprintf("V%d", w.y2-long), fmt.Sprintf("l%d -%dh-%dz", half, long, 2*half)
-	if w.y1 == w.y2 {
+	switch {
+	case w.lane > 0:
+		line = fmt.Sprintf("H%dV%dH%d%s", w.lane, w.y2-gap, w.x2, line)
+	case w.y1 == w.y2:
 		line, head = fmt.Sprintf("H%d", w.x2-long), fmt.Sprintf("l-%d -%dv%dz", long, half, 2*half)
 	}
 	d.addf(`<g class="%s"><path class="w" d="M%d %d%s"/><path class="a" d="M%d %d%s"/></g>`+"\n", class, w.x1, w.y1, line, w.x2, w.y2, head)

@@ -1,11 +1,58 @@
 package graph
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 )
+
+// Text returns the graph without its facts for people, in lines of at most this many characters: each question with its
+// condition, and below it what the answer decides that does not lead to the next question.
+func (g *Graph) Text(width int) string {
+	var b strings.Builder
+	write := func(format string, args ...any) {
+		b.WriteString(cut(strings.TrimRight(fmt.Sprintf(format, args...), " ,:"), width) + "\n")
+	}
+	write("%s: %s", line(g.Policy), g.Description)
+	for i := range g.Nodes {
+		n := &g.Nodes[i]
+		texts := n.texts()
+		var said []string
+		for _, t := range texts[1:] {
+			said = append(said, t.s)
+		}
+		from := slices.IndexFunc(g.Edges, func(e Edge) bool { return e.To == n.ID && (e.Kind == "verdict" || n.Kind == "end") })
+		switch {
+		case n.Kind == "include" || n.Kind == "fact":
+		case from >= 0:
+			e, mark := &g.Edges[from], n.mark
+			if mark != "" {
+				mark = " (" + mark + ")"
+			}
+			answer := strings.TrimLeft(e.label()+" → ", " ")
+			write("%s%s%s%s: %s", map[bool]string{true: "  * ", false: "    "}[e.Way], answer, texts[0].s, mark, strings.Join(said, ", "))
+		case n.Count != nil:
+			write("%s (%d): %s", n.Name, n.Count.Reached, strings.Join(said, ", "))
+		default:
+			write("%s: %s", n.Name, strings.Join(said, ", "))
+		}
+	}
+	for _, s := range g.notes() {
+		write("%s", s)
+	}
+	return b.String()
+}
+
+// label returns the answer and the count of an edge.
+func (e *Edge) label() string {
+	if e.Count == nil {
+		return e.Answer
+	}
+	return strings.TrimSpace(e.Answer + " " + short(*e.Count))
+}
 
 // Mermaid's limits without configuration: it rejects longer texts and more edges.
 const (
@@ -21,28 +68,45 @@ func (g *Graph) Mermaid() ([]byte, error) {
 			return []byte(text), nil
 		}
 	}
-	return nil, errors.New("the policy has too many rules for Mermaid; the formats svg and dot can draw it")
+	return nil, errors.New("the policy has too many rules for Mermaid; the format svg can draw it")
 }
 
 // mermaid returns the graph with this much detail, and the number of its edges.
 func (g *Graph) mermaid(detail int) (s string, edges int) {
 	var b strings.Builder
 	b.WriteString("flowchart TD\n")
-	g.nested(detail > 2, func(n *Node) {
-		texts := n.texts()
-		if detail == 0 {
-			texts = texts[:1]
+	shapes := map[string]string{
+		"continue": `>"%s"]`, "stop": `{{"%s"}}`, "done": `[["%s"]]`, "note": `[/"%s"/]`, "idle": `("%s")`, "start": `(["%s"])`, "fact": `[("%s")]`,
+	}
+	inside := []string{""}
+	leave := func(parent string) {
+		for ; inside[len(inside)-1] != parent; inside = inside[:len(inside)-1] {
+			b.WriteString("end\n")
 		}
-		for i := range texts {
-			if detail == 1 {
-				texts[i].most = 1
+	}
+	for i := range g.Nodes {
+		n := &g.Nodes[i]
+		leave(n.Parent)
+		switch {
+		case n.Kind == "include":
+			inside = append(inside, n.ID)
+			fmt.Fprintf(&b, "subgraph %s[\"%s\"]\n", n.ID, mermaidText(n.caption()))
+		case n.Kind != "fact" || detail > 2:
+			texts := n.texts()
+			if detail == 0 {
+				texts = texts[:1]
 			}
+			var lines []string
+			for _, t := range texts {
+				if detail == 1 {
+					t.most = 1
+				}
+				lines = append(lines, codeFont.wrap(t.s, codeFont.width(strings.Repeat(" ", 50)), t.most)...)
+			}
+			fmt.Fprintf(&b, "%s"+cmp.Or(shapes[n.look()], `["%s"]`)+":::%s\n", n.ID, mermaidText(strings.Join(lines, "\n")), n.look())
 		}
-		shape, _ := n.shapes()
-		fmt.Fprintf(&b, "%s"+shape+":::%s\n", n.ID, mermaidText(wrapped(texts)), n.look())
-	}, func(n *Node) {
-		fmt.Fprintf(&b, "subgraph %s[\"%s\"]\n", n.ID, mermaidText(n.caption()))
-	}, func() { b.WriteString("end\n") })
+	}
+	leave("")
 	way := ""
 	for _, e := range g.Edges {
 		arrow := "-->"
@@ -52,8 +116,8 @@ func (g *Graph) mermaid(detail int) (s string, edges int) {
 			}
 			arrow = map[string]string{"reads": "-.->", "shows": "-.-"}[e.Kind]
 		}
-		if e.Count != nil {
-			arrow += fmt.Sprintf("|%d|", *e.Count)
+		if label := e.label(); label != "" {
+			arrow += "|" + label + "|"
 		}
 		fmt.Fprintf(&b, "%s %s %s\n", e.From, arrow, e.To)
 		if e.Way {
@@ -92,97 +156,10 @@ func mermaidText(s string) string {
 	return b.String()
 }
 
-// Dot returns the graph for Graphviz.
-func (g *Graph) Dot() []byte {
-	var b strings.Builder
-	colors := palette(light)
-	b.WriteString("digraph policy {\ngraph [rankdir=TB, fontname=\"Helvetica\"]\nnode [fontname=\"Helvetica\", fontsize=11]\nedge [fontname=\"Helvetica\", fontsize=10]\n")
-	g.nested(true, func(n *Node) {
-		style := ""
-		if fill := colors[n.Verb+"-fill"]; fill != "" {
-			style = fmt.Sprintf(", style=filled, fillcolor=%q, color=%q, fontcolor=%q", fill, colors[n.Verb+"-line"], colors[n.Verb+"-text"])
-		}
-		_, shape := n.shapes()
-		fmt.Fprintf(&b, "%s [label=\"%s\", shape=%s%s]\n", n.ID, dotText(wrapped(n.texts())), shape, style)
-	}, func(n *Node) {
-		fmt.Fprintf(&b, "subgraph cluster_%s {\nlabel=\"%s\"\n", n.ID, dotText(n.caption()))
-	}, func() { b.WriteString("}\n") })
-	for _, e := range g.Edges {
-		with := map[string]string{"reads": "style=dashed, constraint=false ", "shows": "style=dotted, constraint=false "}[e.Kind]
-		if e.Count != nil {
-			with += fmt.Sprintf("label=\"%d\" ", *e.Count)
-		}
-		if e.Way {
-			with += fmt.Sprintf("penwidth=3, color=%q", colors["way"])
-		}
-		fmt.Fprintf(&b, "%s -> %s [%s]\n", e.From, e.To, strings.TrimSpace(with))
-	}
-	b.WriteString("}\n")
-	return []byte(b.String())
-}
-
-// dotText returns a text as the content of a quoted string, in which entities also count.
-func dotText(s string) string {
-	return strings.NewReplacer(`\`, `\\`, `"`, `\"`, "&", "&amp;", "\n", `\n`).Replace(s)
-}
-
-// shapes returns the shape of a node: in Mermaid around its label, in DOT by name.
-func (n *Node) shapes() (mermaid, dot string) {
-	switch n.look() {
-	case "continue":
-		return `>"%s"]`, "cds"
-	case "stop":
-		return `{{"%s"}}`, "octagon"
-	case "done":
-		return `[["%s"]]`, "doubleoctagon"
-	case "note":
-		return `[/"%s"/]`, "note"
-	case "then":
-		return `["%s"]`, "component"
-	case "idle":
-		return `("%s")`, "ellipse"
-	case "start":
-		return `(["%s"])`, "ellipse"
-	case "fact":
-		return `[("%s")]`, "cylinder"
-	}
-	return `["%s"]`, "box"
-}
-
 // look returns the class for the shape and colour of a node.
 func (n *Node) look() string {
 	if n.Verb != "" {
 		return n.Verb
 	}
 	return n.Kind
-}
-
-// wrapped returns texts in lines of 50 characters.
-func wrapped(texts []text) string {
-	var lines []string
-	for _, t := range texts {
-		lines = append(lines, codeFont.wrap(t.s, codeFont.width(strings.Repeat(" ", 50)), t.most)...)
-	}
-	return strings.Join(lines, "\n")
-}
-
-// nested calls node for the nodes, with or without facts, and open and shut around the content of each include.
-func (g *Graph) nested(facts bool, node, open func(n *Node), shut func()) {
-	inside := []string{""}
-	for i := range g.Nodes {
-		n := &g.Nodes[i]
-		for ; inside[len(inside)-1] != n.Parent; inside = inside[:len(inside)-1] {
-			shut()
-		}
-		switch {
-		case n.Kind == "include":
-			inside = append(inside, n.ID)
-			open(n)
-		case facts || n.Kind != "fact":
-			node(n)
-		}
-	}
-	for range inside[1:] {
-		shut()
-	}
 }

@@ -1,6 +1,10 @@
 package rules
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/ralph-sdk/ralph/internal/yamltree"
+)
 
 // Outline is a part of a policy as it is written, for pictures and other tools.
 type Outline struct {
@@ -10,10 +14,13 @@ type Outline struct {
 	// Operands lists the operands in the condition of a rule, or of when, as written, with their not, each once, in the
 	// order of the text. [OperandStep].Text of a trace has the same strings.
 	Operands []string
-	Text     string   // of a rule: the text of its verb
-	Effects  []string // of a rule, such as "archive: state"
-	Reads    []string // the facts that decide it, also through lets; of a fact: those in its arguments
-	Shows    []string // of a rule: the facts that only its texts and effects read
+	Text     []struct {
+		When string // "" is always
+		Text string
+	} // of a rule: the parts of the text of its verb, with their conditions
+	Effects []string // of a rule, such as "archive: state"
+	Reads   []string // the facts that decide it, also through lets; of a fact: those in its arguments
+	Shows   []string // of a rule: the facts that only its texts and effects read
 }
 
 // Outline returns the parts of the policy: its head in the order in which it is evaluated, then its rules and its facts as
@@ -50,7 +57,13 @@ func (p *Program) Outline() []Outline {
 func (p *Program) outlined(r *Rule) Outline {
 	o := Outline{Kind: "rule", Name: r.Name, When: r.when.written(), Operands: r.when.texts(), Reads: factsIn(nil, r.when)}
 	if r.text != nil {
-		o.Text = r.text.written()
+		passages(r.text.node, func(when []*yamltree.Node, n *yamltree.Node) {
+			var all []string
+			for _, w := range when {
+				all = append(all, w.Value)
+			}
+			o.Text = append(o.Text, struct{ When, Text string }{conjunction(all), strings.TrimRight(n.Value, " \t\r\n")})
+		})
 	}
 	var shown []*cond
 	texts, paths := []*text{r.text, r.notice, r.log}, []*path(nil)
@@ -121,15 +134,20 @@ func (c *cond) written() string {
 	c.walk(func(o *operand) {
 		if o.snippet != last {
 			last = o.snippet
-			all = append(all, strings.Join(strings.Fields(last.src), " "))
+			all = append(all, last.src)
 		}
 	})
-	if len(all) > 1 {
-		for i, text := range all {
-			if strings.Contains(text, " or ") || strings.Contains(text, "||") || strings.Contains(text, "?") {
-				all[i] = "(" + text + ")"
-			}
+	return conjunction(all)
+}
+
+// conjunction returns conditions, of which all must hold, on one line.
+func conjunction(all []string) string {
+	for i, text := range all {
+		text = strings.Join(strings.Fields(text), " ")
+		if len(all) > 1 && (strings.Contains(text, " or ") || strings.Contains(text, "||") || strings.Contains(text, "?")) {
+			text = "(" + text + ")"
 		}
+		all[i] = text
 	}
 	return strings.Join(all, " and ")
 }

@@ -27,10 +27,10 @@ type graphFlags struct {
 
 func (a *app) graphCommand() *cobra.Command {
 	var f graphFlags
-	formats, themes := []string{"svg", "mermaid", "dot", "json"}, []string{"light", "dark", "auto"}
+	formats, themes := []string{"text", "svg", "mermaid", "json"}, []string{"light", "dark", "auto"}
 	cmd := &cobra.Command{
 		Use:   "graph [POLICY]",
-		Short: "Draw a policy: its rules, what they decide, and the facts that they read",
+		Short: "Draw how a policy decides: its rules, what they decide, and the facts that they read",
 		Args:  atMostOne("policy"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
@@ -38,7 +38,7 @@ func (a *app) graphCommand() *cobra.Command {
 				return fmt.Errorf("-o names the file to write; for the format of the picture write --format %s", f.out)
 			case f.log && f.tests:
 				return errors.New("--log and --tests exclude each other")
-			case cmd.Flags().Changed("theme") && f.format != "svg":
+			case cmd.Flags().Changed("theme") && f.format != "" && f.format != "svg":
 				return errors.New("--theme needs --format svg")
 			}
 			return a.graph(cmd.Context(), workspace.OrDefault(args)[0], f)
@@ -46,7 +46,7 @@ func (a *app) graphCommand() *cobra.Command {
 	}
 	fl := cmd.Flags()
 	fl.StringVarP(&f.out, "output", "o", "", "write to this `file` (default: stdout)")
-	fl.StringVar(&f.format, "format", "svg", "draw as "+alternatives(formats))
+	fl.StringVar(&f.format, "format", "", "draw as "+alternatives(formats)+" (default: text on a terminal, else svg)")
 	restrict(cmd, "format", &f.format, formats...)
 	fl.StringVar(&f.theme, "theme", "auto", "use these colours in an SVG: light, dark, or auto (those of the reader)")
 	restrict(cmd, "theme", &f.theme, themes...)
@@ -180,12 +180,20 @@ func endedAt(r loop.Record) string {
 }
 
 func (a *app) writeGraph(ctx context.Context, g *graph.Graph, f graphFlags) (err error) {
+	terminal, shown := terminalOf(unscreened(a.stdout))
+	if f.format == "" && shown && f.out == "" {
+		f.format = "text"
+	}
 	var out []byte
 	switch f.format {
+	case "text":
+		width := 100
+		if shown {
+			width = widthOf(terminal)
+		}
+		out = []byte(g.Text(width))
 	case "mermaid":
 		out, err = g.Mermaid()
-	case "dot":
-		out = g.Dot()
 	case "json":
 		out, err = asJSON(g)
 	default:
@@ -196,8 +204,6 @@ func (a *app) writeGraph(ctx context.Context, g *graph.Graph, f graphFlags) (err
 		return err
 	case f.out != "":
 		return rewrite(ctx, f.out, func([]byte) ([]byte, error) { return out, nil })
-	case f.format == "svg" && a.fileOut() == a.stdout:
-		return errors.New("an SVG is not for a terminal: write it to a file with -o FILE, or print text with --format mermaid")
 	}
 	_, err = a.stdout.Write(out)
 	return err

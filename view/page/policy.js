@@ -58,16 +58,18 @@ export async function policyView({ id, query }, { source }) {
   nodes.filter((n) => n.kind !== "include" && n.kind !== "fact").forEach((n, i) => groups[i] && boxes.set(n.id, groups[i]));
 
   // The table
-  const deciding = nodes.filter((n) => n.kind === "rule" || n.kind === "head");
+  const deciding = nodes.filter((n) => /rule|head|limits/.test(n.kind) || n.name === "default");
   const reads = (n) => edges.filter((e) => e.to === n.id && /reads|shows/.test(e.kind)).map((e) => nodes.find((m) => m.id === e.from)?.name);
   const choose = (n) => light(chosen = n, true);
   const onLink = (n) => ({ onfocus: () => light(n), onblur: () => light(chosen), onclick: (e) => { e.preventDefault(); choose(n); } });
   for (const n of deciding) {
-    const p = place(n.pos), v = verdictOf.get(n.id);
+    const p = place(n.pos), v = n.kind === "end" ? n : verdictOf.get(n.id);
+    const says = v?.parts?.map((part) => (part.when ? `when ${part.when}: ` : "") + part.text).join(" ") ?? v?.text ?? "";
     const cells = [
-      p ? el("a", { href: href("policy", id, p), ...onLink(n) }, bdi(n.name, "name")) : bdi(n.name, "name"), n.when ? code(n.when) : "always",
-      v && [el("strong", { class: "k-" + v.verb }, visible(v.verb)), " ", bdi(cut(v.text ?? "", 160))], bdi([...new Set(reads(n))].join(", ")),
-      ...(counts ? [n.count && count(n.count.reached ?? 0), n.count && count(n.count.held ?? 0)] : []),
+      p ? el("a", { href: href("policy", id, p), ...onLink(n) }, bdi(n.name, "name")) : bdi(n.name, "name"),
+      n.when || n.text ? [n.when && code(n.when), " ", n !== v && n.text && bdi(n.text)] : "always",
+      v && [el("strong", { class: "k-" + v.verb }, visible(v.verb)), " ", bdi(cut(says, 160))], bdi([...new Set(reads(n))].join(", ")),
+      ...(counts ? ["reached", "held", "decided"].map((of) => n.count && count(n.count[of])) : []),
     ];
     rows.set(n.id, el("tr", {}, cells.map((c) => el("td", {}, c))));
     for (const target of [boxes.get(n.id), boxes.get(v?.id), rows.get(n.id)]) if (target) bind(target, n);
@@ -85,7 +87,7 @@ export async function policyView({ id, query }, { source }) {
       el("p", {}, counts && quiet(`${plural(counts.total, "decision")} of this version${older}. `), link(href("timeline", "", { policy: name }), "Decisions")),
       el("div", { class: "both" }, policy.svg && picture, files.length > 0 && el("div", { class: "files" }, tabs, body)),
       deciding.length > 0 && section("The graph as a table",
-        table("Rules in order", ["rule", "when", "decides", "reads", ...(counts ? ["tried", "held"] : [])], [...rows.values()])),
+        table("In the order in which they are tried", ["name", "when", "decides", "reads", ...(counts ? ["tried", "held", "decided"] : [])], [...rows.values()])),
     ],
     shown() {
       toLine(at.line, true);
