@@ -129,6 +129,7 @@ type builder struct {
 	last     string            // the node before the next one, or ""
 	answer   string            // of the last node, that leads to the next one
 	onWay    bool              // the marked situation reached this node
+	counts   Counts            // none without Marks.Counts
 	given    int               // how many decisions gave a continue
 }
 
@@ -136,6 +137,9 @@ type builder struct {
 func New(p *rules.Program, m Marks) *Graph {
 	g := &Graph{V: 1, Policy: p.Name, Description: line(p.Description), Gate: p.Gate, Events: slices.Clone(p.Events), Counts: m.Counts, Way: m.Way}
 	b := &builder{Graph: g, ids: map[string]string{}, onWay: m.Way != nil, last: "start"}
+	if m.Counts != nil {
+		b.counts = *m.Counts
+	}
 	outline, facts, decided := p.Outline(), p.Facts(), p.Rules()
 	for i, f := range facts {
 		b.ids[f.Name] = fmt.Sprint("f", i)
@@ -161,20 +165,19 @@ func New(p *rules.Program, m Marks) *Graph {
 func (b *builder) node(n Node) { b.Nodes = append(b.Nodes, n) }
 
 // next connects a node with the one above it.
-func (b *builder) next(id string, count func(*Counts) int) {
+func (b *builder) next(id string, count *int) {
 	if b.last != "" {
-		b.Edges = append(b.Edges, Edge{From: b.last, To: id, Kind: "next", Answer: b.answer, Count: b.count(count), Way: b.onWay})
+		b.Edges = append(b.Edges, Edge{From: b.last, To: id, Kind: "next", Answer: b.answer, Count: count, Way: b.onWay})
 	}
 	b.last, b.answer = id, ""
 }
 
-// count returns one of the counts, nil without counts.
-func (b *builder) count(of func(*Counts) int) *int {
-	if b.Counts == nil || of == nil {
+// counted returns what is counted, nil without counts.
+func counted[T any](b *builder, what T) *T {
+	if b.Counts == nil {
 		return nil
 	}
-	n := of(b.Counts)
-	return &n
+	return &what
 }
 
 // reads connects a reader with its facts.
@@ -196,7 +199,7 @@ func (b *builder) head(o rules.Outline) {
 	}[o.Kind]
 	n := Node{ID: "h_" + o.Kind, Kind: "head", Name: q.name, When: line(q.when), Text: q.text}
 	b.node(n)
-	b.next(n.ID, map[string]func(*Counts) int{"off": func(c *Counts) int { return c.Total }}[o.Kind])
+	b.next(n.ID, map[string]*int{"off": counted(b, b.counts.Total)}[o.Kind])
 	ends := b.onWay && b.Way.Ended == o.Kind
 	b.verdict(Node{ID: "v_" + o.Kind, Verb: "idle", Text: q.why}, Edge{From: n.ID, Answer: q.ends, Way: ends})
 	b.answer, b.onWay = q.passes, b.onWay && !ends
@@ -219,13 +222,11 @@ func (b *builder) rule(i int, r *rules.Rule, o rules.Outline) {
 			n.Unless += " in " + amount.Time(u.Within)
 		}
 	}
-	if b.Counts != nil {
-		count := b.Counts.Rules[r.Name]
-		n.Count = &count
-		if r.Verb == "continue" {
-			b.given += count.Decided
-		}
+	count, decides := b.counts.Rules[r.Name], r.Verb == "stop" || r.Verb == "continue"
+	if r.Verb == "continue" {
+		b.given += count.Decided
 	}
+	n.Count = counted(b, count)
 	if b.Way != nil {
 		step := slices.IndexFunc(b.Way.Steps, func(s *rules.Step) bool { return s.Rule == r.Name })
 		if b.onWay = b.onWay && step >= 0; step >= 0 {
@@ -234,7 +235,7 @@ func (b *builder) rule(i int, r *rules.Rule, o rules.Outline) {
 		}
 	}
 	b.node(n)
-	b.next(n.ID, func(*Counts) int { return n.Count.Reached })
+	b.next(n.ID, counted(b, count.Reached))
 	b.reads(n.ID, "reads", o.Reads)
 	b.reads(n.ID, "shows", o.Shows)
 	v := Node{ID: fmt.Sprint("v", i), Verb: cmp.Or(r.Verb, "then"), Parent: n.Parent}
@@ -247,11 +248,11 @@ func (b *builder) rule(i int, r *rules.Rule, o rules.Outline) {
 	for _, e := range o.Effects {
 		v.Effects = append(v.Effects, line(e))
 	}
-	if c := n.Count; c != nil && c.Decided != c.Held && (r.Verb == "stop" || r.Verb == "continue") {
-		v.mark = fmt.Sprint("decided ", c.Decided)
+	if decides && count.Decided != count.Held {
+		v.mark = fmt.Sprint("decided ", count.Decided)
 	}
 	holds, always := n.Outcome == rules.Holds, o.When == "" && r.Unless == nil
-	e := Edge{From: n.ID, Count: b.count(func(*Counts) int { return n.Count.Held }), Way: b.onWay && holds && (r.Verb != "stop" || r.Name == b.Way.Decided)}
+	e := Edge{From: n.ID, Count: counted(b, count.Held), Way: b.onWay && holds && (r.Verb != "stop" || r.Name == b.Way.Decided)}
 	if !always {
 		e.Answer = "yes"
 	}
@@ -260,7 +261,7 @@ func (b *builder) rule(i int, r *rules.Rule, o rules.Outline) {
 		e.From, e.To, e.Kind, e.Answer = v.ID, "limits", "next", ""
 		b.Edges = append(b.Edges, e)
 	}
-	if r.Verb == "stop" || r.Verb == "continue" && b.Gate != "all" {
+	if decides && (r.Verb == "stop" || b.Gate != "all") {
 		b.answer = "no"
 		if b.onWay = b.onWay && !holds; always {
 			b.last = "" // nothing passes it
@@ -275,27 +276,23 @@ func (b *builder) ends(p *rules.Program) {
 		if slices.ContainsFunc(p.Rules(), func(r *rules.Rule) bool { return r.Verb == "stop" || r.Verb == "continue" }) {
 			end.Verb = "stop"
 		}
-		if c := b.Counts; c != nil {
-			end.Count = &Count{c.None, c.None, c.None}
-		}
+		none := b.counts.None
+		end.Count = counted(b, Count{none, none, none})
 		b.node(end)
 		b.onWay = b.onWay && b.Way.Decided == ""
-		b.next(end.ID, func(c *Counts) int { return c.None })
+		b.next(end.ID, counted(b, none))
 	}
 	limited := b.Way != nil && strings.HasPrefix(b.Way.Decided, "limits.")
 	wanted := slices.DeleteFunc(slices.Clone(b.Edges), func(e Edge) bool { return e.To != "limits" })
 	if len(wanted) == 0 {
 		return
 	}
-	n := Node{ID: "limits", Kind: "limits", Name: "limits", When: reached(p.Limits())}
-	if c := b.Counts; c != nil {
-		n.Count = &Count{b.given + c.Limits, c.Limits, c.Limits}
-	}
-	b.node(n)
-	b.verdict(Node{ID: "v_limits", Verb: "stop", Text: "a limit is reached"}, Edge{From: n.ID, Answer: "yes", Count: b.count(func(c *Counts) int { return c.Limits }), Way: limited})
+	stops := b.counts.Limits
+	b.node(Node{ID: "limits", Kind: "limits", Name: "limits", When: reached(p.Limits()), Count: counted(b, Count{b.given + stops, stops, stops})})
+	b.verdict(Node{ID: "v_limits", Verb: "stop", Text: "a limit is reached"}, Edge{From: "limits", Answer: "yes", Count: counted(b, stops), Way: limited})
 	b.node(Node{ID: "continue", Kind: "end", Verb: "continue", Text: "the agent gets the text"})
-	b.last, b.answer, b.onWay = n.ID, "no", !limited && slices.ContainsFunc(wanted, func(e Edge) bool { return e.Way })
-	b.next("continue", func(*Counts) int { return b.given })
+	b.last, b.answer, b.onWay = "limits", "no", !limited && slices.ContainsFunc(wanted, func(e Edge) bool { return e.Way })
+	b.next("continue", counted(b, b.given))
 }
 
 // reached returns the condition under which a limit is reached.
