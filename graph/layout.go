@@ -357,8 +357,7 @@ func (p *plan) lanes() {
 	p.rules += shift
 }
 
-// arrows connects questions to the next ones and to their verdicts, and continues to the limits. Those on the marked way
-// are drawn last.
+// arrows connects questions to the next ones and to their verdicts, and continues to the limits.
 func (p *plan) arrows() {
 	write := func(x, y int, s string) {
 		if s != "" {
@@ -387,15 +386,6 @@ func (p *plan) arrows() {
 		}
 		p.pic.wires = append(p.pic.wires, w)
 	}
-	slices.SortStableFunc(p.pic.wires, func(a, b wire) int { return cmp.Compare(a.order(), b.order()) })
-}
-
-// order returns 1 for a wire above the others, 0 for others.
-func (w wire) order() int {
-	if w.edge.Way {
-		return 1
-	}
-	return 0
 }
 
 // foot explains the picture.

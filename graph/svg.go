@@ -27,8 +27,12 @@ func (g *Graph) SVG(theme string) []byte {
 			d.group("fact unread", b, shape(b))
 		}
 	}
-	for _, w := range pic.wires {
-		d.arrow(w)
+	for _, way := range []bool{false, true} { // the marked way is above the others
+		for _, w := range pic.wires {
+			if w.edge.Way == way {
+				d.arrow(w)
+			}
+		}
 	}
 	for _, b := range pic.boxes {
 		if kind := b.node.Kind; kind != "include" && kind != "fact" {

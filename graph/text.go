@@ -157,9 +157,4 @@ func mermaidText(s string) string {
 }
 
 // look returns the class for the shape and colour of a node.
-func (n *Node) look() string {
-	if n.Verb != "" {
-		return n.Verb
-	}
-	return n.Kind
-}
+func (n *Node) look() string { return cmp.Or(n.Verb, n.Kind) }
