@@ -5,7 +5,7 @@ import "github.com/ralph-sdk/ralph/rules"
 // Outcome is how a decision, a loop or a run ended, in one word.
 type Outcome string
 
-// The outcomes. docs/concepts.md says which of them has which exit status.
+// The outcomes. docs/run.md has the exit status of each.
 const (
 	Continued Outcome = "continued" // the agent continues
 	Done      Outcome = "done"      // the rule that let the agent stop has success
@@ -41,4 +41,10 @@ func (h Head) Outcome() Outcome {
 }
 
 // Outcome returns how the decision ended, see [Head.Outcome].
-func (d *Decision) Outcome() Outcome { return d.Record(false).Outcome() }
+func (d *Decision) Outcome() Outcome {
+	if d == nil || d.Verdict == nil || d.Err != nil {
+		return Failed
+	}
+	v := d.Verdict
+	return Head{Fault: v.Fault, Aside: v.Aside, Skipped: d.Skipped, Bound: v.Bound, Action: v.Action, Success: v.Success}.Outcome()
+}

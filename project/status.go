@@ -309,7 +309,7 @@ func others(policies []Policy, h history) (all []Recent) {
 	return all
 }
 
-// ended returns how a decision ended its loop. That there is none any more is no decision of a rule's.
+// ended returns how a decision ended its loop, whose file may be gone by then.
 func ended(d Decision) loop.Outcome {
 	if o := d.Outcome(); o != loop.Idle && o != loop.Skipped {
 		return o
