@@ -167,6 +167,7 @@ rules:
 			v := (&world{facts: tt.facts, names: object{"said": func(string) bool { return true }}}).eval(load(t, files{"policy.yaml": head + done}))
 			want := &rules.Verdict{Rule: "done", Reason: "all is done", Success: tt.want == ""}
 			if tt.want != "" {
+				want.Reason += ", but " + tt.want
 				want.Problems = problems("the rule done is no success: " + tt.want)
 			}
 			if diff := cmp.Diff(want, v, cmpopts.IgnoreFields(rules.Verdict{}, "Pos", "Parts", "Memory", "Cost", "Trace")); diff != "" {

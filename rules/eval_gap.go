@@ -61,12 +61,11 @@ func (ev *evaluation) noSection(o *operand) *gap {
 	return nil
 }
 
-// succeeds reports whether a stop rule that holds means that the work is done. Where a checklist that it read has no
-// box, nothing was done, unless the rule says empty: ok.
-func (ev *evaluation) succeeds(r *Rule) bool {
+// hollow returns why a rule with success that holds does not mean that the work is done, or nil: where a checklist that it
+// read has no box, nothing was done, unless the rule says empty: ok.
+func (ev *evaluation) hollow(r *Rule) *sentence {
 	if !r.Success || r.Empty || ev.gap == nil || ev.gap.lack != hollow {
-		return r.Success
+		return nil
 	}
-	ev.reportInstead(sentencef("the rule %s is no success: %s", r.Name, ev.gap.why), true)
-	return false
+	return &ev.gap.why
 }

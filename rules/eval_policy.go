@@ -339,10 +339,16 @@ rules:
 		case outcome != Holds:
 		case r.Verb == verbStop:
 			if chosen == nil {
-				v.Rule, v.Pos, v.Success = r.Name, r.Pos, ev.succeeds(r)
+				hollow := ev.hollow(r) // rendering reads other lists
+				v.Rule, v.Pos, v.Success = r.Name, r.Pos, r.Success && hollow == nil
 				ev.quoted = false
 				v.Reason = escape.Person(ev.render(r.text))
 				v.Private = ev.quoted
+				if hollow != nil {
+					v.Reason += ", but " + hollow.full
+					v.Private = v.Private || hollow.private()
+					ev.reportInstead(sentencef("the rule %s is no success: %s", r.Name, *hollow), true)
+				}
 				ev.parts = append(ev.parts, r)
 			}
 			break rules
