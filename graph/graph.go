@@ -62,7 +62,7 @@ type Edge struct {
 	// Kind is next (tried next), verdict (what a rule, the head or a limit decides), reads (a fact that decides its
 	// reader), or shows (a fact that only texts and effects read).
 	Kind   string `json:"kind"`
-	Answer string `json:"answer,omitempty"` // yes or no, if it leads only one of them on
+	Answer string `json:"answer,omitempty"` // yes or no, the answer that leads this way; "" if both do
 	Count  *int   `json:"count,omitempty"`  // how many decisions or tests went this way, with Marks.Counts
 	Way    bool   `json:"way,omitempty"`    // the marked situation went this way
 }
@@ -190,19 +190,23 @@ func (b *builder) reads(id, kind string, facts []string) {
 // head adds a question before the rules, and the end to which one answer leads. Only the first has a count: a decision
 // that ends in the head does not say where.
 func (b *builder) head(o rules.Outline) {
-	q := map[string]struct{ name, when, text, ends, passes, why string }{
-		"off":   {"off", "", "RALPH_OFF, .ralph/off, ralph pause, ralph stop, or a run that decides instead", "yes", "no", "switched off"},
-		"when":  {"when", o.When, "", "no", "yes", "not for this event"},
-		"on":    {"loop.on", o.When, "", "no", "yes", "switched off"},
-		"state": {"loop.state", "not missing(" + o.Name + ")", "", "no", "yes", "there is no loop"},
-		"owner": {"loop.owner", o.When, "is empty or this session", "no", "yes", "the loop of another session"},
+	q := map[string]struct{ name, when, text, why string }{
+		"off":   {"off", "", "RALPH_OFF, .ralph/off, ralph pause, ralph stop, or a run that decides instead", "switched off"},
+		"when":  {"when", o.When, "", "not for this event"},
+		"on":    {"loop.on", o.When, "", "switched off"},
+		"state": {"loop.state", "not missing(" + o.Name + ")", "", "there is no loop"},
+		"owner": {"loop.owner", o.When, "is empty or this session", "the loop of another session"},
 	}[o.Kind]
+	end, pass, count := "no", "yes", (*int)(nil)
+	if o.Kind == "off" {
+		end, pass, count = "yes", "no", counted(b, b.counts.Total)
+	}
 	n := Node{ID: "h_" + o.Kind, Kind: "head", Name: q.name, When: line(q.when), Text: q.text}
 	b.node(n)
-	b.next(n.ID, map[string]*int{"off": counted(b, b.counts.Total)}[o.Kind])
+	b.next(n.ID, count)
 	ends := b.onWay && b.Way.Ended == o.Kind
-	b.verdict(Node{ID: "v_" + o.Kind, Verb: "idle", Text: q.why}, Edge{From: n.ID, Answer: q.ends, Way: ends})
-	b.answer, b.onWay = q.passes, b.onWay && !ends
+	b.verdict(Node{ID: "v_" + o.Kind, Verb: "idle", Text: q.why}, Edge{From: n.ID, Answer: end, Way: ends})
+	b.answer, b.onWay = pass, b.onWay && !ends
 	b.reads(n.ID, "reads", o.Reads)
 }
 

@@ -42,9 +42,8 @@ func (h Head) Outcome() Outcome {
 
 // Outcome returns how the decision ended, see [Head.Outcome].
 func (d *Decision) Outcome() Outcome {
-	if d == nil || d.Verdict == nil || d.Err != nil {
+	if d == nil || d.Verdict == nil {
 		return Failed
 	}
-	v := d.Verdict
-	return Head{Fault: v.Fault, Aside: v.Aside, Skipped: d.Skipped, Bound: v.Bound, Action: v.Action, Success: v.Success}.Outcome()
+	return d.head().Outcome()
 }

@@ -90,6 +90,21 @@ type Head struct {
 	Took    time.Duration  `json:"took_ns"`          // the time to decide
 }
 
+// head returns the head of the record, with private values.
+func (d *Decision) head() Head {
+	v := d.Verdict
+	h := Head{
+		V: 1, ID: d.id, Time: d.Time.UTC(), Policy: d.Policy, Root: d.Root, Host: d.Event.Host, Event: d.Event.Name, Session: d.Event.SessionID,
+		Agent: d.Event.AgentID, Run: d.Event.Run, Action: v.Action, Rule: v.Rule, Reason: v.Reason, Success: v.Success, Bound: v.Bound,
+		Skipped: d.Skipped, Aside: v.Aside, Fault: v.Fault, Loop: v.Loop, Measure: v.Measure,
+		Notices: slices.Concat(d.Notices, d.Known), Notes: d.Notes, USD: d.usd, Took: d.Took,
+	}
+	if d.Err != nil {
+		h.Error = d.Err.Error()
+	}
+	return h
+}
+
 // Record returns the decision as the log has it. Unless private, private values and texts for the agent appear as
 // sizes. The trace is that of the loop: it has private values only with [WithPrivate].
 func (d *Decision) Record(private bool) Record {
@@ -101,16 +116,8 @@ func (d *Decision) Record(private bool) Record {
 		d.id = cmp.Or(d.Event.ID, store.LineID(d.Time))
 	}
 	r := Record{
-		Head: Head{
-			V: 1, ID: d.id, Time: d.Time.UTC(), Policy: d.Policy, Root: d.Root, Host: d.Event.Host, Event: d.Event.Name, Session: d.Event.SessionID,
-			Agent: d.Event.AgentID, Run: d.Event.Run, Action: v.Action, Rule: v.Rule, Reason: v.Reason, Success: v.Success, Bound: v.Bound,
-			Skipped: d.Skipped, Aside: v.Aside, Fault: v.Fault, Loop: v.Loop, Measure: v.Measure, Notices: slices.Concat(d.Notices, d.Known), Notes: d.Notes, USD: d.usd, Took: d.Took,
-		},
-		Shadows: shadowed(d.Policy), Turn: d.Event.Turn, At: v.Pos.String(), Applied: d.Applied, Log: d.Log, Cost: v.Cost,
+		Head: d.head(), Shadows: shadowed(d.Policy), Turn: d.Event.Turn, At: v.Pos.String(), Applied: d.Applied, Log: d.Log, Cost: v.Cost,
 		Trace: v.Trace, Calls: v.Trace.Calls, Retries: d.Retries,
-	}
-	if d.Err != nil {
-		r.Error = d.Err.Error()
 	}
 	if r.Hint = d.Hint; !private {
 		if d.Hint != "" {

@@ -14,10 +14,8 @@ type Outline struct {
 	// Operands lists the operands in the condition of a rule, or of when, as written, with their not, each once, in the
 	// order of the text. [OperandStep].Text of a trace has the same strings.
 	Operands []string
-	Text     []struct {
-		When string // "" is always
-		Text string
-	} // of a rule: the parts of the text of its verb, with their conditions
+	// Text has the parts of the text of a rule's verb, each with its condition, "" for always.
+	Text    []struct{ When, Text string }
 	Effects []string // of a rule, such as "archive: state"
 	Reads   []string // the facts that decide it, also through lets; of a fact: those in its arguments
 	Shows   []string // of a rule: the facts that only its texts and effects read

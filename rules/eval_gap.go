@@ -14,14 +14,18 @@ type gap struct {
 
 // noBox returns the gap of a checklist without items.
 func (g *gathered) noBox(f *Fact) *gap {
-	at := masked(g.Path, g.masked)
-	switch {
-	case g.Path == "":
-		at = public(f.Name)
-	case g.defaulted:
-		return &gap{sentencef("there is no %s", at), hollow}
+	if g.defaulted && g.Path != "" {
+		return &gap{sentencef("there is no %s", g.place(f)), hollow}
 	}
-	return &gap{sentencef("%s has no box", at), hollow}
+	return &gap{sentencef("%s has no box", g.place(f)), hollow}
+}
+
+// place returns the path of a fact, otherwise its name.
+func (g *gathered) place(f *Fact) sentence {
+	if g.Path == "" {
+		return public(f.Name)
+	}
+	return masked(g.Path, g.masked)
 }
 
 // noSection returns the gap of a checklist that an operand reads, if no box of it is in a section that the operand asks
@@ -40,22 +44,20 @@ func (ev *evaluation) noSection(o *operand) *gap {
 		var has []string
 		for _, item := range list {
 			if fields, ok := item.(map[string]any); ok {
-				section, _ := fields["section"].(string)
-				has = append(has, section)
+				if section, _ := fields["section"].(string); !slices.Contains(has, section) {
+					has = append(has, section)
+				}
 			}
 		}
 		for _, want := range o.sections {
 			if slices.Contains(has, want) {
 				continue
 			}
-			at, help := masked(g.Path, g.masked), nearest.DidYouMean(want, slices.Compact(has))
-			if g.Path == "" {
-				at = public(f.Name)
-			}
+			help := nearest.DidYouMean(want, has)
 			if help != "" {
 				help = "; " + help
 			}
-			return &gap{sentencef("%s has no box in a section named %q%s", at, want, help), hollow}
+			return &gap{sentencef("%s has no box in a section named %q%s", g.place(f), want, help), hollow}
 		}
 	}
 	return nil

@@ -11,7 +11,6 @@ import (
 	"github.com/ralph-sdk/ralph/internal/escape"
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/project"
-	"github.com/ralph-sdk/ralph/rules"
 )
 
 // maxText is how many characters of a text a row has.
@@ -57,27 +56,19 @@ func newRow(d project.Decision) row {
 
 // kind returns what a row is, in one word: its colour and its shape.
 func kind(d project.Decision) string {
-	switch {
+	switch o := d.Outcome(); {
 	case d.V != 1:
 		return "newer"
-	case d.Error != "":
-		return "error"
-	case d.Command != "":
-		return "command"
-	case d.Skipped != "":
-		return "pause"
-	case d.Bound != "":
-		return "limit"
-	case d.Rule == "" && len(d.Noted) > 0:
+	case o == loop.Stopped && d.Rule == "" && len(d.Noted) > 0:
 		return "note"
-	case d.Rule == "":
+	case o == loop.Stopped && d.Rule == "":
 		return "none"
-	case d.Action == rules.Continue:
-		return "continue"
-	case d.Success:
-		return "done"
+	default:
+		return map[loop.Outcome]string{
+			loop.Failed: "error", loop.Asked: "command", loop.Skipped: "pause", loop.Idle: "pause", loop.Limited: "limit",
+			loop.Continued: "continue", loop.Done: "done", loop.Stopped: "stop",
+		}[o]
 	}
-	return "stop"
 }
 
 // short cuts a text.

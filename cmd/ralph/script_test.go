@@ -26,7 +26,8 @@ import (
 //
 //	exec PROGRAM ARG…        run it; it must succeed, after a ! it must fail
 //	advice RE                run the command that a line of the last program's output that matches RE names, as it
-//	                         is printed there; it must succeed, after a ! it must fail, and must not print the line again
+//	                         is printed there; it must succeed, after a ! it must fail, and must not print the line again.
+//	                         What asks a person gets --yes
 //	status N                 the exit status of the program that ran last
 //	stdout RE, stderr RE     what it printed matches; after a ! it does not
 //	stdin FILE               what the next program reads
