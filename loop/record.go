@@ -55,16 +55,19 @@ type Record struct {
 
 // Head is what a [Record] says of a decision without explaining it.
 type Head struct {
-	V       int             `json:"v"`  // the version, 1
-	ID      string          `json:"id"` // of this decision: the event's, otherwise one that sorts after earlier ones
-	Time    time.Time       `json:"time"`
-	Policy  string          `json:"policy"`
-	Digest  string          `json:"digest,omitempty"` // of the policy, its includes and its schemas
-	Root    string          `json:"root,omitempty"`
-	Host    string          `json:"host,omitempty"`
-	Event   string          `json:"event"`
-	Session string          `json:"session,omitempty"`
-	Agent   string          `json:"agent,omitempty"`
+	V       int       `json:"v"`  // the version, 1
+	ID      string    `json:"id"` // of this decision: the event's, otherwise one that sorts after earlier ones
+	Time    time.Time `json:"time"`
+	Policy  string    `json:"policy"`
+	Digest  string    `json:"digest,omitempty"` // of the policy, its includes and its schemas
+	Root    string    `json:"root,omitempty"`
+	Host    string    `json:"host,omitempty"`
+	Event   string    `json:"event"`
+	Session string    `json:"session,omitempty"`
+	Agent   string    `json:"agent,omitempty"`
+	// SessionFile is the path of the session's file, whose change is a sign of life.
+	SessionFile string `json:"session_file,omitempty"`
+
 	Run     string          `json:"run,omitempty"` // ID of the run of ralph run, if it comes from one
 	Action  rules.Action    `json:"action"`
 	Command string          `json:"command,omitempty"` // that ended the loop, such as ralph stop; then there is no event and no decision
@@ -95,7 +98,7 @@ func (d *Decision) head() Head {
 	v := d.Verdict
 	h := Head{
 		V: 1, ID: d.id, Time: d.Time.UTC(), Policy: d.Policy, Root: d.Root, Host: d.Event.Host, Event: d.Event.Name, Session: d.Event.SessionID,
-		Agent: d.Event.AgentID, Run: d.Event.Run, Action: v.Action, Rule: v.Rule, Reason: v.Reason, Success: v.Success, Bound: v.Bound,
+		Agent: d.Event.AgentID, SessionFile: d.Event.TranscriptPath, Run: d.Event.Run, Action: v.Action, Rule: v.Rule, Reason: v.Reason, Success: v.Success, Bound: v.Bound,
 		Skipped: d.Skipped, Aside: v.Aside, Fault: v.Fault, Loop: v.Loop, Measure: v.Measure,
 		Notices: slices.Concat(d.Notices, d.Known), Notes: d.Notes, USD: d.usd, Took: d.Took,
 	}

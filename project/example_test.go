@@ -57,7 +57,7 @@ rules:
 	stopped, err := p.Stop(ctx, nil, "")
 	fmt.Println(len(stopped), "stopped,", err)
 	// Output:
-	// todo running todo.json
+	// todo ready todo.json
 	// {
 	//   "text": "Write the report",
 	//   "max": 5

@@ -274,8 +274,9 @@ type session struct{ policy, host, session, agent string }
 
 // A history is the content of a project's log.
 type history struct {
-	latest []Decision // of each session with each policy, latest first
-	ends   []Decision // of loops, latest first
+	latest   []Decision              // of each session with each policy, latest first
+	ends     []Decision              // of loops, latest first
+	prompted map[[2]string]time.Time // the latest known prompt of a session, by host and session
 }
 
 // logged is the history up to the latest decision when the log was read last. A server asks again and again, and a log takes a
@@ -296,7 +297,10 @@ type identity struct {
 func (p *Project) history() (history, error) {
 	p.logged.Lock()
 	defer p.logged.Unlock()
-	var h history
+	h := history{prompted: maps.Clone(p.logged.prompted)}
+	if h.prompted == nil {
+		h.prompted = map[[2]string]time.Time{}
+	}
 	var first identity
 	seen, ended := map[session]bool{}, map[[2]string]bool{}
 	add := func(d Decision) {
@@ -332,6 +336,11 @@ func (p *Project) history() (history, error) {
 		switch {
 		case this == p.logged.latest && this != (identity{}):
 			return true // all before it is known
+		case d.Root == p.dir && d.Event == host.UserPromptSubmit && d.Command == "":
+			if by := [2]string{d.Host, d.Session}; h.prompted[by].Before(d.Time) {
+				h.prompted[by] = d.Time
+			}
+			return false
 		case d.Root != p.dir || d.Command == "" && !Decides(d.Event) || d.Action != rules.Stop && seen[session{d.Policy, d.Host, d.Session, d.Agent}]:
 			return false
 		}
@@ -349,7 +358,7 @@ func (p *Project) history() (history, error) {
 		add(d)
 	}
 	p.logged.history, p.logged.latest = h, first
-	return history{slices.Clone(h.latest), slices.Clone(h.ends)}, nil
+	return history{slices.Clone(h.latest), slices.Clone(h.ends), h.prompted}, nil
 }
 
 // oneLine returns a text with a blank instead of each run of white space.

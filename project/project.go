@@ -19,7 +19,6 @@ import (
 
 	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/internal/store"
-	"github.com/ralph-sdk/ralph/internal/workspace"
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/rules"
 	"github.com/ralph-sdk/ralph/state"
@@ -121,8 +120,12 @@ func (p *Project) look(ctx context.Context, policy Policy, session string) (foun
 	if f.verdict.Fault != "" && f.verdict.Fault != rules.FaultMemory && !f.verdict.Idle {
 		return f, errors.New(f.verdict.Reason)
 	}
+	declared := policy.Program.Loop()
+	if declared == nil {
+		return f, nil
+	}
 	for _, read := range f.verdict.Trace.Facts {
-		if read.Name == policy.Program.Loop().State.Name {
+		if read.Name == declared.State.Name {
 			f.file, f.status = read.Path, read.Status
 		}
 	}
@@ -138,7 +141,7 @@ func (f found) exists() bool { return f.verdict.Loop != nil }
 // problems returns what could not be used. Problems of facts other than the state count only if the loop exists.
 func (f found) problems() (texts []string) {
 	for _, problem := range f.verdict.Problems {
-		if f.exists() || problem.Fact == f.policy.Program.Loop().State.Name {
+		if declared := f.policy.Program.Loop(); f.exists() || declared == nil || problem.Fact == declared.State.Name {
 			texts = append(texts, problem.Text)
 		}
 	}
@@ -161,18 +164,6 @@ func format(f *rules.Fact) state.Format {
 // read reads the file of a fact.
 func (p *Project) read(ctx context.Context, f *rules.Fact, file string) state.Doc {
 	return p.root.Read(ctx, state.File{Path: file, Format: format(f), Schema: f.Schema})
-}
-
-// off returns why a policy continues no session, whatever the state of its loop, or "".
-func (p *Project) off(policy string, session string) (string, error) {
-	if why, off := workspace.Off(p.dir, p.env); off {
-		return "all loops are off: " + why, nil
-	}
-	_, paused, err := p.own.Ordered(p.dir, policy, session)
-	if paused {
-		return "it is paused", nil
-	}
-	return "", err
 }
 
 // locked runs change while no other command changes loops of the project.

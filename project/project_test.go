@@ -83,7 +83,7 @@ rules:
 	"bare": `
 ralph: 1
 rules:
-  - {name: never, when: false, stop: never}
+  - {name: more, when: true, continue: More}
 `,
 }
 
@@ -279,7 +279,7 @@ func TestStart(t *testing.T) {
 			name: "nothing given and a loop that runs", policy: "tasks", files: map[string]string{"current": "login", "specs/login/state.json": "{}"},
 			err: "specs/login/state.json is already a loop of tasks",
 		},
-		{name: "no loop", policy: "bare", err: "bare names no loop, so there is none to start or stop; run `ralph pause bare` to keep it from continuing agents"},
+		{name: "no loop", policy: "bare", err: "bare needs no start: it has no loop, and decides whenever a hook runs it; run `ralph stop bare` to keep it from continuing agents"},
 		{name: "no policy", policy: "other", err: "the project has no policy other"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -374,8 +374,34 @@ func TestStopThenStart(t *testing.T) {
 	if got := w.stop("again", "s", "") + w.stop("tasks", "s", ""); got != "SecondTask 1" {
 		t.Errorf("after the start: %q", got)
 	}
-	if _, err := w.Stop(t.Context(), []string{"bare"}, ""); !errors.As(err, new(*project.NoLoopError)) {
-		t.Errorf("without a loop: %v", err)
+}
+
+// A policy without a loop is stopped and started as one with a loop is.
+func TestStopWithoutLoop(t *testing.T) {
+	w := newWorld(t, nil)
+	state := func() project.State {
+		for _, l := range w.status().Loops {
+			if l.Policy == ".ralph/bare.yaml" {
+				return l.State
+			}
+		}
+		return ""
+	}
+	if got := w.stop("bare", "s", ""); got != "More" {
+		t.Fatalf("it continues the session: %q", got)
+	}
+	for _, already := range []bool{false, true} {
+		stopped, err := w.Stop(t.Context(), nil, "")
+		if err != nil || len(stopped) != 1 || stopped[0].Already != already {
+			t.Errorf("stopped: %+v, %v", stopped, err)
+		}
+	}
+	if got, is := w.stop("bare", "s", ""), state(); got != "" || is != project.StateStopped {
+		t.Errorf("stopped, but %q continues the session, and it is %s", got, is)
+	}
+	w.start("bare", project.StartRequest{})
+	if got, is := w.stop("bare", "s", ""), state(); got != "More" || is != project.StateRunning {
+		t.Errorf("started again: %q, %s", got, is)
 	}
 }
 
@@ -431,7 +457,7 @@ func TestStopOfSession(t *testing.T) {
 			t.Errorf("%s: %v, %v", session, stopped, err)
 		}
 	}
-	if loops := w.status().Loops; len(loops) != 1 || loops[0].Name != "login" || loops[0].State != project.StateRunning {
+	if loops := w.status().Loops; len(loops) != 1 || loops[0].Name != "login" || loops[0].State != project.StateReady {
 		t.Errorf("left: %+v", loops)
 	}
 }
@@ -446,19 +472,20 @@ func TestStatus(t *testing.T) {
 		want  project.Loop
 	}{
 		{
-			name: "it runs", files: state,
-			want: project.Loop{Policy: ".ralph/tasks.yaml", Name: "login", State: project.StateRunning, File: "specs/login/state.json", Owner: "one", Measure: &rules.Measure{Done: 1, Total: 2}},
+			name: "no decision yet", files: state,
+			want: project.Loop{Policy: ".ralph/tasks.yaml", Name: "login", State: project.StateReady, File: "specs/login/state.json", Owner: "one", Measure: &rules.Measure{Done: 1, Total: 2}},
 		},
 		{
 			name: "its owner decides", files: state, do: func(w *world) { w.stop("tasks", "one", ""); w.stop("tasks", "two", "") },
 			want: project.Loop{Policy: ".ralph/tasks.yaml", Name: "login", State: project.StateRunning, File: "specs/login/state.json", Owner: "one", Measure: &rules.Measure{Done: 1, Total: 2},
-				Continuations: 1, Last: &project.Last{Session: "one", Action: rules.Continue, By: "next", Reason: "(6 bytes)"}},
+				Limits: []rules.Limit{{Name: "continuations", At: 1, Of: 500}, {Name: "repeats", At: 1, Of: 10}, {Name: "elapsed", At: int(time.Second), Of: int(24 * time.Hour)}},
+				Last:   &project.Last{Session: "one", Outcome: loop.Continued, Action: rules.Continue, By: "next", Reason: "(6 bytes)"}},
 		},
 		{
 			name: "it is done", files: map[string]string{"current": "login", "specs/login/state.json": `{"taskIndex": 2, "totalTasks": 2}`},
 			do: func(w *world) { w.now = time.Now().Add(time.Hour); w.stop("tasks", "one", "") },
 			want: project.Loop{Policy: ".ralph/tasks.yaml", Name: "login", State: project.StateDone, File: "specs/login/state.json", Measure: &rules.Measure{Done: 2, Total: 2},
-				Last: &project.Last{Session: "one", By: "done", Reason: "all tasks are done", Success: true}},
+				Last: &project.Last{Session: "one", Outcome: loop.Done, By: "done", Reason: "all tasks are done", Success: true}},
 		},
 		{
 			name: "switched off", files: map[string]string{"current": "login", "specs/login/state.json": "{}", "plugin.md": "---\nenabled: false\n---\n"},
@@ -466,16 +493,16 @@ func TestStatus(t *testing.T) {
 		},
 		{
 			name: "all are off", files: map[string]string{"loop.md": "---\n---\n# Do it\n", ".ralph/off": ""},
-			want: project.Loop{Policy: ".ralph/again.yaml", Name: "loop.md", State: project.StatePaused, Why: "all loops are off: the file .ralph/off exists", File: "loop.md", Goal: "Do it"},
+			want: project.Loop{Policy: ".ralph/again.yaml", Name: "loop.md", State: project.StateOff, Why: "all loops are off: the file .ralph/off exists", File: "loop.md", Goal: "Do it"},
 		},
 		{
 			name: "unreadable", files: map[string]string{"current": "login", "specs/login/state.json": "{"},
-			want: project.Loop{Policy: ".ralph/tasks.yaml", Name: "login", State: project.StateUnreadable, File: "specs/login/state.json",
+			want: project.Loop{Policy: ".ralph/tasks.yaml", Name: "login", State: project.StateUnusable, Why: "the state of its loop is unusable", File: "specs/login/state.json",
 				Problems: []string{"state: specs/login/state.json is not valid JSON"}},
 		},
 		{
 			name: "a field that cannot be used", files: map[string]string{"loop.md": "---\niteration: -4\n---\nDo it\n"},
-			want: project.Loop{Policy: ".ralph/again.yaml", Name: "loop.md", State: project.StateRunning, File: "loop.md", Goal: "Do it",
+			want: project.Loop{Policy: ".ralph/again.yaml", Name: "loop.md", State: project.StateReady, File: "loop.md", Goal: "Do it",
 				Problems: []string{"loop.md:2:12: run.iteration is -4, expected at least 0"}},
 		},
 	} {
@@ -486,11 +513,11 @@ func TestStatus(t *testing.T) {
 			}
 			s := w.status()
 			if len(s.Loops) != 1 {
-				t.Fatalf("loops: %+v, unusable: %v", s.Loops, s.Unusable)
+				t.Fatalf("loops: %+v", s.Loops)
 			}
 			begins := cmp.Comparer(func(a, b string) bool { return strings.HasPrefix(a, b) || strings.HasPrefix(b, a) })
 			times := cmpopts.IgnoreTypes(time.Time{})
-			if diff := cmp.Diff(tt.want, s.Loops[0], times, begins, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(project.Loop{}, "Limit", "Memory")); diff != "" {
+			if diff := cmp.Diff(tt.want, s.Loops[0], times, begins, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(project.Loop{}, "Memory")); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})

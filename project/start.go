@@ -70,14 +70,14 @@ func (e *BusyError) Error() string { return "run " + e.Run + " of the policy is 
 // Started is the result of a start.
 type Started struct {
 	Policy   Policy
-	Loop     Loop
+	Loop     Loop     // the zero value without a loop
 	Written  []string // files, in order; without the state if the loop existed
 	Archived string   // the new path of the previous loop, or ""
 	Idle     string   // why no session is continued anyway, or ""
 }
 
-// Looped returns the policy called name, which must have a loop.
-func (p *Project) Looped(ctx context.Context, name string) (Policy, error) {
+// Usable returns the policy called name, which must be usable.
+func (p *Project) Usable(ctx context.Context, name string) (Policy, error) {
 	policy, err := p.policy(ctx, name)
 	switch {
 	case err != nil:
@@ -85,8 +85,6 @@ func (p *Project) Looped(ctx context.Context, name string) (Policy, error) {
 		err = errors.New(policy.Problem)
 	case policy.Program == nil:
 		err = &UnusableError{name, policy.Findings}
-	case policy.Program.Loop() == nil:
-		err = &NoLoopError{policy.Short()}
 	}
 	return policy, err
 }
@@ -94,15 +92,26 @@ func (p *Project) Looped(ctx context.Context, name string) (Policy, error) {
 // Start starts the loop of a policy: it writes the files that the policy declares under loop.start, or none if one of
 // them is invalid. Of two simultaneous starts, one writes. An existing loop stays: a start without values continues a
 // stopped one, a start with only a session changes its owner, and any other needs Force. The loop that Start wrote counts
-// for hooks of all projects, see [loop.WithUserScope]; Start trusts no project and approves nothing else.
+// for hooks of all projects, see [loop.WithUserScope]; Start trusts no project and approves nothing else. Of a policy
+// without a loop it undoes a stop.
 //
-// The error may be a [*GivenError], [*ExistsError], [*BusyError] or [*ChangedError].
+// The error may be a [*GivenError], [*ExistsError], [*BusyError], [*ChangedError] or [*NoLoopError].
 func (p *Project) Start(ctx context.Context, name string, r StartRequest) (s *Started, err error) {
-	policy, err := p.Looped(ctx, name)
+	policy, err := p.Usable(ctx, name)
 	if err != nil {
 		return nil, err
 	}
 	l := policy.Program.Loop()
+	if l == nil {
+		stopped, _, err := p.own.Ordered(p.dir, policy.Name, "")
+		switch {
+		case err != nil:
+			return nil, err
+		case !stopped || len(r.given("argument")) > 0:
+			return nil, &NoLoopError{policy.Short()}
+		}
+		return &Started{Policy: policy}, p.own.StartLoop(p.dir, policy.Name)
+	}
 	given, uses := r.given(cmp.Or(l.Argument, "name")), l.Uses
 	for name := range given {
 		if !slices.Contains(uses, name) && (name != "session" || l.Owner == nil) {
@@ -305,22 +314,26 @@ func (p *Project) archive(ctx context.Context, policy Policy, l *rules.LoopInfo,
 func (p *Project) describe(ctx context.Context, s *Started) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	now, err := p.look(ctx, s.Policy, "")
+	k, err := p.known(ctx)
 	if err != nil {
 		return err
 	}
-	h, err := p.history()
-	if err != nil {
+	of := subject{policy: s.Policy}
+	for _, one := range p.subjects(ctx, k) {
+		if one.policy.Name == of.policy.Name {
+			of.hooks = append(of.hooks, one.hooks...)
+		}
+	}
+	if s.Loop, err = p.line(ctx, of, k); err != nil {
 		return err
 	}
-	if s.Loop, err = p.status(ctx, now, h); err != nil {
-		return err
-	}
-	switch {
-	case s.Loop.State != StateRunning && s.Loop.Why != "":
+	switch s.Loop.State {
+	case StateUnusable, StateOff, StateStopped, StatePaused, StateWaits, StateInRun:
 		s.Idle = s.Loop.Why
-	case !now.exists():
-		s.Idle = cmp.Or(now.verdict.Reason, "the policy finds no loop")
+	default:
+		if s.Loop.Name == "" {
+			s.Idle = cmp.Or(s.Loop.Why, "the policy finds no loop")
+		}
 	}
 	return nil
 }

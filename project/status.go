@@ -3,13 +3,11 @@ package project
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/ralph-sdk/ralph/internal/store"
 	"github.com/ralph-sdk/ralph/internal/workspace"
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/rules"
@@ -17,30 +15,19 @@ import (
 	"github.com/ralph-sdk/ralph/state"
 )
 
-// The states of a loop.
-const (
-	StateRunning    = "running"
-	StateDone       = "done"         // its last decision was a success, and its state has not changed since
-	StateStopped    = "stopped"      // by ralph stop, until ralph start
-	StateInRun      = "in a run"     // a run continues it; sessions step aside
-	StatePaused     = "paused"       // by ralph pause, or all loops are off
-	StateOff        = "switched off" // the policy's on: is not true
-	StateUnreadable = "unreadable"   // its state is unusable
-)
-
 // Status is the status of a project, as ralph status prints it in JSON.
 type Status struct {
-	Project  string     `json:"project"`
-	Trusted  bool       `json:"trusted"`       // its loops and settings also count for hooks of all projects
-	Off      string     `json:"off,omitempty"` // why all loops are off
-	Paused   []Pause    `json:"paused,omitempty"`
-	Loops    []Loop     `json:"loops"`
-	Others   []Recent   `json:"others,omitempty"`   // policies without a loop, with their last decision
-	Runs     []run.Info `json:"runs,omitempty"`     // of ralph run: live, or killed
-	Unusable []Unusable `json:"unusable,omitempty"` // policies that cannot continue an agent
-	Shadows  []string   `json:"shadows,omitempty"`  // files of the project that replace shipped policies
-	Finished []Finished `json:"finished,omitempty"` // the latest loops that ended
-	Hints    []Hint     `json:"hints,omitempty"`    // not yet seen by an agent
+	Project string     `json:"project"`
+	Trusted bool       `json:"trusted"`       // its loops and settings also count for hooks of all projects
+	Off     string     `json:"off,omitempty"` // why all loops are off
+	Paused  []Pause    `json:"paused,omitempty"`
+	Loops   []Loop     `json:"loops"`
+	Runs    []run.Info `json:"runs,omitempty"` // of ralph run: live, or killed
+
+	Unread   []UnreadHook `json:"unread,omitempty"`   // hooks that ralph cannot read
+	Shadows  []string     `json:"shadows,omitempty"`  // files of the project that replace shipped policies
+	Finished []Finished   `json:"finished,omitempty"` // the latest loops that ended, other than those of Loops
+	Hints    []Hint       `json:"hints,omitempty"`    // not yet seen by an agent
 }
 
 // Pause is a pause by ralph pause.
@@ -58,30 +45,26 @@ type Hint struct {
 	At      time.Time `json:"at"`
 }
 
-// Unusable is a policy of the project that cannot be used.
-type Unusable struct {
-	Policy  string `json:"policy"`
-	Problem string `json:"problem"`
-}
-
-// Loop is an existing loop.
+// Loop is a policy that an installed hook evaluates, that has a loop, or that decided in the last day, and its loop if it
+// exists.
 type Loop struct {
 	Policy   string         `json:"policy"`
-	Name     string         `json:"name"` // the policy's name for it
-	State    string         `json:"state"`
-	Why      string         `json:"why,omitempty"` // why no session is continued
-	File     string         `json:"file"`
+	Hooks    []Installed    `json:"hooks,omitempty"` // that evaluate it
+	State    State          `json:"state"`
+	Why      string         `json:"why,omitempty"`    // the cause of the state
+	Heard    time.Time      `json:"heard,omitzero"`   // the last sign of life of the session
+	Name     string         `json:"name,omitempty"`   // the policy's name for the loop
+	File     string         `json:"file,omitempty"`   // of the loop's state; of a loop that ended, where it is now; "" without a loop
 	Changed  time.Time      `json:"changed,omitzero"` // when the file changed
 	Owner    string         `json:"owner,omitempty"`  // the session that owns it, "" is every session
 	Goal     string         `json:"goal,omitempty"`   // first line of the prompt
 	Measure  *rules.Measure `json:"measure,omitempty"`
 	Problems []string       `json:"problems,omitempty"`
 
-	Continuations int            `json:"continuations"` // in the streak of the session with the last decision
-	Limit         int            `json:"limit"`         // of the streak
-	Since         time.Time      `json:"since,omitzero"`
-	Last          *Last          `json:"last,omitempty"`
-	Memory        map[string]any `json:"memory,omitempty"` // the policy's memory; of private values, their size
+	Last   *Last          `json:"last,omitempty"`
+	Since  time.Time      `json:"since,omitzero"`   // of the streak of the session with the last decision
+	Limits []rules.Limit  `json:"limits,omitempty"` // of the streak, with what is counted now
+	Memory map[string]any `json:"memory,omitempty"` // the policy's memory; of private values, their size
 }
 
 // Last is the last decision on a loop, by its owner if it has one.
@@ -90,16 +73,11 @@ type Last struct {
 	Session string       `json:"session,omitempty"`
 	Agent   string       `json:"agent,omitempty"` // subagent of that session
 	Host    string       `json:"host,omitempty"`
+	Outcome loop.Outcome `json:"outcome"`
 	Action  rules.Action `json:"action"`
 	By      string       `json:"by"` // rule or limit
 	Reason  string       `json:"reason"`
 	Success bool         `json:"success,omitempty"` // the work is done
-}
-
-// Recent is the last decision of a policy without a loop.
-type Recent struct {
-	Policy string `json:"policy"`
-	Last   Last   `json:"last"`
 }
 
 // Finished is a loop or a run that ended.
@@ -126,7 +104,7 @@ func (l Loop) Active() time.Time {
 // maxFinished is how many ended loops are shown.
 const maxFinished = 3
 
-// Status returns the status of every loop of the project. It runs and changes nothing.
+// Status returns the status of every policy that could continue an agent of the project. It runs and changes nothing.
 func (p *Project) Status(ctx context.Context) (*Status, error) {
 	s := &Status{Project: p.dir, Trusted: p.own.Trusts(p.dir), Loops: []Loop{}}
 	if why, off := workspace.Off(s.Project, p.env); off {
@@ -146,98 +124,26 @@ func (p *Project) Status(ctx context.Context) (*Status, error) {
 	for _, o := range hints {
 		s.Hints = append(s.Hints, Hint(o))
 	}
-	runs, err := run.List(p.own.Dir(), s.Project)
+	k, err := p.known(ctx)
 	if err != nil {
 		return nil, err
 	}
-	h, err := p.history()
-	if err != nil {
+	if s.Loops, err = p.lines(ctx, k); err != nil {
 		return nil, err
 	}
-	policies := p.Policies(ctx)
-	for _, policy := range policies {
+	s.Unread = k.unread
+	for _, policy := range k.policies {
 		if policy.Shadows != "" {
 			s.Shadows = append(s.Shadows, policy.Name)
 		}
-		if policy.Problem != "" {
-			s.Unusable = append(s.Unusable, Unusable{policy.Name, policy.Problem})
-		}
 	}
-	if err := p.addLoops(ctx, s, policies, h); err != nil {
-		return nil, err
-	}
-	for _, info := range runs {
+	for _, info := range k.runs {
 		if info.Ended == "" {
 			s.Runs = append(s.Runs, info)
 		}
 	}
-	s.Others = others(policies, h)
-	s.Finished = finished(ctx, h, runs, s.Loops)
+	s.Finished = finished(ctx, k, s.Loops)
 	return s, nil
-}
-
-// addLoops adds existing loops, and policies whose loop is unknown.
-func (p *Project) addLoops(ctx context.Context, s *Status, policies []Policy, h history) error {
-	for _, policy := range loops(policies) {
-		f, err := p.look(ctx, policy, "")
-		if err != nil {
-			s.Unusable = append(s.Unusable, Unusable{policy.Name, err.Error()})
-			continue
-		}
-		if !f.exists() && len(f.problems()) == 0 {
-			continue
-		}
-		l, err := p.status(ctx, f, h)
-		if err != nil {
-			return err
-		}
-		s.Loops = append(s.Loops, l)
-	}
-	return nil
-}
-
-// Loops returns the existing loops, without data from the log.
-func (p *Project) Loops(ctx context.Context) ([]Loop, error) {
-	var s Status
-	err := p.addLoops(ctx, &s, p.Policies(ctx), history{})
-	return s.Loops, err
-}
-
-// status returns the status of one loop.
-func (p *Project) status(ctx context.Context, f found, h history) (l Loop, err error) {
-	v, program := f.verdict, f.policy.Program
-	l = Loop{Policy: f.policy.Name, State: StateRunning, File: f.file, Problems: f.problems(), Limit: program.Limits().Continuations}
-	l.Measure = v.Measure
-	if v.Loop != nil {
-		l.Name, l.Owner = v.Loop.Name, v.Loop.Owner
-	}
-	if f.file != "" {
-		doc := p.read(ctx, program.Loop().State, f.file)
-		l.Changed, l.Goal = doc.ModTime, firstLine(doc.Body)
-		l.Problems = append(l.Problems, harmful(program.Loop().State, f.file, doc, l.Problems)...)
-	}
-	if err := p.remember(ctx, &l, h); err != nil {
-		l.Problems = append(l.Problems, err.Error())
-	}
-	off, err := p.off(l.Policy, l.Owner)
-	if err != nil {
-		return l, err
-	}
-	switch {
-	case v.Aside == rules.Stopped:
-		l.State, l.Why = StateStopped, v.Reason
-	case v.Aside == rules.InRun:
-		l.State, l.Why = StateInRun, v.Reason
-	case f.status == rules.Invalid || !f.exists():
-		l.State = StateUnreadable
-	case v.Aside == rules.Off:
-		l.State, l.Why = StateOff, v.Reason
-	case off != "":
-		l.State, l.Why = StatePaused, off
-	case l.Last != nil && l.Last.Success && l.Last.Action == rules.Stop && !l.Changed.After(l.Last.At):
-		l.State = StateDone
-	}
-	return l, nil
 }
 
 // harmful returns values of a state that violate its schema and matter to users, except known ones.
@@ -255,58 +161,8 @@ func harmful(fact *rules.Fact, file string, doc state.Doc, known []string) (text
 	return texts
 }
 
-// remember adds the last decision on a loop, and the memory of its session.
-func (p *Project) remember(ctx context.Context, l *Loop, h history) error {
-	i := slices.IndexFunc(h.latest, func(d Decision) bool {
-		return d.Policy == l.Policy && (l.Owner == "" || d.Session == l.Owner) && d.Loop != nil && d.Loop.State == l.File && (d.Skipped == "" || l.Owner != "")
-	})
-	if i < 0 {
-		return nil
-	}
-	d := h.latest[i]
-	l.Last = d.last()
-	if l.Measure == nil {
-		l.Measure = d.Measure
-	}
-	root := p.dir
-	entries, err := loop.LocalStore(p.own.Dir()).Load(ctx,
-		loop.Key{Root: root, Policy: d.Policy, Host: d.Host, Session: cmp.Or(d.Session, store.NoSession), Agent: d.Agent},
-		loop.Key{Root: root, Policy: d.Policy, Project: true})
-	if len(entries) != 2 || err != nil {
-		return err
-	}
-	mine, shared := entries[0].Memory, entries[1].Memory
-	if mine.Streak == 0 || !mine.Latest.After(shared.Reset) {
-		return nil
-	}
-	l.Continuations, l.Since, l.Memory = mine.Streak, mine.Since, map[string]any{}
-	for _, m := range []rules.Memory{mine, shared} {
-		for name, v := range m.Values {
-			if slices.Contains(m.Private, name) {
-				b, _ := json.Marshal(v)
-				v = fmt.Sprintf("(%d bytes)", len(b))
-			}
-			l.Memory[name] = v
-		}
-	}
-	return nil
-}
-
 func (d Decision) last() *Last {
-	return &Last{At: d.Time, Session: d.Session, Agent: d.Agent, Host: d.Host, Action: d.Action, By: d.By(), Reason: d.Said(), Success: d.Success}
-}
-
-// others returns the last decisions of policies without a loop.
-func others(policies []Policy, h history) (all []Recent) {
-	for _, policy := range policies {
-		if policy.Program == nil || policy.Program.Loop() != nil {
-			continue
-		}
-		if i := slices.IndexFunc(h.latest, func(d Decision) bool { return d.Policy == policy.Name }); i >= 0 {
-			all = append(all, Recent{policy.Name, *h.latest[i].last()})
-		}
-	}
-	return all
+	return &Last{At: d.Time, Session: d.Session, Agent: d.Agent, Host: d.Host, Outcome: d.Outcome(), Action: d.Action, By: d.By(), Reason: d.Said(), Success: d.Success}
 }
 
 // ended returns how a decision ended its loop, whose file may be gone by then.
@@ -317,27 +173,29 @@ func ended(d Decision) loop.Outcome {
 	return loop.Stopped
 }
 
-// finished returns the loops and runs that ended last, latest first, except those that exist again.
-func finished(ctx context.Context, h history, runs []run.Info, exist []Loop) (all []Finished) {
-	for _, d := range h.ends {
+// finished returns the loops and runs that ended last, latest first, except those that lines show.
+func finished(ctx context.Context, k known, lines []Loop) (all []Finished) {
+	for _, d := range k.ends {
 		f := Finished{Policy: d.Policy, Result: ended(d), At: d.Time, By: d.By(), Reason: d.Said(), File: d.Archived()}
+		file := f.File
 		if d.Loop != nil {
 			if d.Loop.Name != d.Loop.State {
 				f.Name = d.Loop.Name
 			}
-			if f.File == "" && slices.ContainsFunc(exist, func(l Loop) bool { return l.Policy == d.Policy && l.File == d.Loop.State }) {
-				continue // shown with it
-			}
+			file = cmp.Or(file, d.Loop.State)
+		}
+		if slices.ContainsFunc(lines, func(l Loop) bool { return l.Policy == d.Policy && l.File == file && file != "" }) {
+			continue
 		}
 		f.Goal = d.Goal(ctx)
-		for _, info := range runs {
+		for _, info := range k.runs {
 			if d.Session == run.Session(info.ID) {
 				f.Run = info.ID
 			}
 		}
 		all = append(all, f)
 	}
-	for _, info := range runs {
+	for _, info := range k.runs {
 		if info.Ended == "" {
 			continue
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 
 	"github.com/ralph-sdk/ralph/internal/store"
 	"github.com/ralph-sdk/ralph/loop"
@@ -13,26 +12,26 @@ import (
 	"github.com/ralph-sdk/ralph/state"
 )
 
-// Stopped is a loop or a run that a stop ended.
+// Stopped is a loop, a policy without a loop, or a run that a stop ended.
 type Stopped struct {
 	Policy   Policy
-	Name     string // of the loop
-	File     string // its state, "" for a run
+	Name     string // of the loop, "" if the policy has none
+	File     string // its state, "" if there is none
 	Archived string // the new path of the state; "" if it stays and no session is continued until a start
 	Run      string // ID of a run, which ends after its current iteration
 	Already  bool   // it was already stopped
 }
 
-// NoLoopError reports that a policy has no loop to start or stop.
+// NoLoopError reports that a policy has no loop to start.
 type NoLoopError struct{ Policy string }
 
 // Error returns the message.
 func (e *NoLoopError) Error() string {
-	return fmt.Sprintf("%s names no loop, so there is none to start or stop; run `ralph pause %[1]s` to keep it from continuing agents", e.Policy)
+	return fmt.Sprintf("%s needs no start: it has no loop, and decides whenever a hook runs it; run `ralph stop %[1]s` to keep it from continuing agents", e.Policy)
 }
 
-// Stop stops the loops of the named policies, or without names all of the project, and ends their runs. With a session
-// it stops only the loops of this session. A state moves to the archive if the policy itself archives it.
+// Stop stops the named policies, or without names all that could continue an agent of the project, and ends their runs.
+// With a session it stops only the loops of this session. A state moves to the archive if the policy itself archives it.
 func (p *Project) Stop(ctx context.Context, names []string, session string) (stopped []Stopped, err error) {
 	var policies []Policy
 	for _, name := range names {
@@ -43,7 +42,15 @@ func (p *Project) Stop(ctx context.Context, names []string, session string) (sto
 		policies = append(policies, policy)
 	}
 	if len(names) == 0 {
-		policies = p.Policies(ctx)
+		k, err := p.known(ctx)
+		if err != nil {
+			return nil, err
+		}
+		for _, of := range p.subjects(ctx, k) {
+			if of.policy.Program == nil || of.policy.Program.Loop() != nil || len(of.hooks) > 0 || k.decided(of.policy.Name, p.now().Add(-recent)) {
+				policies = append(policies, of.policy)
+			}
+		}
 	}
 	for _, policy := range policies {
 		ended, err := p.endRuns(policy, session)
@@ -56,10 +63,8 @@ func (p *Project) Stop(ctx context.Context, names []string, session string) (sto
 			return stopped, fmt.Errorf("the policy %s cannot be used: %s", policy.Short(), policy.Problem)
 		case policy.Program == nil:
 			continue
-		case policy.Program.Loop() == nil && len(names) > 0 && len(ended) == 0:
-			return stopped, &NoLoopError{policy.Short()}
-		case policy.Program.Loop() == nil:
-			continue
+		case policy.Program.Loop() == nil && (session != "" || len(ended) > 0):
+			continue // a stop is of all sessions; what continued the agent was a run
 		}
 		err = p.locked(ctx, func(ctx context.Context) error {
 			one, ok, err := p.stop(ctx, policy, session, "ralph stop")
@@ -73,23 +78,6 @@ func (p *Project) Stop(ctx context.Context, names []string, session string) (sto
 		}
 	}
 	return stopped, nil
-}
-
-// Unlooped returns the policies without a loop that have decided in the project and are not paused: a stop does not keep
-// them from continuing agents.
-func (p *Project) Unlooped(ctx context.Context) (policies []Policy, err error) {
-	h, err := p.history()
-	if err != nil {
-		return nil, err
-	}
-	all := p.Policies(ctx)
-	for _, o := range others(all, h) {
-		if off, err := p.off(o.Policy, ""); err != nil || off != "" {
-			continue
-		}
-		policies = append(policies, all[slices.IndexFunc(all, func(one Policy) bool { return one.Name == o.Policy })])
-	}
-	return policies, nil
 }
 
 // endRuns ends runs of a policy after their current iteration.
@@ -111,6 +99,10 @@ func (p *Project) endRuns(policy Policy, session string) (ended []Stopped, err e
 // hook concludes that the agent removed the file.
 func (p *Project) stop(ctx context.Context, policy Policy, session, command string) (s Stopped, ok bool, err error) {
 	now, err := p.look(ctx, policy, "")
+	if err == nil && policy.Program.Loop() == nil {
+		s = Stopped{Policy: policy, Already: now.verdict.Aside == rules.Stopped}
+		return s, true, p.own.StopLoop(p.dir, policy.Name, p.now().UTC())
+	}
 	if err != nil || !now.exists() || session != "" && now.verdict.Loop.Owner != session {
 		return s, false, err
 	}

@@ -20,6 +20,8 @@ func (ev *evaluation) head() bool {
 	}
 	l := ev.program.loop
 	switch {
+	case l == nil && ev.stopped:
+		return ev.aside(Stopped, fmt.Sprintf("the policy %s was stopped; run `ralph start %[1]s` to continue it", ev.called()))
 	case l == nil && ev.busy != "":
 		return ev.aside(InRun, fmt.Sprintf("run %s of the policy %s is in progress; run `ralph stop %[2]s` to end it", ev.busy, ev.called()))
 	case l == nil:

@@ -58,7 +58,7 @@ func (a *app) words(list func(ctx context.Context, p *project.Project) []string)
 				words = list(context.Background(), p)
 			}
 		}
-		return slices.DeleteFunc(words, func(w string) bool { return slices.Contains(args, w) }), cobra.ShellCompDirectiveNoFileComp
+		return slices.DeleteFunc(words, func(w string) bool { name, _, _ := strings.Cut(w, "\t"); return slices.Contains(args, name) }), cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
@@ -80,11 +80,14 @@ func startable(ctx context.Context, p *project.Project) (names []string) {
 	return names
 }
 
-// withLoop returns the policies with an existing loop.
-func withLoop(ctx context.Context, p *project.Project) (names []string) {
-	loops, _ := p.Loops(ctx) // the command reports what cannot be read
-	for _, l := range loops {
-		names = append(names, project.Short(l.Policy))
+// withState returns the policies that status shows, with their states as descriptions.
+func withState(ctx context.Context, p *project.Project) (names []string) {
+	status, err := p.Status(ctx)
+	if err != nil {
+		return nil // the command reports what cannot be read
+	}
+	for _, l := range status.Loops {
+		names = append(names, project.Short(l.Policy)+"\t"+string(l.State))
 	}
 	return names
 }

@@ -175,7 +175,9 @@ func (x *examination) checkLoops(ctx context.Context) {
 		return
 	}
 	for _, l := range status.Loops {
-		x.checkLoop(ctx, l)
+		if l.File != "" {
+			x.checkLoop(ctx, l)
+		}
 	}
 }
 
@@ -185,7 +187,7 @@ func (x *examination) checkLoop(ctx context.Context, l project.Loop) {
 	for _, problem := range l.Problems {
 		x.reportState(short, l.File, problem)
 	}
-	if l.State == project.StateRunning && x.now.Sub(l.Active()) > x.stale {
+	if going := []project.State{project.StateRunning, project.StateSilent, project.StateReady, project.StateNoHook}; slices.Contains(going, l.State) && x.now.Sub(l.Active()) > x.stale {
 		left, fix := "The next session here would continue it", []string{"ralph stop " + short}
 		if l.Owner != "" {
 			left = fmt.Sprintf("It belongs to session %s, so no other session continues it", l.Owner)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -48,9 +49,10 @@ func (a *app) explainCommand() *cobra.Command {
 	policiesFlag(fl, &f.policies).Usage = "only show decisions of this policy `name`; with --now or --input, decide by it (default " + workspace.DefaultPolicy + "); may be repeated"
 	setFlag(fl, &f.set)
 	fl.StringVarP(&f.input, "input", "i", "", "decide the event in this `file` now; - is stdin")
-	fl.BoolVar(&f.now, "now", false, "decide now, as if an agent were about to stop in this project")
+	fl.BoolVar(&f.now, "now", false, "decide now, as each installed hook would if its agent were about to stop in this project")
 	formatFlag(cmd, &f.format, "the explanation", "text", "json")
-	sessionVar(fl, &f.session, "only show decisions of this session; with --now, the session that is about to stop", false)
+	sessionVar(fl, &f.session, "only show decisions of this session; with --now, the session that is about to stop (default: the one last heard of)", false)
+	fl.StringVar(&f.host, "host", "", "with --now: as the hooks of this `host`")
 	fl.BoolVar(&f.private, "private", false, "with --now or --input: also show the text for the agent, prompts, transcript texts and environment values")
 	return cmd
 }
@@ -59,12 +61,24 @@ func (a *app) explain(ctx context.Context, f explainFlags, which string) error {
 	if f.now && f.input != "" {
 		return errors.New("--now and --input exclude each other")
 	}
+	if f.host != "" {
+		if !f.now {
+			return errors.New("--host needs --now")
+		}
+		if err := oneOf("host", f.host, host.Names()...); err != nil {
+			return err
+		}
+	}
 	if f.now || f.input != "" {
-		records, err := a.decideNow(ctx, f)
+		decide := a.decideNow
+		if f.input != "" {
+			decide = a.decideInput
+		}
+		all, err := decide(ctx, f)
 		if err != nil {
 			return err
 		}
-		return a.explainAll(f.format, records)
+		return a.explainAll(f.format, all)
 	}
 	p, err := a.open()
 	if err != nil {
@@ -83,7 +97,11 @@ func (a *app) explain(ctx context.Context, f explainFlags, which string) error {
 	}
 	records, err := recordsOf(entries)
 	if err != nil || len(records) > 0 {
-		return errors.Join(err, a.explainAll(f.format, records))
+		var all []played
+		for _, r := range records {
+			all = append(all, played{record: r})
+		}
+		return errors.Join(err, a.explainAll(f.format, all))
 	}
 	if err := policiesExist(p, f.policies); err != nil {
 		return err
@@ -113,15 +131,19 @@ func recordsOf(entries []project.Entry) ([]loop.Record, error) {
 }
 
 // explainAll shows decisions.
-func (a *app) explainAll(format string, records []loop.Record) error {
+func (a *app) explainAll(format string, all []played) error {
 	if format == "json" {
+		records := make([]loop.Record, len(all))
+		for i, one := range all {
+			records[i] = one.record
+		}
 		return a.encodeJSON(records)
 	}
-	for i, r := range records {
+	for i, one := range all {
 		if i > 0 {
 			fmt.Fprintln(a.stdout)
 		}
-		write := func(w io.Writer) error { return writeExplanation(w, r) }
+		write := func(w io.Writer) error { return writeExplanation(w, one.record, one.hook) }
 		if err := painted(a.stdout, write, a.palette().explanation); err != nil {
 			return err
 		}
@@ -163,50 +185,80 @@ func lastStop(records []project.Entry) []project.Entry {
 	return []project.Entry{best}
 }
 
-// decideNow decides the event of --input, or with --now an invented stop, and changes nothing.
-func (a *app) decideNow(ctx context.Context, f explainFlags) ([]loop.Record, error) {
+// A played decision is what one installed hook would answer.
+type played struct {
+	hook   string // "" if none is installed
+	record loop.Record
+}
+
+// decideInput decides the event of --input, and changes nothing.
+func (a *app) decideInput(ctx context.Context, f explainFlags) ([]played, error) {
 	f.evalFlags.project = a.project
-	var ev host.Event
-	if f.now {
-		p, err := a.open()
-		if err != nil {
-			return nil, err
-		}
-		defer p.Close()
-		if f.session, err = p.Session(ctx, f.session, true); err != nil {
-			return nil, err
-		}
-		ev = host.Event{Host: host.ClaudeCode, Name: host.Stop, SessionID: f.session, Cwd: p.Dir(), LoopCount: -1}
-		f.evalFlags.project = p.Dir()
-		if len(f.policies) == 0 && p.Lacks(workspace.DefaultPolicy) { // those of a hook
-			a.setupIn(p.Dir()).Read(ctx).Asking(func(_ setup.Settings, _ setup.Entry, policies []string) {
-				f.policies = append(f.policies, policies...)
-			})
-			slices.Sort(f.policies)
-			f.policies = slices.Compact(f.policies)
-		}
-	} else {
-		input, err := a.read("the event", "", f.input, maxInput)
-		if err != nil {
-			return nil, err
-		}
-		if _, ev, err = a.hookOf(f.evalFlags).Event(input); err != nil {
-			return nil, err
-		}
+	input, err := a.read("the event", "", f.input, maxInput)
+	if err != nil {
+		return nil, err
 	}
+	_, ev, err := a.hookOf(f.evalFlags).Event(input)
+	if err != nil {
+		return nil, err
+	}
+	return a.play(ctx, f, ev, "")
+}
+
+// decideNow decides an invented stop of the session last heard of, as each installed hook would, and changes nothing.
+func (a *app) decideNow(ctx context.Context, f explainFlags) (all []played, err error) {
+	p, err := a.open()
+	if err != nil {
+		return nil, err
+	}
+	defer p.Close()
+	f.evalFlags.project = p.Dir()
+	if f.session, err = p.Session(ctx, f.session, true); err != nil {
+		return nil, err
+	}
+	for _, h := range p.InstalledHooks(ctx) {
+		asked := func(name string) bool {
+			found, err := p.Find(name)
+			return err == nil && hasPolicy(p, []string{h.Policy}, found)
+		}
+		if len(f.policies) > 0 && !slices.ContainsFunc(f.policies, asked) || f.host != "" && f.host != h.Host {
+			continue
+		}
+		of := f
+		of.policies, of.set = []string{h.Policy}, setup.SetOver(h.Set, f.set)
+		if h.User {
+			of.scope = setup.ScopeUser
+		}
+		one, err := a.play(ctx, of, p.NextStop(h.Host, f.session), h.Host+", "+h.File)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, one...)
+	}
+	if len(all) > 0 {
+		return all, nil
+	}
+	fmt.Fprintln(a.stderr, "ralph: no installed hook evaluates it; this is what a hook would answer")
+	return a.play(ctx, f, p.NextStop(cmp.Or(f.host, host.ClaudeCode), f.session), "")
+}
+
+// play returns what a hook with these flags would answer to an event.
+func (a *app) play(ctx context.Context, f explainFlags, ev host.Event, hook string) (all []played, err error) {
 	loops, _, err := a.hookOf(f.evalFlags).Loops(ctx, ev)
 	if err != nil {
 		return nil, err
 	}
-	if len(loops) == 0 {
-		return nil, errors.New("all loops are off; " + a.turnOn())
+	for _, l := range loops {
+		r := l.Preview(ctx, ev).Record(f.private)
+		if !f.private && f.format == "text" && r.Action == rules.Continue {
+			r.Reason += "; --private shows it"
+		}
+		all = append(all, played{hook, r})
 	}
-	records := make([]loop.Record, len(loops))
-	for i, l := range loops {
-		records[i] = l.Preview(ctx, ev).Record(f.private)
-		if !f.private && f.format == "text" && records[i].Action == rules.Continue {
-			records[i].Reason += "; --private shows it"
+	if why, off := workspace.Off(cmp.Or(f.evalFlags.project, ev.Cwd), a.getenv); off {
+		for _, name := range workspace.OrDefault(f.policies) {
+			all = append(all, played{hook, loop.Record{Head: loop.Head{V: 1, Time: time.Now(), Policy: name, Host: ev.Host, Event: ev.Name, Session: ev.SessionID, Skipped: "all loops are off: " + why + "; " + a.turnOn()}}})
 		}
 	}
-	return records, nil
+	return all, nil
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// writeExplanation writes a decision as text.
-func writeExplanation(w io.Writer, r loop.Record) error {
+// writeExplanation writes a decision as text, and the hook that would ask for it, if any.
+func writeExplanation(w io.Writer, r loop.Record, hook string) error {
 	var b strings.Builder
 	verdict := r.Action.String()
 	if r.Command != "" {
@@ -43,6 +43,7 @@ func writeExplanation(w io.Writer, r loop.Record) error {
 			fmt.Fprintf(&b, "  %-8s %s\n", name, strings.ReplaceAll(value, "\n", "\n           "))
 		}
 	}
+	line("hook", hook)
 	if r.Shadows != "" {
 		line("policy", r.Policy+" of the project, which replaces the shipped policy "+r.Shadows)
 	}

@@ -54,11 +54,11 @@ func painted(w io.Writer, write func(io.Writer) error, paint func(string) string
 }
 
 // stateShade returns the colour of a loop's state.
-func stateShade(state string) string {
+func stateShade(state project.State) string {
 	switch state {
-	case project.StateRunning, project.StateDone:
+	case project.StateRunning, project.StateDone, project.StateReady:
 		return green
-	case project.StateUnreadable:
+	case project.StateUnusable, project.StateFailed, project.StateLost:
 		return red
 	}
 	return yellow

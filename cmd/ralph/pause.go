@@ -16,7 +16,7 @@ import (
 
 func (a *app) pauseCommand() *cobra.Command {
 	return a.pausing(a.pause, &cobra.Command{
-		ValidArgsFunction: a.words(withLoop),
+		ValidArgsFunction: a.words(withState),
 		Use:               "pause [POLICY]",
 		Short:             "Let agents stop until resume",
 	})

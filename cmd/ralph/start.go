@@ -69,7 +69,7 @@ func (a *app) start(ctx context.Context, name string, words []string, f startFla
 		return err
 	}
 	defer p.Close()
-	policy, err := p.Looped(ctx, p.AtHand(name))
+	policy, err := p.Usable(ctx, p.AtHand(name))
 	if err != nil {
 		return err
 	}
@@ -83,9 +83,9 @@ func (a *app) start(ctx context.Context, name string, words []string, f startFla
 	if f, err = filledIn(ctx, p, f, r.Here); err != nil {
 		return err
 	}
-	text := f.text != "" || f.promptFile != ""
+	text, looped := f.text != "" || f.promptFile != "", policy.Program.Loop() != nil
 	switch {
-	case policy.Program.Loop().Argument == "prompt" && (text || len(words) > 0 || !f.asksNothing()):
+	case looped && policy.Program.Loop().Argument == "prompt" && (text || len(words) > 0 || !f.asksNothing()):
 		prompt, err := a.prompt(p.Dir(), words, f)
 		if err != nil {
 			return err
@@ -142,6 +142,10 @@ func (a *app) startError(err error, p project.Policy) error {
 
 func (a *app) showStarted(ctx context.Context, p *project.Project, s *project.Started, f startFlags) {
 	short := s.Policy.Short()
+	if s.Policy.Program.Loop() == nil {
+		fmt.Fprintf(a.stdout, "%s is no longer stopped\n", short)
+		return
+	}
 	if s.Archived != "" {
 		fmt.Fprintf(a.stdout, "archived the earlier loop: %s\n", a.shown(p, s.Archived))
 	}

@@ -42,10 +42,6 @@ func (a *app) showStatus(ctx context.Context, format string) error {
 	if format == "json" {
 		return a.encodeJSON(report)
 	}
-	others := slices.ContainsFunc(report.Loops, func(l project.Loop) bool { return !p.Started(ctx, l) })
-	if others && p.Distrusted() != nil && a.setupIn(report.Project).Read(ctx).ForAll() {
-		fmt.Fprintln(a.stdout, "hooks for all projects do not continue these loops: you have not trusted this project; run `ralph trust` to trust it")
-	}
 	a.writeStatus(ctx, p, report, time.Now())
 	return nil
 }
@@ -66,37 +62,47 @@ func (a *app) writeStatus(ctx context.Context, p *project.Project, report *proje
 		fmt.Fprintf(a.stdout, "  policy    %s\n  client    %s\n  used      %s of %d, %s\n", project.Short(info.Policy), info.Client, amount.Of(info.Totals.Iterations, "iteration"), info.Limits.Iterations, used(info.Totals))
 		fmt.Fprintf(a.stdout, "  since     %s, %s\n", info.Started.Local().Format(time.DateTime), ago(now, info.Started))
 	}
-	if len(report.Loops)+len(report.Runs)+len(report.Others) == 0 {
-		fmt.Fprintln(a.stdout, "no loop in this project")
+	if len(report.Loops)+len(report.Runs) == 0 {
+		fmt.Fprintln(a.stdout, "no loop in this project, and no hook that runs ralph")
 	}
 	for _, l := range report.Loops {
-		head := []string{paint.in(stateShade(l.State), l.State)}
-		if l.Continuations > 0 && (l.State == project.StateRunning || l.State == project.StatePaused) {
-			head = append(head, fmt.Sprintf("continuation %d of %d in this turn", l.Continuations, l.Limit))
-		}
-		fmt.Fprintf(a.stdout, "%s: %s\n", paint.in(bold, escape.Line(l.Policy)), strings.Join(head, ", "))
+		fmt.Fprintf(a.stdout, "%s: %s\n", paint.in(bold, escape.Line(project.Short(l.Policy))), paint.in(stateShade(l.State), stateText(l, now)))
 		a.writeLoop(l, now, false)
 	}
-	for _, o := range report.Others {
-		fmt.Fprintf(a.stdout, "%s: no loop, %s\n", paint.in(bold, escape.Line(o.Policy)), escape.Line(decision(o.Last, now)))
+	for _, u := range report.Unread {
+		fmt.Fprintf(a.stdout, "a hook that ralph cannot read: %s: %s\n", escape.Line(u.File), escape.Line(u.What))
 	}
 	for _, h := range report.Hints {
 		fmt.Fprintf(a.stdout, "hint for the next continuation%s, %s: %s\n", audience(h.Policy, h.Session), ago(now, h.At), cut(oneLine(h.Text), 100))
-	}
-	for _, u := range report.Unusable {
-		fmt.Fprintf(a.stdout, "%s: %s; the agent may stop; run `ralph check %s`\n  %s\n", paint.in(bold, u.Policy), paint.in(red, "cannot be used"), u.Policy, strings.ReplaceAll(u.Problem, "\n", "\n  "))
 	}
 	for _, file := range report.Shadows {
 		fmt.Fprintf(a.stdout, "%s replaces the shipped policy %s\n", file, strings.TrimSuffix(path.Base(file), ".yaml"))
 	}
 	for _, f := range report.Finished {
-		line := fmt.Sprintf("%s: %s, %s by %s: %s", f.Result, f.Policy, ago(now, f.At), f.By, cut(f.Reason, 100))
+		line := fmt.Sprintf("%s: %s, %s by %s: %s", f.Result, project.Short(f.Policy), ago(now, f.At), f.By, cut(f.Reason, 100))
 		fmt.Fprintln(a.stdout, escape.Line(strings.TrimSuffix(line, ": ")))
 		a.field("loop", f.Name)
 		a.field("goal", f.Goal)
 		a.field("file", f.File)
 		a.field("run", f.Run)
 	}
+}
+
+// stateText returns the state of a policy, with its counts.
+func stateText(l project.Loop, now time.Time) string {
+	text := string(l.State)
+	switch {
+	case l.State == project.StateSilent:
+		text = "not heard of since " + clock(l.Heard, now) + ", " + ago(now, l.Heard)
+	case l.Last != nil && slices.Contains([]project.State{project.StateDone, project.StateLimit, project.StateEnded, project.StateFailed}, l.State):
+		text += ", " + ago(now, l.Last.At)
+	}
+	for _, c := range l.Limits {
+		if c.Name == "continuations" {
+			text += fmt.Sprintf(", continuation %d of %d in this turn", c.At, c.Of)
+		}
+	}
+	return text
 }
 
 // turnOn returns what turns loops on that are off.
@@ -116,25 +122,32 @@ func (a *app) field(name, value string) {
 
 // writeLoop prints a loop. A loop that was just started has a known file and no decision.
 func (a *app) writeLoop(l project.Loop, now time.Time, started bool) {
+	if !started {
+		for _, h := range l.Hooks {
+			a.field("hook", h.Host+", "+h.File)
+		}
+		for i, line := range strings.Split(l.Why, "\n") {
+			a.field([]string{"why", ""}[min(i, 1)], line)
+		}
+		for _, problem := range l.Problems {
+			a.field("problem", problem)
+		}
+	}
 	if l.Name != l.File {
 		a.field("loop", l.Name)
 	}
 	if !strings.HasPrefix(l.Name, l.Goal) {
 		a.field("goal", l.Goal)
 	}
-	if !started {
-		if l.State != project.StatePaused { // printed above all loops
-			a.field("why", l.Why)
+	if l.File != "" {
+		if !started {
+			a.field("file", l.File+", changed "+ago(now, l.Changed))
 		}
-		for _, problem := range l.Problems {
-			a.field("problem", problem)
+		if l.Owner == "" {
+			a.field("owner", "none, every session")
+		} else {
+			a.field("owner", "session "+l.Owner)
 		}
-		a.field("file", l.File+", changed "+ago(now, l.Changed))
-	}
-	if l.Owner == "" {
-		a.field("owner", "none, every session")
-	} else {
-		a.field("owner", "session "+l.Owner)
 	}
 	if m := l.Measure; m != nil && m.Total > 0 {
 		a.field("measure", measured(m.Done, m.Total))
@@ -145,11 +158,22 @@ func (a *app) writeLoop(l project.Loop, now time.Time, started bool) {
 	for _, name := range slices.Sorted(maps.Keys(l.Memory)) {
 		a.field("memory", name+" = "+cut(jsonText(l.Memory[name]), 100))
 	}
+	most := ""
+	for _, c := range l.Limits {
+		switch c.Name {
+		case "repeats":
+			a.field("repeats", fmt.Sprintf("%d of %d without progress", c.At, c.Of))
+		case "elapsed":
+			most = ", at most " + amount.Time(time.Duration(c.Of))
+		}
+	}
 	if !l.Since.IsZero() {
-		a.field("since", l.Since.Local().Format(time.DateTime)+", "+ago(now, l.Since))
+		a.field("since", l.Since.Local().Format(time.DateTime)+", "+ago(now, l.Since)+most)
 	}
 	if l.Last == nil {
-		a.field("decision", "none yet")
+		if l.File != "" {
+			a.field("decision", "none yet")
+		}
 		return
 	}
 	a.field("decision", decision(*l.Last, now))

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -14,14 +13,14 @@ import (
 func (a *app) stopCommand() *cobra.Command {
 	var session string
 	cmd := &cobra.Command{
-		Annotations: exits("each loop that was named is stopped", exit{exitFindings, "a policy or a session was named that has no loop to stop"}),
+		Annotations: exits("all that was named is stopped", exit{exitFindings, "a policy or a session was named that has nothing to stop"}),
 		Use:         "stop [POLICY]...",
-		Short:       "Stop loops",
+		Short:       "Stop loops, and policies without one",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.stop(cmd.Context(), session, args)
 		},
 	}
-	cmd.ValidArgsFunction = a.words(withLoop)
+	cmd.ValidArgsFunction = a.words(withState)
 	sessionVar(cmd.Flags(), &session, "only stop loops of this session", false)
 	return cmd
 }
@@ -50,9 +49,6 @@ func (a *app) stop(ctx context.Context, session string, names []string) error {
 	for _, name := range names {
 		n, err := a.stopOne(ctx, p, []string{name}, session)
 		switch {
-		case errors.As(err, new(*project.NoLoopError)):
-			fmt.Fprintln(a.stdout, err)
-			a.status = exitFindings
 		case err != nil:
 			return err
 		case n == 0:
@@ -72,6 +68,10 @@ func (a *app) stopOne(ctx context.Context, p *project.Project, names []string, s
 			fmt.Fprintf(a.stdout, "run %s of %s ends after its iteration\n", s.Run, short)
 		case s.Archived != "":
 			fmt.Fprintf(a.stdout, "stopped %s: %s; %s is now %s\n", short, escape.Line(s.Name), a.shown(p, s.File), a.shown(p, s.Archived))
+		case s.Already && s.Name == "":
+			fmt.Fprintf(a.stdout, "%s is already stopped; run `ralph start %[1]s` to continue it\n", short)
+		case s.Name == "":
+			fmt.Fprintf(a.stdout, "stopped %s; run `ralph start %[1]s` to continue it\n", short)
 		case s.Already:
 			fmt.Fprintf(a.stdout, "%s is already stopped: %s; run `ralph start %s` to continue it\n", short, escape.Line(s.Name), short)
 		default:
@@ -90,12 +90,5 @@ func (a *app) stopOne(ctx context.Context, p *project.Project, names []string, s
 		a.status = exitFindings
 	}
 	fmt.Fprintln(a.stdout, none)
-	if session != "" || len(names) > 0 {
-		return 0, nil
-	}
-	unlooped, err := p.Unlooped(ctx)
-	for _, policy := range unlooped {
-		fmt.Fprintln(a.stdout, escape.Line((&project.NoLoopError{Policy: policy.Short()}).Error()))
-	}
-	return 0, err
+	return 0, nil
 }
