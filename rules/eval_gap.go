@@ -66,8 +66,8 @@ func (ev *evaluation) noSection(o *operand) *gap {
 // hollow returns why a rule with success that holds does not mean that the work is done, or nil: where a checklist that it
 // read has no box, nothing was done, unless the rule says empty: ok.
 func (ev *evaluation) hollow(r *Rule) *sentence {
-	if !r.Success || r.Empty || ev.gap == nil || ev.gap.lack != hollow {
+	if !r.Success || r.Empty || ev.met.gap == nil || ev.met.gap.lack != hollow {
 		return nil
 	}
-	return &ev.gap.why
+	return &ev.met.gap.why
 }

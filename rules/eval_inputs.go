@@ -48,16 +48,16 @@ func (ev *evaluation) noteInput(name string, v any, mark *mask, looked bool) {
 	if v == nil && mark != nil && mark.shows != nil { // it has no parts
 		mark = nil
 	}
-	looked = looked && mark != nil && !ev.clear()
-	if i >= 0 && (ev.rendering || !all[i].Reported && !looked) {
+	looked = looked && mark != nil && !ev.trace.clear()
+	if i >= 0 && (ev.here.rendering || !all[i].Reported && !looked) {
 		return
 	}
-	in := Input{Name: name, Reported: ev.rendering}
+	in := Input{Name: name, Reported: ev.here.rendering}
 	// Values that only texts read do not decide, so they are not logged.
 	switch {
-	case ev.clear():
+	case ev.trace.clear():
 		in.Value, in.Cut = held(v)
-	case looked, ev.rendering, mark != nil && mark.shows == nil:
+	case looked, ev.here.rendering, mark != nil && mark.shows == nil:
 		in.Cut = true
 	default:
 		in.Value, in.Cut = held(mark.without(v, func(any) any { return nil }))
@@ -98,7 +98,7 @@ func noting[T any](ev *evaluation, name string, ask func(string) T) func(string)
 // noteCall records a result, unless the argument or the result is private.
 func (ev *evaluation) noteCall(name, text string, answer any) {
 	t := &ev.verdict.Trace
-	if len(text) > maxCall || len(t.Calls) >= maxCalls || ev.at == 0 || !ev.clear() && ev.hides(ev.program.operand(ev.at)) {
+	if len(text) > maxCall || len(t.Calls) >= maxCalls || ev.here.at == 0 || !ev.trace.clear() && ev.hides(ev.program.operand(ev.here.at)) {
 		return
 	}
 	if t.Calls == nil {

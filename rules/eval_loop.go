@@ -20,8 +20,8 @@ func (ev *evaluation) head() bool {
 	}
 	l := ev.program.loop
 	switch {
-	case l == nil && ev.busy != "":
-		return ev.aside(InRun, fmt.Sprintf("run %s of the policy %s is in progress; run `ralph stop %[2]s` to end it", ev.busy, ev.called()))
+	case l == nil && ev.event.busy != "":
+		return ev.aside(InRun, fmt.Sprintf("run %s of the policy %s is in progress; run `ralph stop %[2]s` to end it", ev.event.busy, ev.called()))
 	case l == nil:
 		return true
 	}
@@ -36,7 +36,7 @@ func (ev *evaluation) head() bool {
 			off = "the loop is switched off: " + s.Because
 		case s.Outcome != Holds && !gone:
 			if s.Outcome == Broken {
-				ev.report(sentencef("on: %s", ev.why))
+				ev.report(sentencef("on: %s", ev.last.why))
 			}
 			off, v.Fault = "it is not known whether the loop is on: "+s.Because, ev.fault(s.Outcome)
 		}
@@ -80,8 +80,8 @@ func (ev *evaluation) head() bool {
 		switch owner, was := ev.value(l.owner); {
 		case was == known:
 			v.Loop.Owner, _ = owner.(string)
-		case g.Status == OK && ev.lack != ordinary:
-			hidden = sentencef("it is not known whose loop %s is: %s", v.Loop.Name, ev.why)
+		case g.Status == OK && ev.last.lack != ordinary:
+			hidden = sentencef("it is not known whose loop %s is: %s", v.Loop.Name, ev.last.why)
 			ev.reportedBy(hidden)
 		}
 	}
@@ -89,16 +89,16 @@ func (ev *evaluation) head() bool {
 	switch name := v.Loop.Name; {
 	case off != "":
 		return ev.aside(Off, off)
-	case ev.stopped:
+	case ev.event.stopped:
 		return ev.aside(Stopped, fmt.Sprintf("the loop %s was stopped; run `ralph start %s` to continue it", name, ev.called()))
-	case ev.busy != "":
-		return ev.aside(InRun, fmt.Sprintf("run %s continues the loop %s; run `ralph stop %s` to end it", ev.busy, name, ev.called()))
-	case ev.untrusted != "":
-		return ev.aside(Distrusted, fmt.Sprintf("%s holds a loop, which is not continued: %s", v.Loop.State, ev.untrusted))
-	case hidden.full != "" && !ev.inRun:
+	case ev.event.busy != "":
+		return ev.aside(InRun, fmt.Sprintf("run %s continues the loop %s; run `ralph stop %s` to end it", ev.event.busy, name, ev.called()))
+	case ev.event.untrusted != "":
+		return ev.aside(Distrusted, fmt.Sprintf("%s holds a loop, which is not continued: %s", v.Loop.State, ev.event.untrusted))
+	case hidden.full != "" && !ev.event.inRun:
 		v.Fault, v.Private = FaultFact, hidden.private()
 		return ev.aside(Foreign, hidden.full)
-	case v.Loop.Owner != "" && v.Loop.Owner != session && !ev.inRun:
+	case v.Loop.Owner != "" && v.Loop.Owner != session && !ev.event.inRun:
 		how := ""
 		if session != "" {
 			how = fmt.Sprintf("; run `ralph start %s --session %s` to move it to this session", ev.called(), session)
@@ -110,7 +110,7 @@ func (ev *evaluation) head() bool {
 
 // called returns the policy's name for commands.
 func (ev *evaluation) called() string {
-	return cmp.Or(ev.policy, ev.program.Name)
+	return cmp.Or(ev.event.policy, ev.program.Name)
 }
 
 // aside makes the verdict idle.
@@ -125,7 +125,7 @@ func (ev *evaluation) aside(a Aside, why string) bool {
 // ralph or by a pointer to another file.
 func (ev *evaluation) gone(g *gathered) bool {
 	last := ev.verdict.Memory.Loop
-	return last != nil && ev.decides() && !ev.stopped && g.noFile() && g.Path == last.State
+	return last != nil && ev.decides() && !ev.event.stopped && g.noFile() && g.Path == last.State
 }
 
 // lacks returns the fact whose missing file means that there is no loop: its state, or one in the path of the state.
@@ -145,7 +145,7 @@ func (ev *evaluation) lacks(state *gathered) *gathered {
 func (g *gathered) noFile() bool { return g.Quiet && !g.Found && g.Path != "" }
 
 // decides reports whether this event has a decision.
-func (ev *evaluation) decides() bool { return !ev.prompt() && !ev.watches() && !ev.watch }
+func (ev *evaluation) decides() bool { return !ev.event.prompt() && !ev.watches() && !ev.event.watch }
 
 // missed reports whether a fact is the state of a removed loop.
 func (ev *evaluation) missed(f *Fact) bool {

@@ -13,8 +13,8 @@ import (
 
 // operand gathers what an operand names and evaluates it.
 func (ev *evaluation) operand(o *operand) (v any, state truth) {
-	outer := ev.at
-	ev.at = o.id // stays set when a spent budget ends the evaluation
+	outer := ev.here.at
+	ev.here.at = o.id // stays set when a spent budget ends the evaluation
 	ev.meter.charge(1)
 	if o.branch {
 		ev.ran = append(ev.ran, o)
@@ -33,23 +33,23 @@ func (ev *evaluation) operand(o *operand) (v any, state truth) {
 		}
 	}
 	switch {
-	case state == known && gap != nil && gap.lack == unusable && ev.trying && ev.rule.Verb == verbStop:
-		state, ev.why, ev.lack = unknown, gap.why, unusable // what is left out might make the rule true
+	case state == known && gap != nil && gap.lack == unusable && ev.here.trying && ev.here.rule.Verb == verbStop:
+		state, ev.last.why, ev.last.lack = unknown, gap.why, unusable // what is left out might make the rule true
 	case state == known:
 		if gap = cmp.Or(gap, ev.noSection(o)); gap != nil {
-			ev.gap = gap
+			ev.met.gap = gap
 		}
-		if ev.goesOut && len(o.explains) > 0 {
+		if ev.here.goesOut && len(o.explains) > 0 {
 			ev.explained = append(ev.explained, o.explains...)
 		}
 		v, state = ev.evaluate(o)
 	default:
 		ev.blame(o, state)
-		if ev.lack == withheld {
-			ev.unapproved = ev.why
+		if ev.last.lack == withheld {
+			ev.met.unapproved = ev.last.why
 		}
 	}
-	ev.at = outer
+	ev.here.at = outer
 	ev.noteOperand(o, v, state, private)
 	return v, state
 }
@@ -61,22 +61,22 @@ func (ev *evaluation) noteOperand(o *operand, v any, state truth, private bool) 
 	if private {
 		mark = ev.markOf(o, v)
 	}
-	if mark != ev.mark { // assigning a pointer costs more
-		ev.mark = mark
+	if mark != ev.last.mark { // assigning a pointer costs more
+		ev.last.mark = mark
 	}
-	if ev.step != nil && ev.at == 0 && ev.in == nil { // lets and texts evaluated inside it are shown as values
-		ev.step.Operands = append(ev.step.Operands, ev.traced(o, v, state))
+	if ev.trace.step != nil && ev.here.at == 0 && ev.here.in == nil { // lets and texts evaluated inside it are shown as values
+		ev.trace.step.Operands = append(ev.trace.step.Operands, ev.traced(o, v, state))
 	}
 }
 
 // evaluate returns the value of an operand, once everything that it names is known.
 func (ev *evaluation) evaluate(o *operand) (any, truth) {
-	if ev.flawed {
+	if ev.met.flawed {
 		if v, state, found := ev.flaw(o); found {
 			return v, state
 		}
 	}
-	if ev.full() {
+	if ev.trace.full() {
 		ev.noteInputs(o)
 	}
 	if o.direct != nil {
@@ -102,7 +102,7 @@ func (ev *evaluation) flaw(o *operand) (v any, state truth, found bool) {
 			if v, ok := ev.asWritten(o, u); ok {
 				return v, known, true
 			}
-			ev.why, ev.lack = why, unusable
+			ev.last.why, ev.last.lack = why, unusable
 			return nil, unknown, true
 		}
 		for _, w := range g.Warnings {
@@ -129,12 +129,12 @@ func (ev *evaluation) compute(o *operand) (any, truth) {
 			panic(ev.meter.over)
 		}
 	}
-	ev.lack = unusable
+	ev.last.lack = unusable
 	if field := ev.absentField(o); field != "" {
-		ev.why = public(field + " is missing")
+		ev.last.why = public(field + " is missing")
 		return nil, broken
 	}
-	ev.why = sentencef("%s: %s: %s", o.snippet.pos(err.from), o.text, masked(runMessage(err.message), ev.hides(o)))
+	ev.last.why = sentencef("%s: %s: %s", o.snippet.pos(err.from), o.text, masked(runMessage(err.message), ev.hides(o)))
 	return nil, broken
 }
 
@@ -153,7 +153,7 @@ func (ev *evaluation) absentField(o *operand) string {
 
 // asWritten returns what a text shows of a field that rules cannot use: what is in the file.
 func (ev *evaluation) asWritten(o *operand, u *schema.Violation) (v any, ok bool) {
-	if !ev.rendering || o.plain == nil || !slices.Equal(o.plain.path, schema.SplitPointer(u.Pointer)) {
+	if !ev.here.rendering || o.plain == nil || !slices.Equal(o.plain.path, schema.SplitPointer(u.Pointer)) {
 		return nil, false
 	}
 	return u.Value, u.Value != nil
@@ -161,15 +161,15 @@ func (ev *evaluation) asWritten(o *operand, u *schema.Violation) (v any, ok bool
 
 // blame records the reason of the first symbol of o with this state.
 func (ev *evaluation) blame(o *operand, state truth) {
-	ev.why, ev.lack = sentence{}, ordinary
+	ev.last.why, ev.last.lack = sentence{}, ordinary
 	found := false
 	for _, s := range o.syms {
 		at := &ev.slots[s.slot]
 		if at.state == state && !found {
-			ev.why, found = *at.why, true
+			ev.last.why, found = *at.why, true
 		}
 		if at.state != known {
-			ev.lack = max(ev.lack, at.lack)
+			ev.last.lack = max(ev.last.lack, at.lack)
 		}
 	}
 }

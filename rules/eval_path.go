@@ -17,14 +17,14 @@ func (ev *evaluation) argument(p *path) (value string, problem sentence, quiet b
 		}
 		v, state := ev.value(s.placeholder)
 		if state != known {
-			return "", ev.why, state == unknown
+			return "", ev.last.why, state == unknown
 		}
-		private := ev.mark != nil
-		ev.quoted = ev.quoted || private
-		at := ev.at
-		ev.at = s.placeholder.last().id
+		private := ev.last.mark != nil
+		ev.here.quoted = ev.here.quoted || private
+		at := ev.here.at
+		ev.here.at = s.placeholder.last().id
 		ev.meter.print(v)
-		ev.at = at
+		ev.here.at = at
 		text := display(v)
 		if p.kind.Path || p.kind.Glob {
 			if why := unfit(v, text); why != "" {
@@ -42,10 +42,10 @@ func (ev *evaluation) argument(p *path) (value string, problem sentence, quiet b
 	}
 	value = b.String()
 	if (p.kind.Path || p.kind.Glob) && climbs(value, placeholders) {
-		return "", sentencef("the path leads out of its directory: %s", masked(cut(value, 60), ev.quoted)), false
+		return "", sentencef("the path leads out of its directory: %s", masked(cut(value, 60), ev.here.quoted)), false
 	}
 	if (p.kind.Path || p.kind.Glob) && len(placeholders) > 0 && !ev.program.allowsPath(value) {
-		return "", sentencef("the policy may not use the path %s", masked(cut(value, 60), ev.quoted)), false
+		return "", sentencef("the policy may not use the path %s", masked(cut(value, 60), ev.here.quoted)), false
 	}
 	return value, sentence{}, false
 }

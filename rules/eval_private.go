@@ -12,14 +12,3 @@ func (ev *evaluation) markOf(o *operand, v any) *mask {
 	_, answer := v.(bool)
 	return secret(!answer && ev.hides(o))
 }
-
-// clear reports whether traces show private values too.
-func (ev *evaluation) clear() bool { return ev.trace == TraceClear }
-
-// show returns what the trace shows of a sentence.
-func (ev *evaluation) show(r sentence) string {
-	if ev.clear() {
-		return r.full
-	}
-	return r.shown
-}

@@ -39,7 +39,7 @@ func (ev *evaluation) reportEnd() {
 	v := ev.verdict
 	switch {
 	case v.Action == Continue, v.Success, v.Aside == Stopped, v.Aside == InRun: // no end, or one that was asked for
-	case v.Memory.Streak == 0 && v.Bound == "", ev.inRun, !ev.shows():
+	case v.Memory.Streak == 0 && v.Bound == "", ev.event.inRun, !ev.shows():
 	case v.Idle:
 		if v.Show = ev.lastNotice(v.Reason) || v.Show; v.Show {
 			ev.reportedBy(public(v.Reason))

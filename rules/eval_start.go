@@ -174,7 +174,7 @@ func (ev *evaluation) startText(t *text, given map[string]any) (value any, ok bo
 		}
 		v, state := ev.value(s.placeholder)
 		if state != known || v == nil {
-			why := ev.why.full
+			why := ev.last.why.full
 			if state == known {
 				why = "it is empty"
 			}

@@ -12,9 +12,9 @@ func (ev *evaluation) traced(o *operand, v any, state truth) OperandStep {
 		if is, ok := v.(bool); ok && o.negated {
 			v = !is
 		}
-		t.Value = ev.shown(v, ev.mark)
+		t.Value = ev.trace.shown(v, ev.last.mark)
 	} else {
-		t.Unknown, t.Problem = true, ev.show(ev.why)
+		t.Unknown, t.Problem = true, ev.trace.show(ev.last.why)
 	}
 	ev.traceReads(o, &t)
 	return t
@@ -35,7 +35,7 @@ func (ev *evaluation) traceReads(o *operand, t *OperandStep) {
 			r.State = "unusable"
 		} else {
 			found, mark, _ := at(v.V, v.mark, a.path)
-			r.Value = ev.shown(found, mark)
+			r.Value = ev.trace.shown(found, mark)
 		}
 		t.Reads = append(t.Reads, r)
 	}
@@ -47,7 +47,7 @@ func (ev *evaluation) traceReads(o *operand, t *OperandStep) {
 		r := Read{Name: s.name}
 		switch state := ev.slots[s.slot].state; state {
 		case known:
-			r.Value = ev.shown(ev.slots[s.slot].value, ev.slots[s.slot].mark)
+			r.Value = ev.trace.shown(ev.slots[s.slot].value, ev.slots[s.slot].mark)
 		case unknown:
 			r.State = "unknown"
 		case broken:
@@ -65,24 +65,16 @@ func (ev *evaluation) traceReads(o *operand, t *OperandStep) {
 	})
 	// What only the trace shows has its own budget: it must not change the verdict.
 	meter := ev.meter
-	ev.meter, ev.meter.answers = ev.scratch, meter.answers
-	defer func() { ev.meter, ev.scratch = meter, ev.meter }()
+	ev.meter, ev.meter.answers = ev.trace.scratch, meter.answers
+	defer func() { ev.meter, ev.trace.scratch = meter, ev.meter }()
 	for _, p := range o.sides.parts {
 		for _, s := range o.syms {
 			ev.names[s.key] = ev.slots[s.slot].value
 		}
 		if v, err := run(&ev.vm, p.prog, ev.names); err == nil {
-			t.Reads = append(t.Reads, Read{Name: p.text, Value: ev.shown(v, ev.markOf(o, v))})
+			t.Reads = append(t.Reads, Read{Name: p.text, Value: ev.trace.shown(v, ev.markOf(o, v))})
 		}
 	}
-}
-
-// shown truncates a value for a trace. Of private strings, lists and objects it shows only the size.
-func (ev *evaluation) shown(v any, mark *mask) any {
-	if ev.clear() {
-		mark = nil
-	}
-	return short(mark.masked(v))
 }
 
 // at follows a static path as far as it exists. mark is the mask of v, of that of found.
