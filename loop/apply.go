@@ -236,7 +236,7 @@ func (d *Decision) finish(ctx context.Context) {
 			}
 			if _, err := root.Prune(ctx, e.Glob, e.Older, d.Time); err != nil {
 				warning := "prune " + e.Glob + ": " + err.Error()
-				if e.Private && !l.private {
+				if e.Private && !l.kept.private {
 					warning = "prune: " + hidden(warning)
 				}
 				d.Verdict.Trace.Warnings = append(d.Verdict.Trace.Warnings, warning)
@@ -249,8 +249,8 @@ func (d *Decision) finish(ctx context.Context) {
 			}
 		}
 	}
-	if l.disk != nil {
-		_ = l.disk.Clean(d.Time, memoryAge) // an old memory does no harm
+	if l.kept.disk != nil {
+		_ = l.kept.disk.Clean(d.Time, memoryAge) // an old memory does no harm
 	}
 }
 
@@ -264,7 +264,7 @@ func (d *Decision) failed(rule string, err error, private bool) {
 
 // carryOut runs a verb of the embedding program.
 func (l *Loop) carryOut(ctx context.Context, e rules.Effect) error {
-	v, ok := l.verbs[e.Verb]
+	v, ok := l.extensions.verbs[e.Verb]
 	if !ok {
 		return errors.New("this program has no such verb")
 	}

@@ -96,7 +96,7 @@ func (d *Decision) observed(ctx context.Context, do func(context.Context)) {
 	case ctx == nil:
 		d.fail(errNoContext)
 		return
-	case l.begin != nil:
+	case l.extensions.begin != nil:
 		seen, end := d.observe(ctx)
 		if seen != nil {
 			ctx = seen
@@ -113,12 +113,12 @@ func (d *Decision) observed(ctx context.Context, do func(context.Context)) {
 // observe calls the observer. If it panics, the decision fails.
 func (d *Decision) observe(ctx context.Context) (seen context.Context, end func(*Decision)) {
 	defer d.rescue()
-	return d.loop.begin(ctx, d.Event)
+	return d.loop.extensions.begin(ctx, d.Event)
 }
 
 // within bounds ctx by the deadline.
 func (l *Loop) within(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeoutCause(ctx, l.deadline, lateError(l.deadline))
+	return context.WithTimeoutCause(ctx, l.bounds.deadline, lateError(l.bounds.deadline))
 }
 
 // close closes the project and lets the session's next decision begin.
@@ -214,9 +214,9 @@ func (d *Decision) skipped() (why string, err error) {
 	} else if err != nil {
 		return "", err
 	}
-	if l.disk != nil {
+	if l.kept.disk != nil {
 		var paused bool
-		if d.stopped, paused, err = l.disk.Ordered(d.Root, l.name, d.Event.SessionID); err != nil {
+		if d.stopped, paused, err = l.kept.disk.Ordered(d.Root, l.name, d.Event.SessionID); err != nil {
 			return "", fmt.Errorf("it is not known whether the loop is stopped or paused: %w", err)
 		} else if paused {
 			return "the loop is paused", nil
@@ -238,17 +238,17 @@ func (d *Decision) skipped() (why string, err error) {
 // meet opens the project of a decision.
 func (d *Decision) meet() error {
 	l := d.loop
-	g := &gatherer{Decision: d, mem: memoryOf(l.store, d.Event, d.Root, l.name)}
+	g := &gatherer{Decision: d, mem: memoryOf(l.kept.store, d.Event, d.Root, l.name)}
 	g.files.world, d.gatherer = g, g
 	return g.open()
 }
 
 // liveRun returns the policy's live run in a project, or "" if the event belongs to it.
 func (l *Loop) liveRun(root string, ev host.Event) (id string, err error) {
-	if l.disk == nil || ev.Run != "" {
+	if l.kept.disk == nil || ev.Run != "" {
 		return "", nil
 	}
-	return l.disk.LiveRun(root, l.name)
+	return l.kept.disk.LiveRun(root, l.name)
 }
 
 // unusable reports whether the policy was for the event, but the part that [rules.Config.Lazy] had deferred could not
@@ -271,28 +271,28 @@ func passedBy(v *rules.Verdict) bool {
 // root returns the project root of the event, or "" if the loop has no project.
 func (d *Decision) root() (string, error) {
 	l := d.loop
-	if l.project == "" && !l.local {
+	if l.project.root == "" && !l.project.local {
 		return "", nil
 	}
 	var files []string
-	if d.program != nil && workspace.Named(l.project, l.getenv) == "" {
+	if d.program != nil && workspace.Named(l.project.root, l.getenv) == "" {
 		files = d.program.HeadFiles()
 	}
-	return workspace.Find(d.Event.Cwd, l.project, files, l.getenv)
+	return workspace.Find(d.Event.Cwd, l.project.root, files, l.getenv)
 }
 
 // options returns the options of one evaluation.
 func (d *Decision) options() rules.Options {
-	o := rules.Options{Event: d.Event.Name, Run: d.Event.Run != "", Busy: d.busy, Stopped: d.stopped, Policy: workspace.PolicyName(d.Policy), Watch: d.Event.Name == host.PreCompact && !host.BlocksCompaction(d.Event.Host), Time: d.Time, Turn: d.Event.Turn, NewTurn: d.Event.NewTurn, Budget: d.loop.budget}
-	if l := d.loop; l.trusted != nil && d.Root != "" {
-		if err := l.trusted(d.Root); err != nil {
+	o := rules.Options{Event: d.Event.Name, Run: d.Event.Run != "", Busy: d.busy, Stopped: d.stopped, Policy: workspace.PolicyName(d.Policy), Watch: d.Event.Name == host.PreCompact && !host.BlocksCompaction(d.Event.Host), Time: d.Time, Turn: d.Event.Turn, NewTurn: d.Event.NewTurn, Budget: d.loop.bounds.budget}
+	if l := d.loop; l.trust.project != nil && d.Root != "" {
+		if err := l.trust.project(d.Root); err != nil {
 			o.Untrusted = err.Error()
 		}
 	}
 	switch {
-	case d.loop.private:
+	case d.loop.kept.private:
 		o.Trace = rules.TraceClear
-	case d.loop.recorder != nil:
+	case d.loop.kept.recorder != nil:
 		o.Trace = rules.TraceFull
 	}
 	m := &d.gatherer.mem.entries

@@ -67,12 +67,12 @@ func (f *files) hold(ctx context.Context, names []string) error {
 // lockFiles takes locks shared by all processes with this state directory, or without one, a lock on all files that
 // this loop writes.
 func (l *Loop) lockFiles(ctx context.Context, names []string) (unlock func(), err error) {
-	if l.disk != nil {
-		return l.disk.Lock(ctx, names)
+	if l.kept.disk != nil {
+		return l.kept.disk.Lock(ctx, names)
 	}
 	select {
-	case l.writing <- struct{}{}:
-		return func() { <-l.writing }, nil
+	case l.kept.writing <- struct{}{}:
+		return func() { <-l.kept.writing }, nil
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}

@@ -272,15 +272,15 @@ const recordTime = time.Second
 // left out, unless a loop exists or something could not be used. A log error is reported, and has no other effect.
 func (d *Decision) keep(ctx context.Context) {
 	l := d.loop
-	if l.recorder == nil || d.Skipped != "" && !d.noteworthy() {
+	if l.kept.recorder == nil || d.Skipped != "" && !d.noteworthy() {
 		return
 	}
-	r := d.Record(l.private)
+	r := d.Record(l.kept.private)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTime) // the decision may have used up its own
 	defer cancel()
-	if err := guarded("the recorder", func() error { return l.recorder.Record(ctx, &r) }); err != nil {
+	if err := guarded("the recorder", func() error { return l.kept.recorder.Record(ctx, &r) }); err != nil {
 		d.notice("the decision is not in the log: " + err.Error())
-	} else if log, ok := l.recorder.(localLog); ok && r.Digest != "" {
+	} else if log, ok := l.kept.recorder.(localLog); ok && r.Digest != "" {
 		_ = log.dir.KeepText(r.Digest, d.Time, func() ([]byte, error) { return approval.Pack(d.program.Files()) }) // only pictures need it
 	}
 }
