@@ -183,7 +183,7 @@ func (d *Decision) write(ctx context.Context) error {
 		if i > 0 {
 			err = fmt.Errorf("some were made, and the %s could not be changed: %v", s.name, err)
 		}
-		d.quotes = slices.ContainsFunc(s.effects, func(e rules.Effect) bool { return e.Private })
+		d.texts.quotes = slices.ContainsFunc(s.effects, func(e rules.Effect) bool { return e.Private })
 		return err
 	}
 	return nil
@@ -245,7 +245,7 @@ func (d *Decision) finish(ctx context.Context) {
 			logged := len(d.Log)
 			d.logLines(e.Text)
 			if e.Private {
-				d.private = append(d.private, d.Log[logged:]...)
+				d.texts.private = append(d.texts.private, d.Log[logged:]...)
 			}
 		}
 	}
@@ -258,7 +258,7 @@ func (d *Decision) finish(ctx context.Context) {
 func (d *Decision) failed(rule string, err error, private bool) {
 	d.notice("rule " + rule + ": " + err.Error())
 	if private {
-		d.private = append(d.private, d.Notices[len(d.Notices)-1])
+		d.texts.private = append(d.texts.private, d.Notices[len(d.Notices)-1])
 	}
 }
 

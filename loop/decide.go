@@ -26,28 +26,38 @@ type Decision struct {
 	Verdict *rules.Verdict // never nil; a stop if Err is set
 	Skipped string         // why no rule was tried: loops are off, the event is not listed, the policy is not for it; "" otherwise
 	Notices []string       // for the user, in order; applying may append
-	Known   []string       // notices that the session has already seen; only logged
 	Notes   []string       // for the agent with the prompt, on UserPromptSubmit only
 	Log     []string       // complete lines for stderr; applying may append
-	Hint    string         // the user's hint, at the end of the verdict's reason; applying adds it
 	Applied bool           // memory was saved and the effects on facts were made
 	Retries int            // how often it was made again because something had changed
 	Err     error          // why the policy could not be followed; the verdict is then a stop
 	Took    time.Duration  // the time to decide
 
-	loop    *Loop          // the loop that made it
-	program *rules.Program // the loop's program when the decision began, nil if none
-	entered bool           // other decisions of the session wait for this one
+	texts texts
+	work
+}
 
-	id       string   // the ID of its record, once there is one
-	busy     string   // the policy's live run, if the event does not belong to it
-	stopped  bool     // a person stopped the policy's loop
-	prefix   string   // prefix of log lines, without brackets
-	private  []string // notices, notes and lines with private values: the log keeps only their sizes
-	quotes   bool     // the error of an effect may quote private values
-	usd      float64  // what the run has cost so far, 0 if unknown
+// texts is what the record of a decision needs of its texts.
+type texts struct {
+	prefix  string   // of log lines, without brackets
+	known   []string // notices that the session has already seen; only logged
+	hint    string   // the user's hint, at the end of the verdict's reason; applying adds it
+	private []string // notices, notes and lines with private values: the log keeps only their sizes
+	quotes  bool     // the error of an effect may quote private values
+}
+
+// work is what making and applying a decision needs.
+type work struct {
+	loop     *Loop          // the loop that makes it
+	program  *rules.Program // the loop's program when the decision began, nil if none
 	gatherer *gatherer
+	entered  bool // other decisions of the session wait for this one
 	spent    bool // Apply or Run has used it
+
+	id      string  // the ID of its record, once there is one
+	busy    string  // the policy's live run, if the event does not belong to it
+	stopped bool    // a person stopped the policy's loop
+	usd     float64 // what the run has cost so far, 0 if unknown
 }
 
 // Run decides an event, then saves the memory, makes the effects, runs the verbs and logs the record, in this order. An
@@ -132,14 +142,14 @@ func (d *Decision) close() {
 // decision returns a decision to stop.
 func (l *Loop) decision(ev host.Event) *Decision {
 	ev.Name = cmp.Or(ev.Name, host.Stop)
-	d := &Decision{Event: ev, loop: l, prefix: "ralph"}
+	d := &Decision{Event: ev, work: work{loop: l}, texts: texts{prefix: "ralph"}}
 	if err := l.usable(); err != nil {
 		d.fail(err)
 		return d
 	}
 	d.Policy = l.name
 	if d.program = l.program.Load(); d.program != nil {
-		d.prefix = d.program.Prefix
+		d.texts.prefix = d.program.Prefix
 	}
 	return d
 }
@@ -329,7 +339,7 @@ func (d *Decision) evaluate(ctx context.Context) {
 		v.Reason = strings.TrimLeft(strings.Join(append([]string{v.Reason}, g.missed(ctx)...), "\n\n"), "\n")
 		g.remember(&v.Memory, v.Reason)
 	}
-	d.Notices, d.Known, d.Notes, d.Log, d.private, d.quotes, d.Skipped = nil, nil, nil, nil, nil, false, ""
+	d.Notices, d.Notes, d.Log, d.Skipped, d.texts = nil, nil, nil, "", texts{prefix: d.texts.prefix}
 	if v := d.Verdict; v.Idle {
 		d.Skipped, v.Reason = v.Reason, ""
 		switch {
@@ -344,7 +354,7 @@ func (d *Decision) evaluate(ctx context.Context) {
 		switch {
 		case part.Notice == "":
 		case part.Seen:
-			d.Known = append(d.Known, part.Notice)
+			d.texts.known = append(d.texts.known, part.Notice)
 		default:
 			d.Notices = append(d.Notices, part.Notice)
 		}
@@ -357,7 +367,7 @@ func (d *Decision) evaluate(ctx context.Context) {
 		}
 		d.logLines(part.Log)
 		if part.Private {
-			d.private = append(append(d.private, part.Notice, part.Note), d.Log[logged:]...)
+			d.texts.private = append(append(d.texts.private, part.Notice, part.Note), d.Log[logged:]...)
 		}
 	}
 	for _, p := range d.Verdict.Problems {
@@ -367,7 +377,7 @@ func (d *Decision) evaluate(ctx context.Context) {
 			d.notice(p.Text)
 		}
 		if p.Private {
-			d.private = append(d.private, "["+d.prefix+"] "+p.Text)
+			d.texts.private = append(d.texts.private, "["+d.texts.prefix+"] "+p.Text)
 		}
 	}
 	if g.budget != nil && g.budget.Late() {
@@ -381,18 +391,18 @@ func (d *Decision) logLines(text string) {
 		return
 	}
 	for line := range strings.SplitSeq(text, "\n") {
-		d.Log = append(d.Log, "["+d.prefix+"] "+line)
+		d.Log = append(d.Log, "["+d.texts.prefix+"] "+line)
 	}
 }
 
 // notice adds a notice that no rule wrote.
 func (d *Decision) notice(message string) {
-	d.Notices = append(d.Notices, "["+d.prefix+"] "+message)
+	d.Notices = append(d.Notices, "["+d.texts.prefix+"] "+message)
 }
 
 // known adds a notice that the session has already seen.
 func (d *Decision) known(message string) {
-	d.Known = append(d.Known, "["+d.prefix+"] "+message)
+	d.texts.known = append(d.texts.known, "["+d.texts.prefix+"] "+message)
 }
 
 // fail makes the decision a stop and keeps the reason.
@@ -403,10 +413,10 @@ func (d *Decision) fail(err error) {
 	if errors.As(err, new(memoryError)) {
 		fault = rules.FaultMemory
 	}
-	d.Verdict = &rules.Verdict{Fault: fault, Reason: err.Error(), Private: d.quotes, Trace: v.Trace, Cost: v.Cost}
-	t := host.Trouble(d.prefix, d.Event.Name, fmt.Errorf("%s: %w", d.Policy, err))
-	d.Notices, d.Known, d.Notes, d.Log = []string{t.Notice}, nil, nil, t.Log
-	if d.quotes {
-		d.private = append(append(d.private, t.Notice), t.Log...)
+	d.Verdict = &rules.Verdict{Fault: fault, Reason: err.Error(), Private: d.texts.quotes, Trace: v.Trace, Cost: v.Cost}
+	t := host.Trouble(d.texts.prefix, d.Event.Name, fmt.Errorf("%s: %w", d.Policy, err))
+	d.Notices, d.texts.known, d.Notes, d.Log = []string{t.Notice}, nil, nil, t.Log
+	if d.texts.quotes {
+		d.texts.private = append(append(d.texts.private, t.Notice), t.Log...)
 	}
 }

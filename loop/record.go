@@ -97,7 +97,7 @@ func (d *Decision) head() Head {
 		V: 1, ID: d.id, Time: d.Time.UTC(), Policy: d.Policy, Root: d.Root, Host: d.Event.Host, Event: d.Event.Name, Session: d.Event.SessionID,
 		Agent: d.Event.AgentID, Run: d.Event.Run, Action: v.Action, Rule: v.Rule, Reason: v.Reason, Success: v.Success, Bound: v.Bound,
 		Skipped: d.Skipped, Aside: v.Aside, Fault: v.Fault, Loop: v.Loop, Measure: v.Measure,
-		Notices: slices.Concat(d.Notices, d.Known), Notes: d.Notes, USD: d.usd, Took: d.Took,
+		Notices: slices.Concat(d.Notices, d.texts.known), Notes: d.Notes, USD: d.usd, Took: d.Took,
 	}
 	if d.Err != nil {
 		h.Error = d.Err.Error()
@@ -119,9 +119,9 @@ func (d *Decision) Record(private bool) Record {
 		Head: d.head(), Shadows: shadowed(d.Policy), Turn: d.Event.Turn, At: v.Pos.String(), Applied: d.Applied, Log: d.Log, Cost: v.Cost,
 		Trace: v.Trace, Calls: v.Trace.Calls, Retries: d.Retries,
 	}
-	if r.Hint = d.Hint; !private {
-		if d.Hint != "" {
-			r.Hint = hidden(d.Hint)
+	if r.Hint = d.texts.hint; !private {
+		if d.texts.hint != "" {
+			r.Hint = hidden(d.texts.hint)
 		}
 		if v.Private || v.Action == rules.Continue {
 			r.Reason = hidden(v.Reason)
@@ -255,7 +255,7 @@ func short(v any) any {
 func (d *Decision) redact(texts []string) []string {
 	texts = slices.Clone(texts)
 	for i, t := range texts {
-		if slices.Contains(d.private, t) {
+		if slices.Contains(d.texts.private, t) {
 			texts[i] = hidden(t)
 		}
 	}
