@@ -103,7 +103,7 @@ func (a *analyzer) turn(i int, fs ...*analysis.Formula) []*analysis.Formula {
 // place is the range of a finding.
 type place struct{ from, to Pos }
 
-func (o *operand) place() place { return place{o.pos(), o.end()} }
+func (o *operand) place() place { return place{o.src.pos(), o.src.end()} }
 
 // finding returns a finding of a check.
 func (p *Program) finding(check string, at place, help, message string) Diagnostic {

@@ -32,7 +32,7 @@ func (a *analyzer) unboundedContinue() {
 func (a *analyzer) moves(root *cond) bool {
 	found := false
 	root.walk(func(o *operand) {
-		for _, s := range o.syms {
+		for _, s := range o.uses.syms {
 			switch s.kind {
 			case nameSymbol:
 				found = found || s.name == vocab.StopHookActive || s.name == vocab.Now || s.info.Memory
@@ -44,8 +44,8 @@ func (a *analyzer) moves(root *cond) bool {
 				found = found || a.moves(s.let.root)
 			}
 		}
-		for i := range o.reads {
-			found = found || a.sets(&o.reads[i])
+		for i := range o.uses.reads {
+			found = found || a.sets(&o.uses.reads[i])
 		}
 	})
 	return found

@@ -14,12 +14,12 @@ func (a *analyzer) unguardedFact() {
 	}
 	for _, r := range a.p.rules {
 		r.when.walk(func(o *operand) {
-			for _, s := range o.syms {
+			for _, s := range o.uses.syms {
 				if s.kind == askSymbol {
 					asked[s.fact] = true
 				}
 			}
-			for _, read := range o.reads {
+			for _, read := range o.uses.reads {
 				continues[read.fact.fact] = continues[read.fact.fact] || r.Verb == verbContinue
 				stops[read.fact.fact] = stops[read.fact.fact] || r.Verb == verbStop
 			}

@@ -68,7 +68,7 @@ func (c *compiler) checkCycles(sc *scope, doc *document) {
 func (c *compiler) needs(s *symbol) []*symbol {
 	var out []*symbol
 	add := func(root *cond) {
-		root.walk(func(o *operand) { out = append(out, o.syms...) })
+		root.walk(func(o *operand) { out = append(out, o.uses.syms...) })
 	}
 	switch s.kind {
 	case factSymbol:

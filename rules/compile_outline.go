@@ -130,8 +130,8 @@ func (c *cond) written() string {
 	var all []string
 	var last *snippet
 	c.walk(func(o *operand) {
-		if o.snippet != last {
-			last = o.snippet
+		if o.src.snippet != last {
+			last = o.src.snippet
 			all = append(all, last.src)
 		}
 	})

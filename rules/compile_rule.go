@@ -101,7 +101,7 @@ func (c *compiler) finish() {
 // readBy calls f for every symbol that a condition reads, also through lets.
 func readBy(root *cond, seen map[*symbol]bool, f func(*symbol)) {
 	root.walk(func(o *operand) {
-		for _, s := range o.syms {
+		for _, s := range o.uses.syms {
 			if seen[s] {
 				continue
 			}

@@ -82,7 +82,7 @@ type segment struct {
 func (s *segment) constant() bool {
 	reads := false
 	s.placeholder.walk(func(o *operand) {
-		reads = reads || len(o.calls) > 0 || slices.ContainsFunc(o.syms, func(s *symbol) bool { return s.kind != constSymbol })
+		reads = reads || len(o.uses.calls) > 0 || slices.ContainsFunc(o.uses.syms, func(s *symbol) bool { return s.kind != constSymbol })
 	})
 	return !reads
 }

@@ -61,8 +61,8 @@ func (p *Program) findUses() Uses {
 
 // note adds what an operand uses.
 func (u *Uses) note(o *operand) {
-	at := o.pos()
-	for _, s := range o.syms {
+	at := o.src.pos()
+	for _, s := range o.uses.syms {
 		switch {
 		case s.kind != nameSymbol || s.info.Memory || s.name == vocab.Now || strings.HasPrefix(s.name, "start."): // not a fact about the world
 		case s.info.called():
@@ -71,10 +71,10 @@ func (u *Uses) note(o *operand) {
 			u.Names = append(u.Names, Use{s.name, at})
 		}
 	}
-	for _, name := range o.calls {
+	for _, name := range o.uses.calls {
 		u.Functions = append(u.Functions, Use{name, at})
 	}
-	for _, path := range o.paths {
+	for _, path := range o.uses.paths {
 		u.Paths = append(u.Paths, Use{path, at})
 	}
 }

@@ -31,10 +31,10 @@ func (g *gathered) place(f *Fact) sentence {
 // noSection returns the gap of a checklist that an operand reads, if no box of it is in a section that the operand asks
 // for.
 func (ev *evaluation) noSection(o *operand) *gap {
-	if len(o.sections) == 0 {
+	if len(o.uses.sections) == 0 {
 		return nil
 	}
-	for _, a := range o.reads {
+	for _, a := range o.uses.reads {
 		f := a.fact.fact
 		g := &ev.gotten[f.index]
 		list, ok := g.V.([]any)
@@ -49,7 +49,7 @@ func (ev *evaluation) noSection(o *operand) *gap {
 				}
 			}
 		}
-		for _, want := range o.sections {
+		for _, want := range o.uses.sections {
 			if slices.Contains(has, want) {
 				continue
 			}

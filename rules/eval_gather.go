@@ -173,7 +173,7 @@ func (g *gathered) violation(f *Fact, w schema.Violation) sentence {
 // unusable returns the value of a wrong type that an operand reads, or nil.
 func (g *gathered) unusable(o *operand, a *access) *schema.Violation {
 	for i := range g.Unusable {
-		if a.spoilt(o.props, schema.SplitPointer(g.Unusable[i].Pointer)) {
+		if a.spoilt(o.uses.props, schema.SplitPointer(g.Unusable[i].Pointer)) {
 			return &g.Unusable[i]
 		}
 	}

@@ -16,17 +16,17 @@ const (
 
 // noteInputs records what an operand reads. Its facts are present and usable.
 func (ev *evaluation) noteInputs(o *operand) {
-	for i := range o.reads {
-		if a := &o.reads[i]; a.name != "" { // otherwise the let records what it reads
+	for i := range o.uses.reads {
+		if a := &o.uses.reads[i]; a.name != "" { // otherwise the let records what it reads
 			g := &ev.gotten[a.fact.fact.index]
 			v, mark, walked := at(g.V, g.mark, a.path)
-			ev.noteInput(inputName(a.fact.name, walked), v, mark, o.looksInto(a.fact, ev.slots[a.fact.slot].mark))
+			ev.noteInput(inputName(a.fact.name, walked), v, mark, o.uses.looksInto(a.fact, ev.slots[a.fact.slot].mark))
 		}
 	}
-	for _, s := range o.syms {
+	for _, s := range o.uses.syms {
 		name := s.name
 		switch {
-		case s.kind == factSymbol && !slices.ContainsFunc(o.reads, func(a access) bool { return a.fact == s }):
+		case s.kind == factSymbol && !slices.ContainsFunc(o.uses.reads, func(a access) bool { return a.fact == s }):
 			name = inputName(name, nil)
 		case s.kind == nameSymbol && !s.info.called() && !s.info.Memory:
 		case s.kind == memorySymbol:
@@ -36,7 +36,7 @@ func (ev *evaluation) noteInputs(o *operand) {
 		default:
 			continue
 		}
-		ev.noteInput(name, ev.slots[s.slot].value, ev.slots[s.slot].mark, o.looksInto(s, ev.slots[s.slot].mark))
+		ev.noteInput(name, ev.slots[s.slot].value, ev.slots[s.slot].mark, o.uses.looksInto(s, ev.slots[s.slot].mark))
 	}
 }
 

@@ -266,7 +266,7 @@ func (p *Program) HeadFiles() (files []string) {
 		look(ev.program.when)
 		if l := ev.program.loop; l != nil {
 			look(l.on)
-			look(&cond{op: leaf, operand: &operand{syms: []*symbol{l.info.State.sym}}})
+			look(&cond{op: leaf, operand: &operand{uses: uses{syms: []*symbol{l.info.State.sym}}}})
 			look(l.owner)
 		}
 	})

@@ -19,12 +19,12 @@ func (ev *evaluation) operand(o *operand) (v any, state truth) {
 	if o.branch {
 		ev.ran = append(ev.ran, o)
 	}
-	if len(o.slow) > 1 {
-		ev.together(o.slow)
+	if len(o.uses.slow) > 1 {
+		ev.together(o.uses.slow)
 	}
 	private := false
 	var gap *gap // the gravest of what it names
-	for _, s := range o.syms {
+	for _, s := range o.uses.syms {
 		at := ev.need(s)
 		state = max(state, at.state)
 		private = private || at.mark != nil
@@ -90,8 +90,8 @@ func (ev *evaluation) evaluate(o *operand) (any, truth) {
 // flaw reports what an operand reads and rules cannot use, or not as it is written. found says that v and state are the
 // operand's.
 func (ev *evaluation) flaw(o *operand) (v any, state truth, found bool) {
-	for i := range o.reads {
-		a := &o.reads[i]
+	for i := range o.uses.reads {
+		a := &o.uses.reads[i]
 		g := &ev.gotten[a.fact.fact.index]
 		if slices.ContainsFunc(a.via, func(o *operand) bool { return !slices.Contains(ev.ran, o) }) {
 			continue
@@ -106,7 +106,7 @@ func (ev *evaluation) flaw(o *operand) (v any, state truth, found bool) {
 			return nil, unknown, true
 		}
 		for _, w := range g.Warnings {
-			if a.spoilt(o.props, schema.SplitPointer(w.Pointer)) {
+			if a.spoilt(o.uses.props, schema.SplitPointer(w.Pointer)) {
 				ev.reportField(a.fact.fact, w, g.violation(a.fact.fact, w))
 			}
 		}
@@ -118,7 +118,7 @@ func (ev *evaluation) flaw(o *operand) (v any, state truth, found bool) {
 func (ev *evaluation) compute(o *operand) (any, truth) {
 	prog, err := ev.program.code(o)
 	if err == nil {
-		for _, s := range o.syms {
+		for _, s := range o.uses.syms {
 			ev.names[s.key] = ev.slots[s.slot].value
 		}
 		var v any
@@ -134,15 +134,15 @@ func (ev *evaluation) compute(o *operand) (any, truth) {
 		ev.last.why = public(field + " is missing")
 		return nil, broken
 	}
-	ev.last.why = sentencef("%s: %s: %s", o.snippet.pos(err.from), o.text, masked(runMessage(err.message), ev.hides(o)))
+	ev.last.why = sentencef("%s: %s: %s", o.src.snippet.pos(err.from), o.src.text, masked(runMessage(err.message), ev.hides(o)))
 	return nil, broken
 }
 
 // absentField returns a declared field that an operand reads and that is missing or null, or "". An undeclared field
 // may be misspelt: that is an error.
 func (ev *evaluation) absentField(o *operand) string {
-	for i := range o.reads {
-		a := &o.reads[i]
+	for i := range o.uses.reads {
+		a := &o.uses.reads[i]
 		found, _, _ := at(ev.gotten[a.fact.fact.index].V, nil, a.path)
 		if found == nil && a.fact.typ.At(a.path...) != nil {
 			return strings.Join(append([]string{a.fact.name}, a.path...), ".")
@@ -163,7 +163,7 @@ func (ev *evaluation) asWritten(o *operand, u *schema.Violation) (v any, ok bool
 func (ev *evaluation) blame(o *operand, state truth) {
 	ev.last.why, ev.last.lack = sentence{}, ordinary
 	found := false
-	for _, s := range o.syms {
+	for _, s := range o.uses.syms {
 		at := &ev.slots[s.slot]
 		if at.state == state && !found {
 			ev.last.why, found = *at.why, true

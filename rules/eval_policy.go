@@ -141,7 +141,7 @@ func (ev *evaluation) place() (at Pos, what string) {
 	switch {
 	case ev.here.at != 0:
 		o := ev.program.operand(ev.here.at)
-		return o.pos(), cut(o.text, 60) + ": "
+		return o.src.pos(), cut(o.src.text, 60) + ": "
 	case ev.here.in != nil:
 		return ev.here.in.scope.file.at(ev.here.in.node.Start), "the text: "
 	case ev.here.rule != nil:
@@ -452,7 +452,7 @@ func (ev *evaluation) test(when *cond, s *Step) (o Outcome, because string) {
 	case holds:
 		return Holds, ""
 	}
-	return No, by.shown
+	return No, by.src.shown
 }
 
 // reportBroken reports why a rule could not be evaluated. Rules often share an invalid field: it is reported once,

@@ -132,7 +132,7 @@ func (ev *evaluation) ahead(rules []*Rule) (n int) {
 	asks := false // a rule that may end the trying with a request for approval
 	for _, r := range rules {
 		if n++; r.when != nil && r.Unless == nil && !r.late && !(n > 1 && r.judged()) {
-			for _, f := range r.when.first().slow {
+			for _, f := range r.when.first().uses.slow {
 				// What needs approval is not gathered either if the earlier rule lacks it.
 				if !asks || f.Source.Trust != "" {
 					facts = append(facts, f)
@@ -192,7 +192,7 @@ func (ev *evaluation) tryNotes(late []lateNote) {
 	var facts []*Fact
 	for _, l := range late {
 		if l.rule.Unless == nil {
-			facts = append(facts, l.rule.when.first().slow...)
+			facts = append(facts, l.rule.when.first().uses.slow...)
 		}
 	}
 	ev.together(facts)

@@ -212,7 +212,7 @@ func (ev *evaluation) startNames(v *template, pointer string) (names []string) {
 // startNamesOf returns the names after "start." in a placeholder.
 func startNamesOf(placeholder *cond) (names []string) {
 	placeholder.walk(func(o *operand) {
-		for _, sym := range o.syms {
+		for _, sym := range o.uses.syms {
 			if member, ok := strings.CutPrefix(sym.name, "start."); ok && sym.kind == nameSymbol {
 				names = append(names, member)
 			}

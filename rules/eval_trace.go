@@ -7,9 +7,9 @@ import (
 
 // traced returns the trace step of an operand: its value and what it read.
 func (ev *evaluation) traced(o *operand, v any, state truth) OperandStep {
-	t := OperandStep{Text: o.shown}
+	t := OperandStep{Text: o.src.shown}
 	if state == known {
-		if is, ok := v.(bool); ok && o.negated {
+		if is, ok := v.(bool); ok && o.src.negated {
 			v = !is
 		}
 		t.Value = ev.trace.shown(v, ev.last.mark)
@@ -22,8 +22,8 @@ func (ev *evaluation) traced(o *operand, v any, state truth) OperandStep {
 
 // traceReads records what an operand read.
 func (ev *evaluation) traceReads(o *operand, t *OperandStep) {
-	for i := range o.reads {
-		a := &o.reads[i]
+	for i := range o.uses.reads {
+		a := &o.uses.reads[i]
 		if a.name == "" {
 			continue
 		}
@@ -39,8 +39,8 @@ func (ev *evaluation) traceReads(o *operand, t *OperandStep) {
 		}
 		t.Reads = append(t.Reads, r)
 	}
-	for _, s := range o.syms {
-		if s.kind == factSymbol && slices.ContainsFunc(o.reads, func(a access) bool { return a.fact == s && a.name != "" }) ||
+	for _, s := range o.uses.syms {
+		if s.kind == factSymbol && slices.ContainsFunc(o.uses.reads, func(a access) bool { return a.fact == s && a.name != "" }) ||
 			s.kind == nameSymbol && s.info.called() {
 			continue
 		}
@@ -68,7 +68,7 @@ func (ev *evaluation) traceReads(o *operand, t *OperandStep) {
 	ev.meter, ev.meter.answers = ev.trace.scratch, meter.answers
 	defer func() { ev.meter, ev.trace.scratch = meter, ev.meter }()
 	for _, p := range o.sides.parts {
-		for _, s := range o.syms {
+		for _, s := range o.uses.syms {
 			ev.names[s.key] = ev.slots[s.slot].value
 		}
 		if v, err := run(&ev.vm, p.prog, ev.names); err == nil {

@@ -44,7 +44,7 @@ func (ev *evaluation) truth(c *cond) (holds bool, state truth, by *operand) {
 		}
 		b, ok := v.(bool)
 		if !ok {
-			ev.last.why = public(fmt.Sprintf("%s: %s must be true or false; got %s", c.operand.pos(), c.operand.text, kindOf(v)))
+			ev.last.why = public(fmt.Sprintf("%s: %s must be true or false; got %s", c.operand.src.pos(), c.operand.src.text, kindOf(v)))
 			return false, broken, c.operand
 		}
 		return b, known, c.operand
