@@ -31,7 +31,7 @@ type translator struct {
 
 func newTranslator(m *model, p *Program, fixed bool) *translator {
 	return &translator{
-		model: m, c: p.compiler, fixed: fixed, meanings: map[*Fact]string{},
+		model: m, c: p.machine.compiler, fixed: fixed, meanings: map[*Fact]string{},
 		made: map[subject]*analysis.Outcomes{}, trees: map[*operand]ast.Node{},
 	}
 }

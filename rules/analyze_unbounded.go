@@ -10,10 +10,10 @@ import (
 // count that the agent should change (when: done < total) is no bound; one that the policy itself increases is.
 func (a *analyzer) unboundedContinue() {
 	own := defaultLimits()
-	if l := a.p.limits; l.HasRepeats || l.Tokens > 0 || l.Continuations < own.Continuations || l.Total < own.Total || l.Elapsed < own.Elapsed {
+	if l := a.p.head.limits; l.HasRepeats || l.Tokens > 0 || l.Continuations < own.Continuations || l.Total < own.Total || l.Elapsed < own.Elapsed {
 		return
 	}
-	stopped := a.moves(a.p.when) // the policy's own when or an earlier stop rule ends the loop eventually
+	stopped := a.moves(a.p.head.when) // the policy's own when or an earlier stop rule ends the loop eventually
 	for i, r := range a.p.rules {
 		switch {
 		case a.dead[i]:

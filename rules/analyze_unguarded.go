@@ -9,7 +9,7 @@ import (
 // decides when one of them is missing.
 func (a *analyzer) unguardedFact() {
 	asked, continues, stops := map[*Fact]bool{}, map[*Fact]bool{}, map[*Fact]bool{}
-	if l := a.p.loop; l != nil {
+	if l := a.p.head.loop; l != nil {
 		asked[l.info.State] = true // without it there is no loop, which the engine reports
 	}
 	for _, r := range a.p.rules {

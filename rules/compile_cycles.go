@@ -81,7 +81,7 @@ func (c *compiler) needs(s *symbol) []*symbol {
 		out = append(out, s.fact.sym)
 	case nameSymbol:
 		if s.name == vocab.LoopRepeats {
-			for _, p := range c.program.progress {
+			for _, p := range c.program.head.progress {
 				add(p)
 			}
 		}

@@ -75,7 +75,7 @@ func (c *compiler) misfit(sc *scope, d paramDecl, text string, bad schema.Violat
 // declare returns the scope of a document: its params, facts and lets.
 func (c *compiler) declare(doc *document, prefix string, b bindings) *scope {
 	sc := &scope{file: doc.file, names: c.names, prefix: prefix, symbols: map[string]*symbol{}}
-	c.program.files = append(c.program.files, File{Name: doc.file.name, Src: doc.file.src})
+	c.program.origin.files = append(c.program.origin.files, File{Name: doc.file.name, Src: doc.file.src})
 	for _, d := range doc.params {
 		switch {
 		case !c.free(sc, d.key):

@@ -29,10 +29,10 @@ type Loop struct {
 
 // Loop returns the policy's loop, or nil if it has none. The result must not be modified.
 func (p *Program) Loop() *Loop {
-	if p = p.loaded(); p.loop == nil {
+	if p = p.loaded(); p.head.loop == nil {
 		return nil
 	}
-	return &p.loop.info
+	return &p.head.loop.info
 }
 
 // loop is the compiled loop of a policy.
@@ -100,7 +100,7 @@ func (c *compiler) loop(doc *document, sc *scope) {
 			l.info.Argument = name
 		}
 	}
-	c.program.loop = l
+	c.program.head.loop = l
 }
 
 // rootTerm returns the path that a whole expression is, or nil.
@@ -189,8 +189,8 @@ func (c *compiler) checkHead() {
 			})
 		})
 	}
-	look(c.program.when)
-	if l := c.program.loop; l != nil {
+	look(c.program.head.when)
+	if l := c.program.head.loop; l != nil {
 		look(l.on)
 		look(l.owner)
 	}

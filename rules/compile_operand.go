@@ -84,17 +84,17 @@ type code struct {
 
 // operand returns the one with an id.
 func (p *Program) operand(id int) *operand {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.compiler.operands[id-1]
+	p.machine.mu.Lock()
+	defer p.machine.mu.Unlock()
+	return p.machine.compiler.operands[id-1]
 }
 
 // code returns the code of an operand, which it compiles at the first call.
 func (p *Program) code(o *operand) (*vm.Program, *exprError) {
 	o.code.once.Do(func() {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		o.code.compile(p.compiler.engine)
+		p.machine.mu.Lock()
+		defer p.machine.mu.Unlock()
+		o.code.compile(p.machine.compiler.engine)
 	})
 	return o.code.prog, o.code.err
 }

@@ -31,8 +31,8 @@ func (p *Program) Outline() []Outline {
 			parts = append(parts, Outline{Kind: kind, When: c.written(), Operands: c.texts(), Reads: factsIn(nil, c)})
 		}
 	}
-	head("when", p.when)
-	if l := p.loop; l != nil {
+	head("when", p.head.when)
+	if l := p.head.loop; l != nil {
 		head("on", l.on)
 		state := l.info.State.Name
 		parts = append(parts, Outline{Kind: "state", Name: state, Reads: []string{state}})

@@ -82,7 +82,7 @@ func (c *compiler) finish() {
 		f.foldArgs()
 	}
 	c.findSlow()
-	l := c.program.loop
+	l := c.program.head.loop
 	for _, r := range c.program.rules {
 		for _, e := range r.then {
 			switch {

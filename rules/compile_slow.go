@@ -18,7 +18,7 @@ func (c *compiler) findSlow() {
 		for _, o := range c.operands[c.surveyed:] { // others may be in use
 			o.surely(map[*symbol]bool{}, func(f *Fact) { o.uses.slow = append(o.uses.slow, f) })
 		}
-		p.overlaps = slices.ContainsFunc(c.operands, func(o *operand) bool { return len(o.uses.slow) > 0 })
+		p.machine.overlaps = slices.ContainsFunc(c.operands, func(o *operand) bool { return len(o.uses.slow) > 0 })
 	}
 	c.surveyed = len(c.operands)
 	for _, r := range p.rules {

@@ -74,9 +74,9 @@ func (p *Program) Takes(name string) bool {
 	if strings.HasPrefix(name, "env.") || slices.ContainsFunc(p.facts, func(f *Fact) bool { return f.Name == name }) {
 		return true
 	}
-	if p.compiler == nil {
+	if p.machine.compiler == nil {
 		return false
 	}
-	n := p.compiler.names.byName[name]
+	n := p.machine.compiler.names.byName[name]
 	return n != nil && !n.Memory && name != vocab.Now && !strings.HasPrefix(name, "start.")
 }

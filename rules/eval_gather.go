@@ -88,7 +88,7 @@ func (ev *evaluation) gather(f *Fact) (any, truth) {
 // withheld reports whether a fact comes from a project that the user has not trusted: from its files, if the policy
 // names no loop that covers them.
 func (ev *evaluation) withheld(f *Fact, v *Value, args []string) bool {
-	if ev.event.untrusted == "" || ev.program.loop != nil || !f.Source.Path || v.Status == Missing {
+	if ev.event.untrusted == "" || ev.program.head.loop != nil || !f.Source.Path || v.Status == Missing {
 		return false
 	}
 	list, ok := v.V.([]any)
@@ -203,7 +203,7 @@ func (ev *evaluation) name(s *symbol) (any, truth) {
 	if ev.trace.full() {
 		v = ev.noted(s.name, v)
 	}
-	if ask, ok := v.(func(string) bool); ok && ev.program.allow != nil && asksPaths(s.name) {
+	if ask, ok := v.(func(string) bool); ok && ev.program.origin.allow != nil && asksPaths(s.name) {
 		v = func(path string) bool { return ev.program.allowsPath(path) && ask(path) }
 	}
 	if problem != "" {

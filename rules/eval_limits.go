@@ -12,7 +12,7 @@ import (
 // limits returns the policy's limits with their current values. Those on tokens, cost or a run are included only if
 // something was read for them.
 func (ev *evaluation) limits() []Limit {
-	l, m := ev.program.limits, &ev.verdict.Memory
+	l, m := ev.program.head.limits, &ev.verdict.Memory
 	all := []Limit{
 		{"continuations", m.Streak, l.Continuations}, {"total", m.Total, l.Total},
 		{"elapsed", int(m.elapsed(ev.event.now)), int(l.Elapsed)},
@@ -40,7 +40,7 @@ func millionths(dollars float64) int { return int(math.Round(min(dollars, 1e12) 
 
 // bound turns a continue into a stop if a limit is reached.
 func (ev *evaluation) bound() {
-	v, l, m, now := ev.verdict, ev.program.limits, &ev.verdict.Memory, ev.event.now
+	v, l, m, now := ev.verdict, ev.program.head.limits, &ev.verdict.Memory, ev.event.now
 	progress, known := ev.progress()
 	v.Progress = progress
 	if !known {
@@ -80,7 +80,7 @@ func (ev *evaluation) bound() {
 
 // account reads what limits on a session or run need: whether the turn failed, and what was used if a limit is set.
 func (ev *evaluation) account() {
-	l := &ev.program.limits
+	l := &ev.program.head.limits
 	if failed, ok := ev.builtin(vocab.TranscriptFailed, false).(map[string]any); ok {
 		ev.used.failed, _ = failed["kind"].(string)
 		if ev.used.failed == "" {
@@ -114,9 +114,9 @@ func (ev *evaluation) builtin(name string, always bool) any {
 	i := slices.IndexFunc(ev.builtins, func(s *symbol) bool { return s.name == name })
 	if i < 0 {
 		i = len(ev.builtins)
-		ev.program.mu.Lock()
-		ev.builtins = append(ev.builtins, ev.program.compiler.nameSymbol(name))
-		ev.program.mu.Unlock()
+		ev.program.machine.mu.Lock()
+		ev.builtins = append(ev.builtins, ev.program.machine.compiler.nameSymbol(name))
+		ev.program.machine.mu.Unlock()
 	}
 	at := ev.need(ev.builtins[i])
 	if at.state != known {

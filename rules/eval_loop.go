@@ -18,7 +18,7 @@ func (ev *evaluation) head() bool {
 	if !ev.isFor() {
 		return false
 	}
-	l := ev.program.loop
+	l := ev.program.head.loop
 	switch {
 	case l == nil && ev.event.busy != "":
 		return ev.aside(InRun, fmt.Sprintf("run %s of the policy %s is in progress; run `ralph stop %[2]s` to end it", ev.event.busy, ev.called()))
@@ -149,13 +149,13 @@ func (ev *evaluation) decides() bool { return !ev.event.prompt() && !ev.watches(
 
 // missed reports whether a fact is the state of a removed loop.
 func (ev *evaluation) missed(f *Fact) bool {
-	return ev.verdict.Loop != nil && ev.verdict.Loop.Gone && ev.program.loop.info.State == f
+	return ev.verdict.Loop != nil && ev.verdict.Loop.Gone && ev.program.head.loop.info.State == f
 }
 
 // keepLoop records in the next memory which loop the session had.
 func (ev *evaluation) keepLoop(m *Memory) (changed bool) {
 	v := ev.verdict
-	if ev.program.loop == nil || !ev.decides() || v.Idle && v.Aside != NoLoop || v.Fault != "" && v.Loop == nil {
+	if ev.program.head.loop == nil || !ev.decides() || v.Idle && v.Aside != NoLoop || v.Fault != "" && v.Loop == nil {
 		return false
 	}
 	var now *LoopInfo
@@ -173,7 +173,7 @@ func (ev *evaluation) keepLoop(m *Memory) (changed bool) {
 func (ev *evaluation) putsAway() bool {
 	return slices.ContainsFunc(ev.verdict.Parts, func(p Part) bool {
 		return slices.ContainsFunc(p.Effects, func(e Effect) bool {
-			return (e.Kind == ArchiveEffect || e.Kind == DeleteEffect) && e.Fact == ev.program.loop.info.State.Name
+			return (e.Kind == ArchiveEffect || e.Kind == DeleteEffect) && e.Fact == ev.program.head.loop.info.State.Name
 		})
 	})
 }
@@ -263,8 +263,8 @@ func (p *Program) HeadFiles() (files []string) {
 				}
 			})
 		}
-		look(ev.program.when)
-		if l := ev.program.loop; l != nil {
+		look(ev.program.head.when)
+		if l := ev.program.head.loop; l != nil {
 			look(l.on)
 			look(&cond{op: leaf, operand: &operand{uses: uses{syms: []*symbol{l.info.State.sym}}}})
 			look(l.owner)

@@ -14,7 +14,7 @@ const measureShare = 10
 // errors are in the trace.
 func (ev *evaluation) measure() {
 	v := ev.verdict
-	if len(ev.program.measure) == 0 || v.Idle && (!ev.looking || v.Loop == nil) || ev.event.prompt() {
+	if len(ev.program.head.measure) == 0 || v.Idle && (!ev.looking || v.Loop == nil) || ev.event.prompt() {
 		return
 	}
 	decided, problems := ev.meter, len(ev.problems)
@@ -32,7 +32,7 @@ func (ev *evaluation) measure() {
 		ev.problems = ev.problems[:problems]
 	}()
 	var amounts [2]float64
-	for i, t := range ev.program.measure {
+	for i, t := range ev.program.head.measure {
 		s := ev.program.compiled(t)[0].segs[0]
 		if s.broken {
 			return

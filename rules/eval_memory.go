@@ -31,7 +31,7 @@ func (ev *evaluation) remember() {
 		v.Session.Streak = 0
 		v.Changed = true
 	}
-	if session.Began.IsZero() && !now.IsZero() && !v.Idle && ev.program.table.find(vocab.SessionElapsed) != nil {
+	if session.Began.IsZero() && !now.IsZero() && !v.Idle && ev.program.machine.table.find(vocab.SessionElapsed) != nil {
 		session.Began, v.Changed = now, true
 	}
 	mine := session.say(v.Parts, ev.parts, false, session.Turn, now)
@@ -66,7 +66,7 @@ func (p *Program) Recount(v *Verdict, o Options) bool {
 		for _, name := range names {
 			before = max(before, session.Of[name])
 		}
-		if most := ceilings(); session.negative() || session.Streak >= most.Continuations || session.Total >= most.Total || before >= p.limits.Total {
+		if most := ceilings(); session.negative() || session.Streak >= most.Continuations || session.Total >= most.Total || before >= p.head.limits.Total {
 			return false
 		}
 		v.Memory.Total = before + 1
@@ -113,12 +113,12 @@ func (ev *evaluation) loop(name string) any {
 
 // progress returns the fingerprint of what the policy declares as progress; ok is false if it is unknown.
 func (ev *evaluation) progress() (string, bool) {
-	if len(ev.program.progress) == 0 {
+	if len(ev.program.head.progress) == 0 {
 		return "", true
 	}
 	private := false
-	values := make([]any, len(ev.program.progress))
-	for i, c := range ev.program.progress {
+	values := make([]any, len(ev.program.head.progress))
+	for i, c := range ev.program.head.progress {
 		v, state := ev.value(c)
 		if state != known {
 			if state == broken {
@@ -130,7 +130,7 @@ func (ev *evaluation) progress() (string, bool) {
 		private = private || ev.last.mark != nil
 	}
 	at := ev.here.at
-	ev.here.at = ev.program.progress[0].last().id
+	ev.here.at = ev.program.head.progress[0].last().id
 	ev.meter.write(values)
 	ev.here.at = at
 	return fingerprint(values, private)

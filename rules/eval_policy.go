@@ -28,7 +28,7 @@ func (p *Program) Eval(ctx context.Context, f Facts, o Options) *Verdict {
 
 // eval returns the verdict that decide makes.
 func (p *Program) eval(ctx context.Context, f Facts, o *Options, decide func(*evaluation)) *Verdict {
-	if p == nil || p.table == nil {
+	if p == nil || p.machine.table == nil {
 		return &Verdict{Fault: FaultRule, Reason: noPolicy, Problems: []Problem{{Text: noPolicy}}, Memory: o.Memory, Project: o.Project, Session: o.Session}
 	}
 	if o.Memory.negative() || o.Session.negative() {
@@ -44,9 +44,9 @@ func (p *Program) eval(ctx context.Context, f Facts, o *Options, decide func(*ev
 	if o.Event == "" {
 		o.Event = vocab.Stop
 	}
-	ev, ok := p.pool.Get().(*evaluation)
+	ev, ok := p.machine.pool.Get().(*evaluation)
 	if !ok {
-		n := p.table.size()
+		n := p.machine.table.size()
 		ev = &evaluation{slots: make([]slot, n, n+8), gotten: make([]gathered, len(p.facts)), latest: []*Step{}}
 		ev.names = map[string]any{meterKey: &ev.meter}
 	}
@@ -74,7 +74,7 @@ func (p *Program) eval(ctx context.Context, f Facts, o *Options, decide func(*ev
 	if ev.trace.full() {
 		ev.trace.start, ev.trace.scratch = time.Now(), ev.meter
 	}
-	if p.overlaps || p.rest != nil {
+	if p.machine.overlaps || p.rest != nil {
 		c, ok := f.(ConcurrentFacts)
 		ev.gathering.overlaps = ok && c.Concurrent()
 	}
@@ -166,12 +166,12 @@ func (p *Program) release(ev *evaluation) {
 	if cap(ev.buf) > maxText/8 { // do not keep one large buffer
 		ev.buf = nil
 	}
-	p.pool.Put(ev)
+	p.machine.pool.Put(ev)
 }
 
 // own reports whether the embedding program declares the event.
 func (ev *evaluation) own() bool {
-	return slices.Contains(ev.program.compiler.load.cfg.Events, ev.event.name)
+	return slices.Contains(ev.program.machine.compiler.load.cfg.Events, ev.event.name)
 }
 
 // watches reports whether the event accepts no verb.
@@ -187,7 +187,7 @@ func (ev *evaluation) mute() bool {
 	switch {
 	case ev.event.prompt(), ev.watches(), ev.event.watch:
 		return true
-	case !ev.compacts() || ev.program.table.find(nameKey(vocab.Trigger)) != nil:
+	case !ev.compacts() || ev.program.machine.table.find(nameKey(vocab.Trigger)) != nil:
 		return false
 	}
 	trigger, _ := ev.facts.Name(ev.meter.ctx, vocab.Trigger).(string)
@@ -228,7 +228,7 @@ rules:
 			late = append(late, lateNote{r, len(ev.parts)})
 			continue
 		}
-		if all && p.overlaps && i >= asked {
+		if all && p.machine.overlaps && i >= asked {
 			asked = i + ev.ahead(p.rules[i:])
 		}
 		outcome := ev.try(r)
@@ -361,7 +361,7 @@ func (r *Rule) decides() bool { return r.Verb == verbContinue || r.Verb == verbS
 
 // isFor reports whether the policy applies to this event.
 func (ev *evaluation) isFor() bool {
-	when, v := ev.program.when, ev.verdict
+	when, v := ev.program.head.when, ev.verdict
 	if when == nil {
 		return true
 	}

@@ -58,7 +58,7 @@ func (s starting) Name(ctx context.Context, name string) any {
 
 // begin renders the files of a loop's start.
 func (ev *evaluation) begin(given map[string]any) ([]StartFile, error) {
-	l := ev.program.loop
+	l := ev.program.head.loop
 	if l == nil || len(l.start) == 0 {
 		return nil, fmt.Errorf("the policy does not define how its loop starts: it has no loop.start")
 	}
@@ -135,7 +135,7 @@ func (ev *evaluation) write(f *StartFile) {
 	at := ev.need(f.Fact.sym) // so that it has a slot
 	ev.gotten[f.Fact.index] = gathered{Value: got, mark: f.Fact.private}
 	*at = slot{seen: true, value: got.V, mark: f.Fact.private}
-	for _, s := range ev.program.table.all() { // drop what was read before the file was written
+	for _, s := range ev.program.machine.table.all() { // drop what was read before the file was written
 		if s.slot < len(ev.slots) && (s.kind == letSymbol || s.kind == askSymbol || s.kind == factSymbol && s.fact != f.Fact && len(s.fact.fixed) == 0 && !ev.written(s.fact, f)) {
 			ev.slots[s.slot] = slot{}
 		}
@@ -144,7 +144,7 @@ func (ev *evaluation) write(f *StartFile) {
 
 // written reports whether the policy writes a fact at or above a file of its start.
 func (ev *evaluation) written(fact *Fact, f *StartFile) bool {
-	for _, s := range ev.program.loop.start {
+	for _, s := range ev.program.head.loop.start {
 		if s.fact == fact {
 			return true
 		}

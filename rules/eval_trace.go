@@ -59,9 +59,9 @@ func (ev *evaluation) traceReads(o *operand, t *OperandStep) {
 		return
 	}
 	o.sides.once.Do(func() {
-		ev.program.mu.Lock()
-		defer ev.program.mu.Unlock()
-		o.sides.parts = ev.program.compiler.parts(o)
+		ev.program.machine.mu.Lock()
+		defer ev.program.machine.mu.Unlock()
+		o.sides.parts = ev.program.machine.compiler.parts(o)
 	})
 	// What only the trace shows has its own budget: it must not change the verdict.
 	meter := ev.meter
