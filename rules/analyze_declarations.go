@@ -52,7 +52,7 @@ func checkDeclarations(p *Program) Diagnostics {
 		}
 	}
 	for _, r := range p.rules {
-		if r.Verb == "" && r.notice == nil && r.log == nil && len(r.then) == 0 {
+		if r.Verb == "" && r.says.notice == nil && r.says.log == nil && len(r.then) == 0 {
 			report(r.Pos, "does-nothing", "add continue, stop, note, notice, log or then", "the rule %q does nothing when it holds", r.Name)
 		}
 	}

@@ -103,8 +103,8 @@ func decisions(t *translator, p *Program) []decided {
 		if r.Verb == verbContinue {
 			d.Action = Continue // with gate: all, later rules do not matter
 		}
-		if r.text != nil {
-			d.Text = r.text.written()
+		if r.says.text != nil {
+			d.Text = r.says.text.written()
 		}
 		holds, fails := t.tried(r)
 		out = append(out, decided{d, append(slices.Clone(before), holds)})

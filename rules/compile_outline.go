@@ -54,8 +54,8 @@ func (p *Program) Outline() []Outline {
 // outlined returns the outline of a rule.
 func (p *Program) outlined(r *Rule) Outline {
 	o := Outline{Kind: "rule", Name: r.Name, When: r.when.written(), Operands: r.when.texts(), Reads: factsIn(nil, r.when)}
-	if r.text != nil {
-		passages(r.text.node, func(when []*yamltree.Node, n *yamltree.Node) {
+	if r.says.text != nil {
+		passages(r.says.text.node, func(when []*yamltree.Node, n *yamltree.Node) {
 			var all []string
 			for _, w := range when {
 				all = append(all, w.Value)
@@ -64,7 +64,7 @@ func (p *Program) outlined(r *Rule) Outline {
 		})
 	}
 	var shown []*cond
-	texts, paths := []*text{r.text, r.notice, r.log}, []*path(nil)
+	texts, paths := r.says.all(), []*path(nil)
 	for _, e := range r.then {
 		o.Effects = append(o.Effects, e.src)
 		shown = append(shown, e.value)

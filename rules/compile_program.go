@@ -107,13 +107,20 @@ type Rule struct {
 
 	include string // the prefix of the include that it is in, with a slash; "" in the policy itself
 
-	when   *cond // nil means true
-	text   *text
+	when *cond // nil means true
+	says says
+	then []*effect
+	late bool // a note that is tried last, because its condition reads slow facts
+}
+
+// says are the texts of a rule; nil where it has none.
+type says struct {
+	text   *text // of its verb
 	notice *text
 	log    *text
-	then   []*effect
-	late   bool // a note that is tried last, because its condition reads slow facts
 }
+
+func (s *says) all() []*text { return []*text{s.text, s.notice, s.log} }
 
 // Fact is one declared fact.
 type Fact struct {

@@ -30,9 +30,7 @@ func (c *compiler) rule(r pendingRule) *Rule {
 	d := r.decl
 	rule := &Rule{Name: r.name, Pos: r.scope.file.at(d.node.Start), Verb: d.verb, Unless: d.unless, Success: d.success, Empty: d.empty != "", include: r.scope.prefix}
 	rule.when = c.conditions(r.scope, d.when)
-	rule.text = c.newText(r.scope, d.text)
-	rule.notice = c.newText(r.scope, d.notice)
-	rule.log = c.newText(r.scope, d.log)
+	rule.says = says{c.newText(r.scope, d.text), c.newText(r.scope, d.notice), c.newText(r.scope, d.log)}
 	for _, e := range d.then {
 		if eff := c.effect(r.scope, e); eff != nil {
 			rule.then = append(rule.then, eff)

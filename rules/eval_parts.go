@@ -13,7 +13,7 @@ func (ev *evaluation) reportParts(prompt bool) {
 		if v.Bound != "" && (r.Verb == verbContinue || len(r.then) > 0) {
 			continue // its continuation does not happen, nor do its parts
 		}
-		if ev.gathering.noting = r.Verb == verbNote; ev.gathering.noting && v.Action == Continue && ev.wouldWait(r.text, r.notice, r.log) {
+		if ev.gathering.noting = r.Verb == verbNote; ev.gathering.noting && v.Action == Continue && ev.wouldWait(&r.says) {
 			continue
 		}
 		ev.here.rule = r
@@ -32,16 +32,16 @@ func (ev *evaluation) reportParts(prompt bool) {
 			}
 		}
 		if r.Verb == verbNote {
-			part.Note = ev.shownText(r.text)
+			part.Note = ev.shownText(r.says.text)
 			if prompt { // it goes to the agent
 				part.Note = ev.capped(r, part.Note)
 			} else {
 				part.Note = escape.Person(part.Note)
 			}
 		}
-		part.Notice = escape.Person(ev.shownText(r.notice))
+		part.Notice = escape.Person(ev.shownText(r.says.notice))
 		part.Seen = r.Verb == verbStop && !ev.lastNotice(part.Notice)
-		part.Log = escape.Person(ev.render(r.log))
+		part.Log = escape.Person(ev.render(r.says.log))
 		part.Private = ev.here.quoted
 	}
 	ev.gathering.noting = false

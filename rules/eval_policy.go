@@ -250,7 +250,7 @@ rules:
 				hollow := ev.hollow(r) // rendering reads other lists
 				v.Rule, v.Pos, v.Success = r.Name, r.Pos, r.Success && hollow == nil
 				ev.here.quoted = false
-				v.Reason = escape.Person(ev.render(r.text))
+				v.Reason = escape.Person(ev.render(r.says.text))
 				v.Private = ev.here.quoted
 				if hollow != nil {
 					v.Reason += ", but " + hollow.full
@@ -262,7 +262,7 @@ rules:
 			break rules
 		case r.Verb == verbContinue:
 			ev.met.unapproved = sentence{}
-			text := ev.shownText(r.text)
+			text := ev.shownText(r.says.text)
 			if ev.met.unapproved.full != "" { // the rule needs it, though its condition does not
 				ev.last.why, ev.last.lack = ev.met.unapproved, withheld
 				ev.endTrying(r, FaultApproval, chosen == nil)

@@ -149,12 +149,12 @@ func (ev *evaluation) ahead(rules []*Rule) (n int) {
 }
 
 // wouldWait reports whether rendering the texts of a rule may gather a slow fact.
-func (ev *evaluation) wouldWait(texts ...*text) (yes bool) {
+func (ev *evaluation) wouldWait(r *says) (yes bool) {
 	seen := map[*symbol]bool{}
 	read := func(c *cond) {
 		readBy(c, seen, func(s *symbol) { yes = yes || s.fact != nil && s.fact.slow() && !ev.seen(s.fact) })
 	}
-	for _, t := range texts {
+	for _, t := range r.all() {
 		if t == nil || !slices.ContainsFunc(ev.program.facts, (*Fact).slow) {
 			continue
 		}
