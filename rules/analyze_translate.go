@@ -176,7 +176,7 @@ func (t *translator) status(f *Fact, status int) *analysis.Formula {
 
 // pathFacts returns the facts that the path of a fact needs.
 func (f *Fact) pathFacts() (out []*Fact) {
-	for _, a := range f.handed {
+	for _, a := range f.plan.handed {
 		if a.path == nil || a.name != "" {
 			continue
 		}

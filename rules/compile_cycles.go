@@ -78,7 +78,7 @@ func (c *compiler) needs(s *symbol) []*symbol {
 	case letSymbol:
 		add(s.let.root)
 	case askSymbol:
-		out = append(out, s.fact.sym)
+		out = append(out, s.fact.plan.sym)
 	case nameSymbol:
 		if s.name == vocab.LoopRepeats {
 			for _, p := range c.program.head.progress {
@@ -92,7 +92,7 @@ func (c *compiler) needs(s *symbol) []*symbol {
 // segments returns everything that is passed to a fact's source.
 func (f *Fact) segments() []segment {
 	var out []segment
-	for _, a := range f.handed {
+	for _, a := range f.plan.handed {
 		if a.text != nil {
 			out = append(out, a.text.segments()...)
 		} else {

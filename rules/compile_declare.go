@@ -122,22 +122,22 @@ func (c *compiler) arguments(sc *scope, f *Fact, d factDecl) {
 	switch {
 	case f.Source.Given:
 	case f.Source.Text:
-		f.handed = append(f.handed, argument{text: c.newText(sc, d.args[0])})
+		f.plan.handed = append(f.plan.handed, argument{text: c.newText(sc, d.args[0])})
 	default:
 		for _, p := range c.argv(sc, f, d.args) {
-			f.handed = append(f.handed, argument{path: p})
+			f.plan.handed = append(f.plan.handed, argument{path: p})
 		}
-		if f.Source.File && !f.Source.Glob && len(f.handed) == 1 {
-			f.File, _ = f.handed[0].path.fixed()
+		if f.Source.File && !f.Source.Glob && len(f.plan.handed) == 1 {
+			f.File, _ = f.plan.handed[0].path.fixed()
 		}
 	}
 	for _, o := range f.Source.texts() {
 		switch n := d.texts[o.Name]; {
 		case n == nil:
 		case o.Kind != optionArgument:
-			f.handed = append(f.handed, argument{name: o.Name, text: c.newText(sc, n)})
+			f.plan.handed = append(f.plan.handed, argument{name: o.Name, text: c.newText(sc, n)})
 		default:
-			f.handed = append(f.handed, argument{name: o.Name, path: c.newPath(sc, n, SourceKind{})})
+			f.plan.handed = append(f.plan.handed, argument{name: o.Name, path: c.newPath(sc, n, SourceKind{})})
 		}
 	}
 }
@@ -271,7 +271,7 @@ func certain(t *schema.Schema) *schema.Schema {
 func (c *compiler) declareFact(sc *scope, d factDecl) *Fact {
 	f := &Fact{
 		Name: sc.prefix + d.name, Source: d.kind, Timeout: d.timeout, Covers: d.covers,
-		Options: d.options, Pos: sc.file.at(d.key.Start), index: len(c.program.facts),
+		Options: d.options, Pos: sc.file.at(d.key.Start), plan: plan{index: len(c.program.facts)},
 	}
 	for _, n := range d.args {
 		f.Args = append(f.Args, n.Value)
@@ -297,8 +297,8 @@ func (c *compiler) declareFact(sc *scope, d factDecl) *Fact {
 	if d.kind.Around != nil {
 		typ = d.kind.Around(typ)
 	}
-	f.sym = c.add(sc, d.key, &symbol{kind: factSymbol, fact: f, typ: typ})
-	f.private = d.kind.mask(typ)
+	f.plan.sym = c.add(sc, d.key, &symbol{kind: factSymbol, fact: f, typ: typ})
+	f.plan.private = d.kind.mask(typ)
 	if d.deflt != nil {
 		c.setDefault(sc, f, d, typ)
 		if f.Default == nil {
@@ -312,9 +312,9 @@ func (c *compiler) declareFact(sc *scope, d factDecl) *Fact {
 	case sc.inline != nil:
 		c.errorf(sc, d.inline, "inline", "write the name of the fact before its fields", "at most one fact can be inline, and %q already is", sc.inline.name)
 	default:
-		sc.inline, sc.fields = f.sym, sc.names.free(f.sym.typ)
+		sc.inline, sc.fields = f.plan.sym, sc.names.free(f.plan.sym.typ)
 	}
-	c.engine.declare(f.sym.key, natureOf(certain(typ)))
+	c.engine.declare(f.plan.sym.key, natureOf(certain(typ)))
 	c.program.facts = append(c.program.facts, f)
 	return f
 }

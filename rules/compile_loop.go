@@ -127,7 +127,7 @@ func readsPrivate(root *cond, seen map[*symbol]bool) (found bool) {
 			case s.kind == nameSymbol:
 				found = found || o.uses.looksInto(s, s.info.mark)
 			case s.kind == factSymbol:
-				found = found || o.uses.looksInto(s, s.fact.private)
+				found = found || o.uses.looksInto(s, s.fact.plan.private)
 			case s.kind == letSymbol && s.let.root != nil && !seen[s]:
 				seen[s] = true
 				found = found || readsPrivate(s.let.root, seen)

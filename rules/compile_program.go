@@ -147,11 +147,16 @@ type Fact struct {
 	// Known are the words of a program's command line, each "" unless params alone determine it.
 	Known []string
 
-	sym     *symbol
+	plan plan
+}
+
+// plan is how an evaluation gathers a fact and keeps its value.
+type plan struct {
 	handed  []argument // passed to the source
-	index   int        // in the facts of the program
-	private *mask      // of its value
 	fixed   []string   // the arguments, if they are constant
+	sym     *symbol
+	index   int   // in the facts of the program
+	private *mask // of its value
 }
 
 // argument is what a source receives: its arguments, then its options with placeholders.

@@ -114,8 +114,8 @@ func readBy(root *cond, seen map[*symbol]bool, f func(*symbol)) {
 
 // foldArgs evaluates the arguments once if all are constant.
 func (f *Fact) foldArgs() {
-	fixed := make([]string, len(f.handed))
-	for i, a := range f.handed {
+	fixed := make([]string, len(f.plan.handed))
+	for i, a := range f.plan.handed {
 		if a.text != nil || a.name != "" {
 			return
 		}
@@ -125,5 +125,5 @@ func (f *Fact) foldArgs() {
 		}
 		fixed[i] = text
 	}
-	f.fixed = fixed
+	f.plan.fixed = fixed
 }

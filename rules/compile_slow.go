@@ -31,7 +31,7 @@ func (c *compiler) findSlow() {
 func (o *operand) surely(seen map[*symbol]bool, f func(*Fact)) {
 	for _, s := range o.uses.syms {
 		if s.kind == askSymbol {
-			s = s.fact.sym
+			s = s.fact.plan.sym
 		}
 		if seen[s] {
 			continue

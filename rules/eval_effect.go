@@ -33,8 +33,8 @@ func (ev *evaluation) workOut(e *effect) (out Effect, skip, broken sentence) {
 		return ev.toRemember(e)
 	}
 	f := e.fact.fact
-	ev.need(f.sym)
-	v := &ev.gotten[f.index]
+	ev.need(f.plan.sym)
+	v := ev.got(f)
 	if ev.missed(f) {
 		return out, public("its file is gone"), broken
 	}

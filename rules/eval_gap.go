@@ -36,7 +36,7 @@ func (ev *evaluation) noSection(o *operand) *gap {
 	}
 	for _, a := range o.uses.reads {
 		f := a.fact.fact
-		g := &ev.gotten[f.index]
+		g := ev.got(f)
 		list, ok := g.V.([]any)
 		if !ok || f.Source.Name != checklist {
 			continue

@@ -30,7 +30,7 @@ func (ev *evaluation) gather(f *Fact) (any, truth) {
 	if q.panicked != nil {
 		panic(q.panicked)
 	}
-	g := &ev.gotten[f.index]
+	g := ev.got(f)
 	v, private, problem := &g.Value, q.private, q.problem
 	if *v = q.v; q.ctx != nil {
 		if !v.sound() {
@@ -46,7 +46,7 @@ func (ev *evaluation) gather(f *Fact) (any, truth) {
 		}
 		problem = masked(v.Problem, private || v.Private || f.Source.Private)
 	}
-	g.masked, g.problem, g.mark = private, problem, f.private
+	g.masked, g.problem, g.mark = private, problem, f.plan.private
 	// A source may return its arguments, except for a file; a model's answer is private where it could repeat them.
 	if v.Private || private && !f.Source.File && !f.Source.Returns {
 		g.mark = hidden()
@@ -97,7 +97,7 @@ func (ev *evaluation) withheld(f *Fact, v *Value, args []string) bool {
 
 // traceFact records a gathered fact.
 func (ev *evaluation) traceFact(f *Fact, q *request) {
-	g := &ev.gotten[f.index]
+	g := ev.got(f)
 	r := FactRead{
 		Name: f.Name, Source: f.Source.Name, Status: g.Status, Path: ev.trace.show(masked(g.Path, g.masked)), Problem: ev.trace.show(g.problem),
 		Unusable: g.Status != OK && lackOf(&g.Value) == unusable, Defaulted: g.Status == Missing && f.HasDefault, Start: q.start, Took: q.took, Meta: g.Meta, Modified: g.ModTime.UTC(),
@@ -119,14 +119,14 @@ func (g *gathered) sentence() sentence {
 // arguments evaluates the arguments of a fact. Most paths contain no names, so they are always the same. private
 // reports whether any argument is private.
 func (ev *evaluation) arguments(f *Fact) (args []string, private bool, problem sentence, quiet bool) {
-	if f.fixed != nil {
-		return f.fixed, false, sentence{}, false
+	if f.plan.fixed != nil {
+		return f.plan.fixed, false, sentence{}, false
 	}
 	outer := ev.here.quoted // the fact may be gathered for a text
 	ev.here.quoted = false
 	defer func() { private, ev.here.quoted = ev.here.quoted, outer }()
-	args = make([]string, 0, len(f.handed))
-	for _, a := range f.handed {
+	args = make([]string, 0, len(f.plan.handed))
+	for _, a := range f.plan.handed {
 		if a.text == nil {
 			value, problem, quiet := ev.argument(a.path)
 			if problem.full != "" {
@@ -215,7 +215,7 @@ func (ev *evaluation) name(s *symbol) (any, truth) {
 
 // asked returns the value of missing(f) and similar, once the fact is gathered.
 func (ev *evaluation) asked(s *symbol) (any, *mask) {
-	v := &ev.gotten[s.fact.index]
+	v := ev.got(s.fact)
 	switch s.ask {
 	case "missing":
 		return v.Status == Missing, nil

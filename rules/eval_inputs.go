@@ -18,7 +18,7 @@ const (
 func (ev *evaluation) noteInputs(o *operand) {
 	for i := range o.uses.reads {
 		if a := &o.uses.reads[i]; a.name != "" { // otherwise the let records what it reads
-			g := &ev.gotten[a.fact.fact.index]
+			g := ev.got(a.fact.fact)
 			v, mark, walked := at(g.V, g.mark, a.path)
 			ev.noteInput(inputName(a.fact.name, walked), v, mark, o.uses.looksInto(a.fact, ev.slots[a.fact.slot].mark))
 		}

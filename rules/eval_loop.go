@@ -31,7 +31,7 @@ func (ev *evaluation) head() bool {
 		s.Pos, _ = l.on.place()
 		v.Trace.On = s
 		s.Outcome, s.Because = ev.test(l.on, s)
-		switch gone := ev.slots[state.sym.slot].seen && ev.gotten[state.index].Status == Missing; {
+		switch gone := ev.slots[state.plan.sym.slot].seen && ev.got(state).Status == Missing; {
 		case s.Outcome == No:
 			off = "the loop is switched off: " + s.Because
 		case s.Outcome != Holds && !gone:
@@ -44,8 +44,8 @@ func (ev *evaluation) head() bool {
 	if off != "" && !ev.looking { // Look also reports a loop that is off
 		return ev.aside(Off, off)
 	}
-	ev.need(state.sym)
-	g := &ev.gotten[state.index]
+	ev.need(state.plan.sym)
+	g := ev.got(state)
 	if g.Status == Missing && !g.defaulted {
 		if !ev.gone(g) {
 			why, start := g.sentence(), "ralph start "+ev.called()
@@ -134,7 +134,7 @@ func (ev *evaluation) lacks(state *gathered) *gathered {
 		return state
 	}
 	for _, f := range ev.program.facts {
-		if g := &ev.gotten[f.index]; ev.slots[f.sym.slot].seen && g.Status == Missing && state.Path == "" && g.noFile() {
+		if g := ev.got(f); ev.slots[f.plan.sym.slot].seen && g.Status == Missing && state.Path == "" && g.noFile() {
 			return g
 		}
 	}
@@ -251,10 +251,10 @@ func (p *Program) HeadFiles() (files []string) {
 		var look func(root *cond)
 		look = func(root *cond) {
 			readBy(root, seen, func(s *symbol) {
-				if s.fact == nil || !s.fact.Source.File || s.fact.Source.Glob || len(s.fact.handed) == 0 {
+				if s.fact == nil || !s.fact.Source.File || s.fact.Source.Glob || len(s.fact.plan.handed) == 0 {
 					return
 				}
-				path, problem, _ := ev.argument(s.fact.handed[0].path)
+				path, problem, _ := ev.argument(s.fact.plan.handed[0].path)
 				if problem.full == "" && !strings.HasPrefix(path, "~") && !slices.Contains(files, path) {
 					files = append(files, path)
 				}
@@ -266,7 +266,7 @@ func (p *Program) HeadFiles() (files []string) {
 		look(ev.program.head.when)
 		if l := ev.program.head.loop; l != nil {
 			look(l.on)
-			look(&cond{op: leaf, operand: &operand{uses: uses{syms: []*symbol{l.info.State.sym}}}})
+			look(&cond{op: leaf, operand: &operand{uses: uses{syms: []*symbol{l.info.State.plan.sym}}}})
 			look(l.owner)
 		}
 	})

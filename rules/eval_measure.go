@@ -70,7 +70,7 @@ func (ev *evaluation) unread(s *symbol) bool {
 	case factSymbol:
 		return true
 	case askSymbol:
-		return s.fact.sym.slot >= len(ev.slots) || !ev.slots[s.fact.sym.slot].seen
+		return s.fact.plan.sym.slot >= len(ev.slots) || !ev.slots[s.fact.plan.sym.slot].seen
 	case nameSymbol:
 		return !s.info.Memory && s.name != vocab.Now
 	}

@@ -92,7 +92,7 @@ func (ev *evaluation) evaluate(o *operand) (any, truth) {
 func (ev *evaluation) flaw(o *operand) (v any, state truth, found bool) {
 	for i := range o.uses.reads {
 		a := &o.uses.reads[i]
-		g := &ev.gotten[a.fact.fact.index]
+		g := ev.got(a.fact.fact)
 		if slices.ContainsFunc(a.via, func(o *operand) bool { return !slices.Contains(ev.ran, o) }) {
 			continue
 		}
@@ -143,7 +143,7 @@ func (ev *evaluation) compute(o *operand) (any, truth) {
 func (ev *evaluation) absentField(o *operand) string {
 	for i := range o.uses.reads {
 		a := &o.uses.reads[i]
-		found, _, _ := at(ev.gotten[a.fact.fact.index].V, nil, a.path)
+		found, _, _ := at(ev.got(a.fact.fact).V, nil, a.path)
 		if found == nil && a.fact.typ.At(a.path...) != nil {
 			return strings.Join(append([]string{a.fact.name}, a.path...), ".")
 		}

@@ -330,7 +330,7 @@ func (ev *evaluation) endTrying(r *Rule, fault Fault, stops bool) {
 func (ev *evaluation) reportedBy(because sentence) {
 	ev.problems = slices.DeleteFunc(ev.problems, func(p reported) bool { return strings.HasSuffix(because.full, p.Text) })
 	for _, f := range ev.program.facts {
-		g := &ev.gotten[f.index]
+		g := ev.got(f)
 		what := g.sentence().full
 		if g.Status == OK {
 			what = g.Problem

@@ -78,7 +78,7 @@ func (ev *evaluation) settle() {
 // reportField reports a field that cannot be used as it is written.
 func (ev *evaluation) reportField(f *Fact, w schema.Violation, text sentence) {
 	p := problemOf(text)
-	g := &ev.gotten[f.index]
+	g := ev.got(f)
 	p.Fact, p.Field = f.Name, w.Pointer
 	if !g.masked {
 		p.File, p.Pos = g.Path, Pos{File: g.Path, Line: w.Line, Col: w.Col}
@@ -89,8 +89,8 @@ func (ev *evaluation) reportField(f *Fact, w schema.Violation, text sentence) {
 // reportFact reports a problem of a fact.
 func (ev *evaluation) reportFact(f *Fact, text sentence) {
 	p := problemOf(text)
-	p.Fact, p.File = f.Name, ev.gotten[f.index].Path
-	if ev.gotten[f.index].masked {
+	p.Fact, p.File = f.Name, ev.got(f).Path
+	if ev.got(f).masked {
 		p.File = ""
 	}
 	ev.reportProblem(p, f)

@@ -103,7 +103,7 @@ func (ev *evaluation) together(facts []*Fact) {
 
 // seen reports whether a fact was gathered and used.
 func (ev *evaluation) seen(f *Fact) bool {
-	return f.sym.slot < len(ev.slots) && ev.slots[f.sym.slot].seen
+	return f.plan.sym.slot < len(ev.slots) && ev.slots[f.plan.sym.slot].seen
 }
 
 // early returns the answer for a fact that was gathered beside others, or nil.
@@ -118,7 +118,7 @@ func (ev *evaluation) early(f *Fact) *request {
 
 // ready reports whether the arguments of a fact need no other slow fact that was not gathered.
 func (ev *evaluation) ready(f *Fact) bool {
-	yes := !slices.ContainsFunc(f.handed, func(a argument) bool { return a.text != nil })
+	yes := !slices.ContainsFunc(f.plan.handed, func(a argument) bool { return a.text != nil })
 	for _, seg := range f.segments() {
 		readBy(seg.placeholder, map[*symbol]bool{}, func(s *symbol) { yes = yes && (s.fact == nil || !s.fact.slow() || ev.seen(s.fact)) })
 	}

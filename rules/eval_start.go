@@ -132,11 +132,11 @@ func (ev *evaluation) write(f *StartFile) {
 	}
 	got := ValueOf(f.Fact, value)
 	got.Path = f.Path
-	at := ev.need(f.Fact.sym) // so that it has a slot
-	ev.gotten[f.Fact.index] = gathered{Value: got, mark: f.Fact.private}
-	*at = slot{seen: true, value: got.V, mark: f.Fact.private}
+	at := ev.need(f.Fact.plan.sym) // so that it has a slot
+	*ev.got(f.Fact) = gathered{Value: got, mark: f.Fact.plan.private}
+	*at = slot{seen: true, value: got.V, mark: f.Fact.plan.private}
 	for _, s := range ev.program.machine.table.all() { // drop what was read before the file was written
-		if s.slot < len(ev.slots) && (s.kind == letSymbol || s.kind == askSymbol || s.kind == factSymbol && s.fact != f.Fact && len(s.fact.fixed) == 0 && !ev.written(s.fact, f)) {
+		if s.slot < len(ev.slots) && (s.kind == letSymbol || s.kind == askSymbol || s.kind == factSymbol && s.fact != f.Fact && len(s.fact.plan.fixed) == 0 && !ev.written(s.fact, f)) {
 			ev.slots[s.slot] = slot{}
 		}
 	}

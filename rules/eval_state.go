@@ -27,6 +27,9 @@ type evaluation struct {
 	buf       []byte  // for texts
 }
 
+// got returns where the evaluation keeps a fact.
+func (ev *evaluation) got(f *Fact) *gathered { return &ev.gotten[f.plan.index] }
+
 // current is the part of an evaluation that each event resets. The memories are those of the verdict, initially as the
 // event finds them.
 type current struct {

@@ -27,7 +27,7 @@ func (ev *evaluation) traceReads(o *operand, t *OperandStep) {
 		if a.name == "" {
 			continue
 		}
-		v := &ev.gotten[a.fact.fact.index]
+		v := ev.got(a.fact.fact)
 		r := Read{Name: a.name}
 		if v.Status != OK {
 			r.State = string(v.Status)

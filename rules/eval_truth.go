@@ -163,7 +163,7 @@ func (ev *evaluation) find(s *symbol) (v any, mark *mask, state truth) {
 		v, mark = ev.recall(s)
 	case factSymbol:
 		v, state = ev.gather(s.fact)
-		mark = ev.gotten[s.fact.index].mark
+		mark = ev.got(s.fact).mark
 	case letSymbol:
 		v, state = ev.value(s.let.root)
 		mark = ev.last.mark
@@ -171,7 +171,7 @@ func (ev *evaluation) find(s *symbol) (v any, mark *mask, state truth) {
 		v, state = ev.name(s)
 		mark = s.info.mark
 	case askSymbol:
-		if of := ev.need(s.fact.sym); of.state != known && of.lack == withheld {
+		if of := ev.need(s.fact.plan.sym); of.state != known && of.lack == withheld {
 			ev.last.why, ev.last.lack = *of.why, withheld
 			return nil, nil, unknown
 		}

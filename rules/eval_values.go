@@ -74,8 +74,8 @@ func ValueOf(f *Fact, v any) Value {
 	switch {
 	case f.Schema != nil && f.Source.Around == nil:
 		r = f.Schema.Check(schema.Document{Value: plain})
-	case f.sym != nil && f.sym.typ != nil:
-		r = f.sym.typ.Check(schema.Document{Value: zeroed(f.sym.typ, plain)})
+	case f.plan.sym != nil && f.plan.sym.typ != nil:
+		r = f.plan.sym.typ.Check(schema.Document{Value: zeroed(f.plan.sym.typ, plain)})
 	default:
 		r = new(schema.Schema).Check(schema.Document{Value: plain})
 	}
