@@ -112,8 +112,8 @@ func ReadSession(ctx context.Context, path string, o SessionOptions) (*Session, 
 		return nil, &ReadError{Path: path, Err: err}
 	}
 	for _, e := range s.entries {
-		if e.tokens > 0 {
-			s.turn.tokens = e.tokens
+		if e.usage.tokens > 0 {
+			s.turn.tokens = e.usage.tokens
 			break
 		}
 	}
@@ -181,7 +181,7 @@ func (s *Session) take(e entry) bool {
 
 // add keeps an entry unless it is empty or the old form of a rewritten one.
 func (s *Session) add(e entry) {
-	if e.kind == noRecord || e.kind == noise && e.tokens == 0 && e.failed == nil {
+	if e.kind == noRecord || e.kind == noise && e.usage.tokens == 0 && e.failed == nil {
 		return
 	}
 	if e.rewritten && e.id != "" {
