@@ -118,31 +118,31 @@ type checkpoint struct {
 // say numbers an event, then saves it with the progress, writes it to the directory, and yields it. A run killed in
 // between writes it when it is resumed.
 func (r *Runner) say(ev Event) error {
-	ev.V, ev.Time, ev.Run = 1, r.now(), r.plan.ID
+	ev.V, ev.Time, ev.Run = 1, r.clock.now(), r.plan.ID
 	if ev.Kind == AgentOutput {
-		r.emit(ev)
+		r.out.emit(ev)
 		return nil
 	}
-	r.progress.Elapsed, r.counted = r.totals().Elapsed, ev.Time
+	r.progress.Elapsed, r.clock.counted = r.totals().Elapsed, ev.Time
 	r.progress.Seq++
 	ev.Seq = r.progress.Seq
 	r.progress.Event = &ev
 	err := r.keep()
-	if err == nil && r.directory != nil {
-		err = r.directory.append(ev)
+	if err == nil && r.out.directory != nil {
+		err = r.out.directory.append(ev)
 	}
-	r.emit(ev)
+	r.out.emit(ev)
 	return err
 }
 
 // keep saves the checkpoint.
 func (r *Runner) keep() error {
-	if r.disk == nil {
+	if r.kept.disk == nil {
 		return nil
 	}
 	line, err := json.Marshal(checkpoint{1, r.plan, r.progress})
 	if err == nil {
-		err = r.disk.SaveRun(r.plan.ID, line)
+		err = r.kept.disk.SaveRun(r.plan.ID, line)
 	}
 	if err != nil {
 		return fmt.Errorf("the run cannot be kept, so it ends: %w", err)
@@ -153,21 +153,21 @@ func (r *Runner) keep() error {
 // recall reads the run to resume. It reads again under the run's lock, since another process may have run it until
 // then.
 func (r *Runner) recall() error {
-	if r.disk == nil {
+	if r.kept.disk == nil {
 		return errors.New("a run is resumed from where it was kept: add WithState")
 	}
-	limits := r.limits
-	c, err := readRun(r.disk, r.resume)
+	limits := r.resumed.limits
+	c, err := readRun(r.kept.disk, r.resumed.id)
 	if err != nil {
 		return err
 	}
 	switch {
 	case c.Plan.Policy != r.name:
-		return fmt.Errorf("run %s is of the policy %s, not of %s", r.resume, c.Plan.Policy, r.name)
+		return fmt.Errorf("run %s is of the policy %s, not of %s", r.resumed.id, c.Plan.Policy, r.name)
 	case c.Plan.Client != r.adapter.Name():
-		return fmt.Errorf("run %s is of %s, not of %s", r.resume, c.Plan.Client, r.adapter.Name())
+		return fmt.Errorf("run %s is of %s, not of %s", r.resumed.id, c.Plan.Client, r.adapter.Name())
 	case c.Progress.End == Success:
-		return fmt.Errorf("run %s has ended by success; start a new one", r.resume)
+		return fmt.Errorf("run %s has ended by success; start a new one", r.resumed.id)
 	}
 	if _, err := os.Stat(c.Plan.Root); err != nil {
 		return fmt.Errorf("the project cannot be used: %w", err)
@@ -207,7 +207,7 @@ func readRun(disk *store.Store, id string) (c checkpoint, err error) {
 
 // hold takes the lock of the policy in its project: two runs of one policy would work on the same task.
 func (r *Runner) hold(ctx context.Context) (release func(), err error) {
-	release, live, err := r.disk.HoldRun(ctx, r.plan.Root, r.plan.Policy, r.plan.ID)
+	release, live, err := r.kept.disk.HoldRun(ctx, r.plan.Root, r.plan.Policy, r.plan.ID)
 	if live != "" {
 		err = endf(Failed, "run %s of %s works in %s; wait for it, stop it, or run this one in a separate worktree", live, r.plan.Policy, r.plan.Root)
 	}
