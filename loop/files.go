@@ -101,7 +101,7 @@ func lockNames(root *state.Root, changes []state.Change) (names []string) {
 func defaultOf(f *rules.Fact) map[string]any {
 	fields, _ := f.Default.(map[string]any)
 	fields = maps.Clone(fields)
-	if f.Source.Body {
+	if f.Source.Value.Body {
 		delete(fields, "body") // the text below the fields, which starts empty
 	}
 	return fields

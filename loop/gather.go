@@ -111,7 +111,7 @@ func (g *gatherer) Concurrent() bool { return true }
 // gather asks the source of a fact, if that is allowed.
 func (g *gatherer) gather(ctx context.Context, decl *rules.Fact, args []string) (v rules.Value) {
 	kind := decl.Source
-	if kind.Given { // and it has no value
+	if kind.Argument == "schema" { // the program provides it, and has not
 		return absent("is not provided")
 	}
 	words, options := decl.Split(args)
@@ -120,7 +120,7 @@ func (g *gatherer) gather(ctx context.Context, decl *rules.Fact, args []string) 
 		allowed = func() error { return g.untrusted(decl, words) }
 	}
 	theirs := g.loop.extensions.sources[kind.Name] != nil
-	if theirs || !kind.Argv { // otherwise the program's start asks
+	if theirs || kind.Argument != "words" { // otherwise the program's start asks
 		if err := allowed(); err != nil {
 			return withheld(err)
 		}

@@ -161,7 +161,7 @@ func (l *Loop) fits(p *rules.Program) error {
 		return nil
 	}
 	for _, f := range p.Facts() {
-		if _, given := l.extensions.values[f.Name]; !given && !f.Source.Given && l.source(f.Source, nil) == nil {
+		if _, given := l.extensions.values[f.Name]; !given && f.Source.Argument != "schema" && l.source(f.Source, nil) == nil {
 			return fmt.Errorf("%s: the fact %s comes from the source %s, which the loop does not have: pass it with loop.WithSource", f.Pos, f.Name, f.Source.Name)
 		}
 	}

@@ -150,7 +150,7 @@ func format(f *rules.Fact) state.Format {
 	switch {
 	case f.Source.Name == "text":
 		return state.Text
-	case !f.Source.Body:
+	case !f.Source.Value.Body:
 		return state.JSON
 	case f.Options["lenient"] == true:
 		return state.LenientFrontMatter

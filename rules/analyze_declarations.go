@@ -17,7 +17,7 @@ func checkDeclarations(p *Program) Diagnostics {
 	}
 	for _, f := range p.facts {
 		// A program's output need not be JSON, and a string has no fields.
-		if f.Source.Schema && f.Schema == nil && !f.Source.Argv && f.Options["parse"] != "text" {
+		if f.Source.Schema && f.Schema == nil && f.Source.Argument != argumentWords && f.Options["parse"] != "text" {
 			report(f.Pos, "no-schema", "add schema: with the fields that rules read", "the fact %q has no schema, so its fields are not checked", f.Name)
 		}
 	}

@@ -291,6 +291,19 @@ func TestOwnFunctions(t *testing.T) {
 	}
 }
 
+func TestOwnArguments(t *testing.T) {
+	with := func(shape string) rules.Config {
+		return rules.Config{Sources: []rules.SourceKind{{Name: "own", Argument: shape}}}
+	}
+	for _, shape := range []string{"", "words", "text", "path", "pattern", "schema"} {
+		loadWith(t, policy("rules: [{name: a, log: x}]\n"), with(shape))
+	}
+	want := `policy.yaml: the source "own" cannot be added: its Argument must be one of "", "path", "pattern", "schema", "text", "words"; got "list"`
+	if got := refused(t, "rules: [{name: a, log: x}]\n", with("list")); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
 func TestOwnEvents(t *testing.T) {
 	cfg := rules.Config{Events: []string{"Deploy"}}
 	p := loadWith(t, policy("events: [Deploy]\nrules: [{name: a, continue: Go on}]\n"), cfg)

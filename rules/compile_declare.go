@@ -120,14 +120,14 @@ func (c *compiler) declare(doc *document, prefix string, b bindings) *scope {
 // arguments compiles what is passed to a fact's source.
 func (c *compiler) arguments(sc *scope, f *Fact, d factDecl) {
 	switch {
-	case f.Source.Given:
-	case f.Source.Text:
+	case f.Source.given():
+	case f.Source.Argument == argumentText:
 		f.plan.handed = append(f.plan.handed, argument{text: c.newText(sc, d.args[0])})
 	default:
 		for _, p := range c.argv(sc, f, d.args) {
 			f.plan.handed = append(f.plan.handed, argument{path: p})
 		}
-		if f.Source.File && !f.Source.Glob && len(f.plan.handed) == 1 {
+		if f.Source.File && f.Source.Argument != argumentPattern && len(f.plan.handed) == 1 {
 			f.File, _ = f.plan.handed[0].path.fixed()
 		}
 	}
@@ -282,20 +282,20 @@ func (c *compiler) declareFact(sc *scope, d factDecl) *Fact {
 	for name, n := range d.texts {
 		f.Texts[name] = n.Value
 	}
-	typ := d.kind.Value
+	typ := d.kind.Value.Type
 	if d.schema != nil {
 		if f.Schema = c.schemaOf(sc, d.schema); f.Schema != nil {
 			typ = f.Schema
 		}
-		if d.kind.Given && typ != nil && typ.HasDefault {
+		if d.kind.given() && typ != nil && typ.HasDefault {
 			c.errorf(sc, keyAt(d.schema, "/default"), "default", "remove it; a missing value is reported", "the program provides %q, so it cannot have a default", d.name)
 		}
 	}
-	if d.kind.Body || d.options["parse"] == "frontmatter" {
+	if d.kind.Value.Body || d.options["parse"] == "frontmatter" {
 		typ = withBody(typ)
 	}
-	if d.kind.Around != nil {
-		typ = d.kind.Around(typ)
+	if d.kind.Value.Around != nil {
+		typ = d.kind.Value.Around(typ)
 	}
 	f.plan.sym = c.add(sc, d.key, &symbol{kind: factSymbol, fact: f, typ: typ})
 	f.plan.private = d.kind.mask(typ)
@@ -322,7 +322,7 @@ func (c *compiler) declareFact(sc *scope, d factDecl) *Fact {
 // setDefault sets the default of a fact, completed by the schema if it applies to the whole value.
 func (c *compiler) setDefault(sc *scope, f *Fact, d factDecl, typ *schema.Schema) {
 	f.HasDefault, f.Default = true, d.deflt.Decode()
-	if f.Schema != nil && d.kind.Around == nil {
+	if f.Schema != nil && d.kind.Value.Around == nil {
 		r := f.Schema.Check(schema.Document{Value: f.Default})
 		if bad := r.Unfit(); bad != nil {
 			c.errorf(sc, d.deflt, "default", "", "the default does not fit the schema: %s%s", strings.TrimPrefix("at "+bad.Pointer+", ", "at , "), bad.Text())
@@ -335,7 +335,7 @@ func (c *compiler) setDefault(sc *scope, f *Fact, d factDecl, typ *schema.Schema
 	if _, problem := storable(typ, f.Default); problem != "" {
 		c.errorf(sc, d.deflt, "default", "", "the value of %q must be %s; its default is %s", d.name, typ, kindOf(f.Default))
 	}
-	if m, ok := f.Default.(map[string]any); ok && d.kind.Body {
+	if m, ok := f.Default.(map[string]any); ok && d.kind.Value.Body {
 		m["body"] = ""
 	}
 }

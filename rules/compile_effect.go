@@ -44,7 +44,7 @@ func (c *compiler) effect(sc *scope, d effectDecl) (e *effect) {
 	case PruneEffect:
 		return &effect{
 			kind: PruneEffect, src: "prune: " + d.glob.Value,
-			glob: c.newPath(sc, d.glob, SourceKind{Path: true, Glob: true}), older: d.older,
+			glob: c.newPath(sc, d.glob, SourceKind{Argument: argumentPattern}), older: d.older,
 		}
 	case RunEffect:
 		e := &effect{kind: RunEffect, fact: &symbol{fact: &Fact{Source: runKind(), Timeout: d.limit, Covers: d.covers, Pos: sc.file.at(d.at)}}}
@@ -296,7 +296,7 @@ func (c *compiler) target(e *effect, s snippet, tree *exprparser.Tree) bool {
 			typ = elementOf(typ)
 			continue
 		}
-		if p.Value == "body" && len(e.steps) == 0 && sym.fact.Source.Body {
+		if p.Value == "body" && len(e.steps) == 0 && sym.fact.Source.Value.Body {
 			return fail(p, "assignment", "name a field of the front matter", "the body below the front matter cannot be set")
 		}
 		if !declares(typ, p.Value) {
@@ -309,7 +309,7 @@ func (c *compiler) target(e *effect, s snippet, tree *exprparser.Tree) bool {
 	if len(e.steps) == 0 {
 		return fail(id, "assignment", "write "+id.Value+".FIELD = expression", "set changes one field, not all of %q", id.Value)
 	}
-	if len(e.steps) > 1 && sym.fact.Source.Body {
+	if len(e.steps) > 1 && sym.fact.Source.Value.Body {
 		return fail(n, "assignment", "keep such state in a json fact", "set cannot change a value inside a field of front matter")
 	}
 	e.fact, e.typ = sym, typ

@@ -67,4 +67,4 @@ func (r *Rule) reads(such func(*Fact) bool) (yes bool) {
 }
 
 // judged reports whether the rule uses a judge.
-func (r *Rule) judged() bool { return r.reads(func(f *Fact) bool { return f.Source.Returns }) }
+func (r *Rule) judged() bool { return r.reads(func(f *Fact) bool { return f.Source.Value.Returns }) }

@@ -31,7 +31,7 @@ func (p *Program) findUses() Uses {
 		u.note(o)
 	}
 	for _, t := range p.machine.compiler.paths {
-		if t.kind.Path || t.kind.Glob {
+		if t.kind.inProject() {
 			u.Paths = append(u.Paths, Use{t.node.Value, t.file.at(t.node.Start)})
 		}
 	}

@@ -36,7 +36,7 @@ func (ev *evaluation) gather(f *Fact) (any, truth) {
 		if !v.sound() {
 			*v = ValueOf(f, *v)
 		}
-		if f.Source.Given && v.Quiet { // the program must provide a value
+		if f.Source.given() && v.Quiet { // the program must provide a value
 			v.Quiet, v.Problem = false, "is not provided by the program"
 		}
 		ev.meter.look = 0 // the call may have taken long
@@ -48,7 +48,7 @@ func (ev *evaluation) gather(f *Fact) (any, truth) {
 	}
 	g.masked, g.problem, g.mark = private, problem, f.plan.private
 	// A source may return its arguments, except for a file; a model's answer is private where it could repeat them.
-	if v.Private || private && !f.Source.File && !f.Source.Returns {
+	if v.Private || private && !f.Source.File && !f.Source.Value.Returns {
 		g.mark = hidden()
 	}
 	if ev.trace.full() {
@@ -67,7 +67,7 @@ func (ev *evaluation) gather(f *Fact) (any, truth) {
 		g.defaulted, g.problem = true, sentence{}
 	}
 	if v.Status == OK {
-		if f.Source.Glob && v.Problem != "" {
+		if f.Source.Argument == argumentPattern && v.Problem != "" {
 			ev.met.gap, ev.met.doubt = &gap{sentencef("%s is not whole: %s", f.Name, g.problem), unusable}, ev.met.doubt || !ev.here.rendering
 		}
 		if list, ok := v.V.([]any); ok && len(list) == 0 && f.Source.Name == checklist {
@@ -88,11 +88,11 @@ func (ev *evaluation) gather(f *Fact) (any, truth) {
 // withheld reports whether a fact comes from a project that the user has not trusted: from its files, if the policy
 // names no loop that covers them.
 func (ev *evaluation) withheld(f *Fact, v *Value, args []string) bool {
-	if ev.event.untrusted == "" || ev.program.head.loop != nil || !f.Source.Path || v.Status == Missing {
+	if ev.event.untrusted == "" || ev.program.head.loop != nil || !f.Source.inProject() || v.Status == Missing {
 		return false
 	}
 	list, ok := v.V.([]any)
-	return !strings.HasPrefix(cmp.Or(v.Path, args[0]), "~/") && (!f.Source.Glob || !ok || len(list) > 0)
+	return !strings.HasPrefix(cmp.Or(v.Path, args[0]), "~/") && (f.Source.Argument != argumentPattern || !ok || len(list) > 0)
 }
 
 // traceFact records a gathered fact.
@@ -137,7 +137,7 @@ func (ev *evaluation) arguments(f *Fact) (args []string, private bool, problem s
 		}
 		before := ev.here.quoted
 		args = append(args, ev.render(a.text))
-		if f.Source.Returns { // it is for a model, which sees private values anyway
+		if f.Source.Value.Returns { // it is for a model, which sees private values anyway
 			ev.here.quoted = before
 		}
 	}
@@ -160,7 +160,7 @@ func (g *gathered) violation(f *Fact, w schema.Violation) sentence {
 		}
 	}
 	switch {
-	case f.Source.Glob:
+	case f.Source.Argument == argumentPattern:
 		return sentencef("%s%s: %s", f.Name, w.Pointer, text)
 	case g.Path == "":
 		return sentencef("%s %s", field, text)

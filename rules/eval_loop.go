@@ -251,7 +251,7 @@ func (p *Program) HeadFiles() (files []string) {
 		var look func(root *cond)
 		look = func(root *cond) {
 			readBy(root, seen, func(s *symbol) {
-				if s.fact == nil || !s.fact.Source.File || s.fact.Source.Glob || len(s.fact.plan.handed) == 0 {
+				if s.fact == nil || !s.fact.Source.File || s.fact.Source.Argument == argumentPattern || len(s.fact.plan.handed) == 0 {
 					return
 				}
 				path, problem, _ := ev.argument(s.fact.plan.handed[0].path)

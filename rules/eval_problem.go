@@ -103,7 +103,7 @@ func (ev *evaluation) reportFacts() {
 		switch {
 		case g.Status == Missing && !g.Quiet, g.Status == Invalid, g.Status == Withheld:
 			ev.reportFact(f, sentencef("%s: %s", f.Name, g.sentence()))
-		case g.Status == OK && g.Problem != "" && (f.Options["lenient"] == true || f.Source.Glob):
+		case g.Status == OK && g.Problem != "" && (f.Options["lenient"] == true || f.Source.Argument == argumentPattern):
 			ev.reportFact(f, sentencef("%s: %s", f.Name, g.problem)) // each line begins with the path
 		}
 	}

@@ -37,7 +37,7 @@ func (ev *evaluation) request(f *Fact) request {
 	switch {
 	case q.problem.full != "":
 		q.v = Value{Status: Missing, Problem: q.problem.full, Quiet: quiet}
-	case f.Source.Argv && ev.event.untrusted != "": // a program would run in the project
+	case f.Source.Argument == argumentWords && ev.event.untrusted != "": // a program would run in the project
 		q.v = Value{Status: Withheld, Problem: "is not run: " + ev.event.untrusted}
 		q.problem = public(q.v.Problem)
 	case ev.gathering.noting && f.slow():

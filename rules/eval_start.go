@@ -94,7 +94,7 @@ func (ev *evaluation) begin(given map[string]any) ([]StartFile, error) {
 
 // complete adds fields that have a default, and validates the object.
 func (f *StartFile) complete(fields map[string]any, order []string) error {
-	if body, ok := fields["body"]; ok && f.Fact.Source.Body {
+	if body, ok := fields["body"]; ok && f.Fact.Source.Value.Body {
 		f.Body = display(body)
 		delete(fields, "body")
 	}
@@ -125,7 +125,7 @@ func (f *StartFile) complete(fields map[string]any, order []string) error {
 // write sets a fact to what a file will contain.
 func (ev *evaluation) write(f *StartFile) {
 	value := f.Value
-	if fields, ok := value.(map[string]any); ok && f.Fact.Source.Body {
+	if fields, ok := value.(map[string]any); ok && f.Fact.Source.Value.Body {
 		with := maps.Clone(fields)
 		with["body"] = f.Body
 		value = with

@@ -161,7 +161,7 @@ func (p *parser) assignment(n *yamltree.Node, what string) *yamltree.Node {
 
 // runKind returns the source of a program that an effect runs, for approvals.
 func runKind() SourceKind {
-	return SourceKind{Name: "run", Doc: "A program that an effect runs.", Argv: true, Trust: "runs a program", Timeout: runTimeout}
+	return SourceKind{Name: "run", Doc: "A program that an effect runs.", Argument: argumentWords, Trust: "runs a program", Timeout: runTimeout}
 }
 
 func (p *parser) run(n *yamltree.Node) (effectDecl, bool) {

@@ -158,7 +158,7 @@ func shapeSchema(s form.Shape, sources []SourceKind) jsonSchema {
 func (s SourceKind) jsonSchema(sources []SourceKind) jsonSchema {
 	o := objectSchema(s.keys(), sources)
 	required := []string{s.Name}
-	if s.Returns {
+	if s.Value.Returns {
 		required = append(required, s.schemaKey())
 	}
 	o["required"] = required

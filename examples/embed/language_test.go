@@ -34,10 +34,10 @@ type services map[string]service
 
 // Kind types the facts, so that a misspelt field is an error when a policy is loaded.
 func (services) Kind() rules.SourceKind {
-	return rules.SourceKind{Name: "service", Doc: "A service that runs.", Value: &schema.Schema{Kind: schema.Object, Fields: map[string]*schema.Schema{
+	return rules.SourceKind{Name: "service", Doc: "A service that runs.", Value: rules.SourceValue{Type: &schema.Schema{Kind: schema.Object, Fields: map[string]*schema.Schema{
 		"version": {Kind: schema.String},
 		"healthy": {Kind: schema.Bool},
-	}}}
+	}}}}
 }
 
 func (s services) Gather(_ context.Context, q loop.Query) rules.Value {

@@ -30,7 +30,7 @@ func (w *past) Fact(_ context.Context, decl *rules.Fact, args []string) rules.Va
 		return rules.Value{Status: rules.Missing, Quiet: true, Problem: "it is not in the log"}
 	case read.Source != decl.Source.Name:
 		w.miss("the fact %s came from %s then, and comes from %s now", decl.Name, read.Source, decl.Source.Name)
-	case decl.Source.Path && read.Path != "" && len(arguments) > 0 &&
+	case (decl.Source.Argument == "path" || decl.Source.Argument == "pattern") && read.Path != "" && len(arguments) > 0 &&
 		path.Clean(arguments[0]) != path.Clean(read.Path):
 		w.miss("the fact %s was read from %s then, and is read from %s now", decl.Name, read.Path, arguments[0])
 	}
@@ -52,12 +52,12 @@ func (w *past) Fact(_ context.Context, decl *rules.Fact, args []string) rules.Va
 // value returns a value of a record in the types that rules expect.
 func value(decl *rules.Fact, doc any) any {
 	if doc == nil {
-		doc = decl.Source.Value.Zero()
+		doc = decl.Source.Value.Type.Zero()
 	}
 	if doc == nil {
 		doc = map[string]any{}
 	}
-	if decl.Source.Glob {
+	if decl.Source.Argument == "pattern" {
 		files, _ := doc.([]any)
 		for _, f := range files {
 			if fields, ok := f.(map[string]any); ok {
@@ -68,7 +68,7 @@ func value(decl *rules.Fact, doc any) any {
 		}
 		return files
 	}
-	if decl.Schema != nil && decl.Source.Around == nil {
+	if decl.Schema != nil && decl.Source.Value.Around == nil {
 		return decl.Schema.Check(schema.Document{Value: doc}).Value
 	}
 	return doc
