@@ -33,7 +33,6 @@ type Decision struct {
 	Err     error          // why the policy could not be followed; the verdict is then a stop
 	Took    time.Duration  // the time to decide
 
-	texts texts
 	work
 }
 
@@ -58,6 +57,7 @@ type work struct {
 	busy    string  // the policy's live run, if the event does not belong to it
 	stopped bool    // a person stopped the policy's loop
 	usd     float64 // what the run has cost so far, 0 if unknown
+	texts   texts
 }
 
 // Run decides an event, then saves the memory, makes the effects, runs the verbs and logs the record, in this order. An
@@ -142,7 +142,7 @@ func (d *Decision) close() {
 // decision returns a decision to stop.
 func (l *Loop) decision(ev host.Event) *Decision {
 	ev.Name = cmp.Or(ev.Name, host.Stop)
-	d := &Decision{Event: ev, work: work{loop: l}, texts: texts{prefix: "ralph"}}
+	d := &Decision{Event: ev, work: work{loop: l, texts: texts{prefix: "ralph"}}}
 	if err := l.usable(); err != nil {
 		d.fail(err)
 		return d
