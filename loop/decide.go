@@ -60,7 +60,7 @@ type work struct {
 	texts   texts
 }
 
-// Run decides an event, then saves the memory, makes the effects, runs the verbs and logs the record, in this order. An
+// Run decides an event, then saves the memory, makes the effects and logs the record, in this order. An
 // event without a name is a Stop. Decisions of one session are made one after the other; if another process changes
 // something in the meantime, Run decides again, with growing delays.
 //

@@ -60,22 +60,22 @@ type bounds struct {
 
 // extensions are what the embedding program adds.
 type extensions struct {
-	config  rules.Config // of the program, without the options' sources and verbs
-	verbs   map[string]verb
+	config  rules.Config // of the program, without the options' sources and effects
+	effects map[string]ownEffect
 	sources map[string]Source
 	values  map[string]any                            // of facts and names
 	around  func(host.Event, rules.Facts) rules.Facts // wraps the facts; nil: unchanged
 	begin   observer                                  // nil: no observer
 }
 
-// verb is an effect that the embedding program adds.
-type verb struct {
+// ownEffect is an effect that the embedding program adds.
+type ownEffect struct {
 	decl rules.EffectDecl
 	do   func(context.Context, rules.Effect) error
 }
 
 // Load returns a loop for the policy name in fsys. The loop is nil if and only if the diagnostics have an error. An
-// error of [New] is the finding "config", but a verb that the policy does not use is no error: several policies may
+// error of [New] is the finding "config", but an effect that the policy does not use is no error: several policies may
 // share their options.
 func Load(ctx context.Context, fsys fs.FS, name string, opts ...Option) (*Loop, rules.Diagnostics) {
 	refused := func(found rules.Diagnostics, err error) (*Loop, rules.Diagnostics) {
@@ -110,7 +110,7 @@ func Load(ctx context.Context, fsys fs.FS, name string, opts ...Option) (*Loop, 
 // [Local] is for hooks.
 //
 // The error names an option that is invalid, a fact whose source the loop lacks, a rule whose effects nothing carries
-// out, or a value or verb that the policy does not use. A lazy program is checked later: such a fact is then missing,
+// out, or a value or effect that the policy does not use. A lazy program is checked later: such a fact is then missing,
 // and such an effect is reported.
 func New(p *rules.Program, opts ...Option) (*Loop, error) {
 	l, err := configured(opts)

@@ -83,28 +83,28 @@ func WithRecorder(r Recorder) Option {
 	return set(func(l *Loop) { l.kept.recorder, l.kept.ownLog = r, true })
 }
 
-// WithVerb adds an effect to the policy language and a function that carries it out. The loop calls do once for each
+// WithEffect adds an effect to the policy language and a function that carries it out. The loop calls do once for each
 // effect, after it saved the memory and wrote the facts, in the order of the rules; do must be safe for concurrent use.
-// An error is reported and does not change the verdict. If the verb is "run", do receives the programs that effects
+// An error is reported and does not change the verdict. If its name is "run", do receives the programs that effects
 // run, in [rules.Effect.Args], and none is started.
-func WithVerb(d rules.EffectDecl, do func(ctx context.Context, e rules.Effect) error) Option {
+func WithEffect(d rules.EffectDecl, do func(ctx context.Context, e rules.Effect) error) Option {
 	return func(l *Loop) error {
 		if d.Name == "" || do == nil {
-			return fmt.Errorf("the verb %q needs a name and a function", d.Name)
+			return fmt.Errorf("the effect %q needs a name and a function", d.Name)
 		}
-		if _, twice := l.extensions.verbs[d.Name]; twice {
-			return fmt.Errorf("the verb %s is declared twice", d.Name)
+		if _, twice := l.extensions.effects[d.Name]; twice {
+			return fmt.Errorf("the effect %s is declared twice", d.Name)
 		}
-		if l.extensions.verbs == nil {
-			l.extensions.verbs = map[string]verb{}
+		if l.extensions.effects == nil {
+			l.extensions.effects = map[string]ownEffect{}
 		}
-		l.extensions.verbs[d.Name] = verb{d, do}
+		l.extensions.effects[d.Name] = ownEffect{d, do}
 		return nil
 	}
 }
 
 // WithConfig sets the rest of the configuration for [Load] and [Config]: functions, events, params, capabilities and
-// size limits. It replaces an earlier WithConfig; sources and verbs of other options are added to it.
+// size limits. It replaces an earlier WithConfig; sources and effects of other options are added to it.
 func WithConfig(base rules.Config) Option {
 	return set(func(l *Loop) { l.extensions.config = base })
 }
@@ -124,7 +124,7 @@ func WithBudget(b rules.Budget) Option {
 type observer func(context.Context, host.Event) (context.Context, func(*Decision))
 
 // WithObserver calls begin at the start of each Run, Preview, Apply, and of each policy that [Loop.Hook] evaluates.
-// Sources, stores, verbs and the [Recorder] receive the context that begin returns, such as that of a span. At the end
+// Sources, stores, effects and the [Recorder] receive the context that begin returns, such as that of a span. At the end
 // the loop calls the function that begin returns, which may be nil, with the decision. If either panics, the agent may
 // stop.
 func WithObserver(begin func(context.Context, host.Event) (context.Context, func(*Decision))) Option {
@@ -209,7 +209,7 @@ func WithFacts(around func(ev host.Event, world rules.Facts) rules.Facts) Option
 }
 
 // Config returns the configuration with which [Load] loads a policy: what ships with ralph, and the options' sources
-// and verbs. It ignores options that [New] rejects.
+// and effects. It ignores options that [New] rejects.
 func Config(opts ...Option) rules.Config {
 	l, _ := configured(opts) // New returns the error
 	return l.language()
@@ -222,7 +222,7 @@ func (l *Loop) language() rules.Config {
 	return c
 }
 
-// added returns the configuration with what ships with ralph, and with the sources and verbs.
+// added returns the configuration with what ships with ralph, and with the sources and effects.
 func (e *extensions) added() rules.Config {
 	c := e.config
 	if c.Shipped == nil {
@@ -241,15 +241,15 @@ func (e *extensions) added() rules.Config {
 			c.Sources = append(c.Sources, e.sources[name].Kind())
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(e.verbs)) {
+	for _, name := range slices.Sorted(maps.Keys(e.effects)) {
 		if !slices.ContainsFunc(c.Effects, func(d rules.EffectDecl) bool { return d.Name == name }) && name != string(rules.RunEffect) {
-			c.Effects = append(c.Effects, e.verbs[name].decl)
+			c.Effects = append(c.Effects, e.effects[name].decl)
 		}
 	}
 	return c
 }
 
-// checkConfig returns the language's errors about sources, verbs, events and functions.
+// checkConfig returns the language's errors about sources, effects, events and functions.
 func (l *Loop) checkConfig() error {
 	c := l.language()
 	if len(c.Sources)+len(c.Effects)+len(c.Events)+len(c.Functions) == 0 {

@@ -166,9 +166,9 @@ func (l *Loop) fits(p *rules.Program) error {
 		}
 	}
 	for _, r := range p.Rules() {
-		for _, v := range r.Verbs {
-			if _, ok := l.extensions.verbs[v.Name]; !ok {
-				return fmt.Errorf("%s: nothing carries out %s: pass a function with loop.WithVerb", v.Pos, v.Name)
+		for _, v := range r.Effects {
+			if _, ok := l.extensions.effects[v.Name]; !ok {
+				return fmt.Errorf("%s: nothing carries out %s: pass a function with loop.WithEffect", v.Pos, v.Name)
 			}
 		}
 		first := ""

@@ -314,7 +314,7 @@ func TestOptionsOfNothing(t *testing.T) {
 		{"a value of a nil pointer", "ralph: 1\nfacts: {f: {text: f}}\nrules: [{name: go, when: missing(f), continue: on}]", []loop.Option{loop.WithValues(map[string]any{"f": (*string)(nil)})}, "on"},
 		{"a name of a wrong type", "ralph: 1\nrules: [{name: go, when: said(\"x\"), continue: on}]", []loop.Option{loop.WithValues(map[string]any{"said": 7})}, "stop"},
 	} {
-		l, err := loop.New(verbs(t, c.policy), c.opts...)
+		l, err := loop.New(withEffects(t, c.policy), c.opts...)
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue

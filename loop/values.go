@@ -40,7 +40,7 @@ func (g given) reserved() error {
 	return nil
 }
 
-// unused returns an error for an option that a program does not use: a value whose name it lacks, or a verb in no rule.
+// unused returns an error for an option that a program does not use: a value whose name it lacks, or an effect in no rule.
 // With [WithFacts] or a lazy program it checks nothing.
 func (l *Loop) unused(p *rules.Program) error {
 	if l.extensions.around != nil || len(p.Rules()) == 0 {
@@ -48,11 +48,11 @@ func (l *Loop) unused(p *rules.Program) error {
 	}
 	used := []rules.Use{{Name: string(rules.RunEffect)}}
 	for _, r := range p.Rules() {
-		used = append(used, r.Verbs...)
+		used = append(used, r.Effects...)
 	}
-	for name := range l.extensions.verbs {
+	for name := range l.extensions.effects {
 		if !slices.ContainsFunc(used, func(v rules.Use) bool { return v.Name == name }) {
-			return fmt.Errorf("the verb %s is in no rule of the policy %s", name, p.Name)
+			return fmt.Errorf("the effect %s is in no rule of the policy %s", name, p.Name)
 		}
 	}
 	return given{values: l.extensions.values}.stray(p)

@@ -54,20 +54,20 @@ func (c *compiler) effect(sc *scope, d effectDecl) (e *effect) {
 		e.run = c.argv(sc, e.fact.fact, d.args)
 		e.src = "run: " + d.args[0].Value
 		return e
-	case VerbEffect:
-		return c.verbEffect(sc, d)
+	case OwnEffect:
+		return c.ownEffect(sc, d)
 	}
 	return nil
 }
 
-// verbEffect compiles an effect of the embedding program.
-func (c *compiler) verbEffect(sc *scope, d effectDecl) *effect {
-	e := &effect{kind: VerbEffect, src: d.verb.Name, verb: d.verb.Name, schema: d.verb.Args}
+// ownEffect compiles an effect of the embedding program.
+func (c *compiler) ownEffect(sc *scope, d effectDecl) *effect {
+	e := &effect{kind: OwnEffect, src: d.own.Name, name: d.own.Name, schema: d.own.Args}
 	fixed := true
 	e.args = c.template(sc, d.node, func(*text) { fixed = false })
 	if e.schema != nil && fixed { // nothing is filled in later
 		if problem := misfit(e.schema.Check(schema.Document{Value: d.node.Decode()})); problem != "" {
-			c.errorf(sc, d.node, "effect-args", d.verb.Doc, "the arguments of %s do not fit: %s", e.verb, problem)
+			c.errorf(sc, d.node, "effect-args", d.own.Doc, "the arguments of %s do not fit: %s", e.name, problem)
 			return nil
 		}
 	}
@@ -347,7 +347,7 @@ type effect struct {
 
 	memory *symbol // remember
 
-	verb   string // of the embedding program
+	name   string // of an own effect
 	schema *schema.Schema
 	args   *template
 }

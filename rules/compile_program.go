@@ -100,10 +100,10 @@ type Rule struct {
 	// Runs are the programs that its effects run, as facts that need approval: with Source, Args and Timeout, and the
 	// name in [Effect].Fact.
 	Runs []*Fact
-	// Changes are the facts that its effects change, each once, and Verbs the effects that the embedding program
+	// Changes are the facts that its effects change, each once, and Effects the effects that the embedding program
 	// carries out, with their positions.
 	Changes []*Fact
-	Verbs   []Use
+	Effects []Use
 
 	include string // the prefix of the include that it is in, with a slash; "" in the policy itself
 

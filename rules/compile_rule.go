@@ -84,8 +84,8 @@ func (c *compiler) finish() {
 	for _, r := range c.program.rules {
 		for _, e := range r.then {
 			switch {
-			case e.kind == VerbEffect:
-				r.Verbs = append(r.Verbs, Use{e.verb, e.pos})
+			case e.kind == OwnEffect:
+				r.Effects = append(r.Effects, Use{e.name, e.pos})
 			case e.fact != nil && e.kind != RunEffect && !slices.Contains(r.Changes, e.fact.fact):
 				r.Changes = append(r.Changes, e.fact.fact)
 			}

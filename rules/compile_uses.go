@@ -41,7 +41,7 @@ func (p *Program) findUses() Uses {
 	for _, r := range p.rules {
 		for _, e := range r.then {
 			if e.kind != RememberEffect { // it touches nothing else
-				u.Effects = append(u.Effects, Use{cmp.Or(e.verb, string(e.kind)), e.pos})
+				u.Effects = append(u.Effects, Use{cmp.Or(e.name, string(e.kind)), e.pos})
 			}
 		}
 	}

@@ -27,8 +27,8 @@ func (ev *evaluation) workOut(e *effect) (out Effect, skip, broken sentence) {
 			out.Args = append(out.Args, arg)
 		}
 		return out, skip, broken
-	case VerbEffect:
-		return ev.verb(e)
+	case OwnEffect:
+		return ev.ownEffect(e)
 	case RememberEffect:
 		return ev.toRemember(e)
 	}
@@ -100,9 +100,9 @@ func valueAt(v any, path []any) any {
 	return v
 }
 
-// verb returns an effect of the embedding program.
-func (ev *evaluation) verb(e *effect) (out Effect, skip, broken sentence) {
-	out = Effect{Kind: VerbEffect, Verb: e.verb}
+// ownEffect returns an effect of the embedding program.
+func (ev *evaluation) ownEffect(e *effect) (out Effect, skip, broken sentence) {
+	out = Effect{Kind: OwnEffect, Name: e.name}
 	out.Value, _, _ = ev.fill(e.args, func(t *text) (any, bool, error) { return ev.render(t), true, nil })
 	if e.schema == nil {
 		return out, skip, broken

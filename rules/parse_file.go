@@ -69,8 +69,8 @@ func (l *loading) again(ctx context.Context) *loading {
 // events returns all events that the policy may list.
 func (l *loading) events() []string { return slices.Concat(vocab.Events(), l.cfg.Events) }
 
-// verb returns the declaration of an effect of the embedding program.
-func (l *loading) verb(name string) *EffectDecl {
+// effect returns the declaration of an effect of the embedding program.
+func (l *loading) effect(name string) *EffectDecl {
 	for i := range l.cfg.Effects {
 		if l.cfg.Effects[i].Name == name {
 			return &l.cfg.Effects[i]

@@ -60,12 +60,12 @@ func page(_ context.Context, e rules.Effect) error {
 	return nil
 }
 
-// A program adds a source, a function, an event and a verb to the language.
+// A program adds a source, a function, an event and an effect to the language.
 func Example_language() {
 	ctx := context.Background()
 	l, diags := loop.Load(ctx, deploy, "deploy.yaml",
 		loop.WithSource(services{"api": {Version: "2.1.0"}}),
-		loop.WithVerb(rules.EffectDecl{Name: "page", Doc: "Pages a team."}, page),
+		loop.WithEffect(rules.EffectDecl{Name: "page", Doc: "Pages a team."}, page),
 		loop.WithConfig(rules.Config{
 			Events:    []string{"Deploy"},
 			Functions: []rules.Function{{Name: "major", Doc: "The major version.", Func: major}},
