@@ -121,7 +121,7 @@ func (b *bench) write() error {
 // event returns the decoded hook input of the test.
 func (b *bench) event() (host.Event, error) {
 	g := b.test.Given
-	in := inputs(b.project)
+	in := hookInput(b.project)
 	in[vocab.HookEventName] = b.test.Event
 	session := ""
 	if g.Spoken {
