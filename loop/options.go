@@ -234,7 +234,7 @@ func (e *extensions) added() rules.Config {
 	c.Sources, c.Effects = slices.Clip(c.Sources), slices.Clip(c.Effects)
 	known := c.Sources
 	if len(e.sources) > 0 {
-		known = slices.Concat(known, rules.Sources())
+		known = slices.Concat(known, rules.SourceKinds())
 	}
 	for _, name := range slices.Sorted(maps.Keys(e.sources)) {
 		if !slices.ContainsFunc(known, func(k rules.SourceKind) bool { return k.Name == name }) {

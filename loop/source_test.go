@@ -238,7 +238,7 @@ func TestKinds(t *testing.T) {
 // A source can replace one of ralph's own, and can be passed to Config too.
 func TestOwnKindReplaced(t *testing.T) {
 	p := newProject(t, nil)
-	git := rules.Sources()[slices.IndexFunc(rules.Sources(), func(k rules.SourceKind) bool { return k.Name == "git" })]
+	git := rules.SourceKinds()[slices.IndexFunc(rules.SourceKinds(), func(k rules.SourceKind) bool { return k.Name == "git" })]
 	fake := sourceOf{git, func(context.Context, loop.Query) rules.Value { return rules.Value{V: map[string]any{"branch": "moon"}} }}
 	d := p.run(p.named("p.yaml", "ralph: 1\nfacts: {g: {git: .}}\nrules: [{name: go, continue: '${g.branch}'}]", []loop.Source{fake}), p.stop())
 	if said(d) != "moon" {

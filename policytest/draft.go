@@ -33,7 +33,7 @@ func FromRecord(r loop.Record) Draft {
 	}
 	for _, f := range r.Trace.Facts {
 		doc := inputs.Document(&r, f.Name)
-		editable := slices.ContainsFunc(rules.Sources(), func(k rules.SourceKind) bool { return k.Name == f.Source && k.Editable })
+		editable := slices.ContainsFunc(rules.SourceKinds(), func(k rules.SourceKind) bool { return k.Name == f.Source && k.Editable })
 		switch {
 		case f.Status == rules.Invalid:
 			give(d.Given, f.Problem, "invalid", f.Name)

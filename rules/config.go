@@ -18,7 +18,7 @@ type Config struct {
 	// File, such as --set. It may be nil.
 	SetAt func(param string) Pos
 
-	Sources   []SourceKind // your own, in addition to those of [Sources]; your Facts must gather them
+	Sources   []SourceKind // your own, in addition to those of [SourceKinds]; your Facts must gather them
 	Functions []Function   // your own, for expressions
 	Events    []string     // your own, in addition to the hook events; rules decide them like a Stop
 	Hosts     []string     // the known hosts, for [Check]; nil: any

@@ -23,7 +23,7 @@ import (
 func TestNothingPublicPanics(t *testing.T) {
 	funcs := map[string]any{
 		"rules.Check": rules.Check, "rules.Diff": rules.Diff, "rules.Load": rules.Load, "rules.LoadBytes": rules.LoadBytes, "rules.PolicySchema": rules.PolicySchema,
-		"rules.Sources": rules.Sources, "rules.ValueOf": rules.ValueOf, "rules.Values": rules.Values,
+		"rules.SourceKinds": rules.SourceKinds, "rules.ValueOf": rules.ValueOf, "rules.Values": rules.Values,
 		"schema.Compile": schema.Compile, "schema.FromValue": schema.FromValue, "schema.ParseJSON": schema.ParseJSON, "schema.PointerOf": schema.PointerOf[any],
 		"schema.Shipped": schema.Shipped, "schema.ShippedNames": schema.ShippedNames, "schema.SplitPointer": schema.SplitPointer,
 	}
@@ -37,7 +37,7 @@ func TestNothingPublicPanics(t *testing.T) {
 	}
 	// What is silent gives an empty answer to nothing: an empty list, the zero value.
 	silent := map[string]bool{}
-	for _, name := range strings.Fields(`rules.Diff rules.PolicySchema rules.Sources rules.Values schema.PointerOf schema.Shipped schema.ShippedNames schema.SplitPointer`) {
+	for _, name := range strings.Fields(`rules.Diff rules.PolicySchema rules.SourceKinds rules.Values schema.PointerOf schema.Shipped schema.ShippedNames schema.SplitPointer`) {
 		silent[name] = true
 	}
 	called := map[string]bool{}

@@ -15,7 +15,7 @@ type jsonSchema = map[string]any
 // nil means ralph's own.
 func PolicySchema(sources []SourceKind) []byte {
 	if sources == nil {
-		sources = Sources()
+		sources = SourceKinds()
 	}
 	p := objectSchema(form.PolicyKeys(), sources)
 	p["required"] = []string{"ralph"}

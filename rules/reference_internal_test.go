@@ -82,7 +82,7 @@ func TestSourcesPage(t *testing.T) {
 	p.Text("Each fact has one source. The first key names it and holds its argument; the other keys are options. "+
 		"[Facts and sources](../policy.md#facts-and-sources) explains how facts are read, and [limits](limits.md) lists how large they can be. "+
 		"Every fact except an `input` also takes %s; see [every fact](policy-keys.md#every-fact).", reference.Code(form.FactOptionKeys().Names()...))
-	for _, s := range Sources() {
+	for _, s := range SourceKinds() {
 		p.Section(2, s.Name)
 		p.Text("%s", s.Doc+" "+strings.Join(traits(s), " "))
 		rows := keyRows(t, slices.Concat(form.Keys{{Name: s.Name, Shape: s.argument(), Doc: argumentDoc(s)}}, s.options()))

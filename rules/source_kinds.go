@@ -185,8 +185,8 @@ func (s SourceKind) options() form.Keys {
 	return ks
 }
 
-// Sources returns ralph's own sources.
-func Sources() []SourceKind {
+// SourceKinds returns ralph's own sources.
+func SourceKinds() []SourceKind {
 	text := &schema.Schema{Kind: schema.String}
 	boolean := &schema.Schema{Kind: schema.Bool}
 	integer := &schema.Schema{Kind: schema.Int}
