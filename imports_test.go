@@ -84,11 +84,11 @@ func TestImports(t *testing.T) {
 		"host":              {"./internal/escape", "./internal/hookfile", "./internal/jsontext", "./internal/markdown", "./internal/shellwords", "./internal/vocab", "os", "path/filepath", "syscall", "time"},
 		"host/setup":        {"./host", "./internal/hookfile", "./internal/jsonedit", "./internal/jsontext", "./internal/nearest", "./internal/process", "./internal/shellwords", "./internal/workspace", "./schema", "./state", "os", "os/exec", "path/filepath", "runtime", "time"},
 		"loop":              {"./examples", "./host", "./internal/approval", "./internal/escape", "./internal/git", "./internal/home", "./internal/process", "./internal/room", "./internal/shellwords", "./internal/store", "./internal/vocab", "./internal/workspace", "./rules", "./schema", "./state", "encoding/xml", "log/slog", "math/rand/v2", "os", "os/exec", "path/filepath", "runtime/debug", "time"},
-		"internal/recorded": {"./loop", "./rules", "./schema"},
+		"internal/inputs":   {"./loop", "./rules", "./schema"},
 		"loop/judge":        {"./loop", "./rules", "./schema", "net", "net/http", "time"},
 		"loop/looptest":     {"./host", "./internal/vocab", "./loop", "./rules", "testing", "time"}, // for tests
-		"policytest":        {"./host", "./internal/form", "./internal/home", "./internal/jsontext", "./internal/nearest", "./internal/recorded", "./internal/vocab", "./internal/yamltree", "./loop", "./rules", "./schema", "./state", "os", "path/filepath", "testing", "time"},
-		"loop/replay":       {"./internal/recorded", "./internal/vocab", "./loop", "./rules", "./schema", "time"},
+		"policytest":        {"./host", "./internal/form", "./internal/home", "./internal/inputs", "./internal/jsontext", "./internal/nearest", "./internal/vocab", "./internal/yamltree", "./loop", "./rules", "./schema", "./state", "os", "path/filepath", "testing", "time"},
+		"loop/replay":       {"./internal/inputs", "./internal/vocab", "./loop", "./rules", "./schema", "time"},
 
 		// Runs of an agent.
 		"run":               {"./host", "./internal/escape", "./internal/home", "./internal/jsontext", "./internal/process", "./internal/store", "./internal/vocab", "./loop", "./rules", "./state", "bufio", "crypto/rand", "math/rand/v2", "os", "os/exec", "path/filepath", "time"},

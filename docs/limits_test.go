@@ -120,7 +120,7 @@ func TestDefaultsOfOptions(t *testing.T) {
 		at := strings.LastIndex(name, ".")
 		want := constants(t, name[:at])[name[at+1:]].String()
 		found := false
-		for _, s := range rules.Sources() {
+		for _, s := range rules.SourceKinds() {
 			for _, o := range s.Options {
 				if s.Name+"."+o.Name == option {
 					found = strings.Contains(o.Doc, want)

@@ -38,7 +38,7 @@ func TestShippedPoliciesAreClean(t *testing.T) {
 		t.Run(dir, func(t *testing.T) {
 			cfg := loop.Config()
 			if dir == "embed/source" {
-				cfg.Sources = []rules.SourceKind{{Name: "coverage", Path: true}}
+				cfg.Sources = []rules.SourceKind{{Name: "coverage", Argument: "path"}}
 			}
 			if _, findings := rules.Load(t.Context(), os.DirFS(dir), "policy.yaml", cfg); len(findings) > 0 {
 				t.Error(findings.Format())

@@ -98,7 +98,7 @@ func claudeRecord(r record) entry {
 			return e
 		}
 		e.kind, e.id, e.parts = assistant, m.text("id"), m.parts
-		e.tokens, e.open = max(m.tokens, r.get("usageMetadata").Field("totalTokenCount").Int()), m.text("stop_reason") == "tool_use"
+		e.usage.tokens, e.open = max(m.tokens, r.get("usageMetadata").Field("totalTokenCount").Int()), m.text("stop_reason") == "tool_use"
 	case "user":
 		switch {
 		case m.result:

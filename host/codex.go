@@ -76,8 +76,8 @@ func codexRecord(r record) entry {
 		return entry{}
 	case r.typ == "event_msg" && typ == "token_count":
 		info := p.get("info")
-		e.tokens = info.Field("last_token_usage").Field("total_tokens").Int()
-		e.total = info.Field("total_token_usage").Field("total_tokens").Int()
+		e.usage.tokens = info.Field("last_token_usage").Field("total_tokens").Int()
+		e.usage.total = info.Field("total_token_usage").Field("total_tokens").Int()
 	case r.typ == "event_msg":
 		e.failed = codexFailure(typ, raw)
 	case r.typ != "response_item":

@@ -92,9 +92,9 @@ func copilotRecord(r record) entry {
 	usage := d.get("usage")
 	switch r.typ {
 	case "assistant.message":
-		e.replied = d.get("outputTokens").Int()
+		e.usage.replied = d.get("outputTokens").Int()
 	case "session.usage_record":
-		e.used = plus(usage.Field("inputTokens").Int(), usage.Field("outputTokens").Int())
+		e.usage.used = plus(usage.Field("inputTokens").Int(), usage.Field("outputTokens").Int())
 	}
 	if d.text("parentToolCallId") != "" {
 		return e // a subagent's
@@ -124,7 +124,7 @@ func copilotRecord(r record) entry {
 		}
 	case "session.usage_record":
 		if usage.Field("parentToolCallId").Text() == "" {
-			e.tokens = e.used
+			e.usage.tokens = e.usage.used
 		}
 	default:
 		e.failed = copilotFailure(r.typ, raw)

@@ -10,7 +10,7 @@ import (
 // first bytes and skips them. Options.MaxBytes bounds what it keeps of the others, as in the tail.
 func (s *Session) readFar() error {
 	lines := newFar(s.tail.r, s.tail.rest(), s.options.SearchBytes, s.tail.cancelled)
-	defer func() { s.searched, s.cut = lines.read, !s.found && (!lines.done || lines.cut) }()
+	defer func() { s.searched, s.turn.cut = lines.read, !s.turn.found && (!lines.done || lines.cut) }()
 	for room := s.options.MaxBytes; room > 0; {
 		line, long, ok, err := lines.line()
 		if err != nil || !ok {

@@ -80,7 +80,7 @@ func geminiRecord(r record) entry {
 			ok := call.text("status") == "success" && printedOK(t.Value)
 			e.parts = append(e.parts, use(call.get("id"), call.get("name"), call.get("args")), part{kind: gave, id: call.text("id"), ok: ok, failed: !ok})
 		}
-		e.tokens = r.get("tokens").Field("total").Int()
+		e.usage.tokens = r.get("tokens").Field("total").Int()
 	case body == nil || r.get("message") != nil:
 		return entry{}
 	case r.typ == "user" && c.result:

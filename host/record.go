@@ -21,13 +21,10 @@ const (
 // entry is the content of one record.
 type entry struct {
 	kind    recordKind
-	id      string         // the message that the record belongs to; "" if it is a whole message
-	parts   []part         // in order
-	results func() []part  // results of tools, read on demand since they may be megabytes
-	tokens  int            // the size of the context with this message, 0 if unknown
-	total   int            // the tokens of the whole session so far, 0 if unknown
-	used    int            // the tokens of a request that may be a subagent's; 0: use tokens
-	replied int            // the tokens of the reply, if only those are known
+	id      string        // the message that the record belongs to; "" if it is a whole message
+	parts   []part        // in order
+	results func() []part // results of tools, read on demand since they may be megabytes
+	usage   usage
 	turn    string         // the host's ID of the turn, "" if unknown
 	open    bool           // more records of the message follow
 	changed jsontext.Value // what a tool did, in the words of the host
@@ -37,6 +34,14 @@ type entry struct {
 	failed *Failure // the turn failed here
 
 	rewritten bool // a newer record with the same ID replaces this one
+}
+
+// usage is how many tokens a record reports; 0 is unknown.
+type usage struct {
+	tokens  int // the size of the context with the message
+	total   int // of the whole session so far
+	used    int // of a request that may be a subagent's; 0: use tokens
+	replied int // of the reply, if only those are known
 }
 
 // partKind is the kind of a part of an entry.

@@ -67,16 +67,21 @@ type Session struct {
 	records records
 	seen    map[string]bool // messages that were rewritten, and whose newest form is among the entries
 
-	bound int  // how many of the entries are of the current turn
-	found bool // the entry at bound begins the turn
-	cut   bool // a budget ended the search before that was known
+	turn latestTurn
 
 	searched int64 // how much was read beyond the tail
 
-	plain  bool   // the file is plain text, not records
-	text   string // the plain text
-	turn   string // the turn that the newest record names
-	tokens int
+	plain bool   // the file is plain text, not records
+	text  string // the plain text
+}
+
+// latestTurn is what is known of the turn at the end of a session file.
+type latestTurn struct {
+	id     string // that the newest record names
+	bound  int    // how many of the entries are of the turn
+	found  bool   // the entry at bound begins it
+	cut    bool   // a budget ended the search before that was known
+	tokens int    // the size of the context
 }
 
 // ReadSession reads the current turn from the end of the file at path. The error is a [*ReadError]: the file is
@@ -107,8 +112,8 @@ func ReadSession(ctx context.Context, path string, o SessionOptions) (*Session, 
 		return nil, &ReadError{Path: path, Err: err}
 	}
 	for _, e := range s.entries {
-		if e.tokens > 0 {
-			s.tokens = e.tokens
+		if e.usage.tokens > 0 {
+			s.turn.tokens = e.usage.tokens
 			break
 		}
 	}
@@ -149,12 +154,12 @@ func (s *Session) readTurn() error {
 			break
 		}
 	}
-	s.cut = !s.found && s.tail.cut
+	s.turn.cut = !s.turn.found && s.tail.cut
 	switch {
 	case !structured:
 		slices.Reverse(lines)
 		s.plain, s.text = true, strings.Join(lines, "\n")
-	case s.cut && (known || !foreign): // otherwise it is not a session
+	case s.turn.cut && (known || !foreign): // otherwise it is not a session
 		return s.readFar()
 	}
 	return nil
@@ -163,20 +168,20 @@ func (s *Session) readTurn() error {
 // take adds an entry before those of the current turn and reports whether it begins the turn.
 func (s *Session) take(e entry) bool {
 	s.add(e)
-	if s.turn == "" {
-		s.turn = e.turn
+	if s.turn.id == "" {
+		s.turn.id = e.turn
 	}
 	if e.kind == opening {
-		s.found = true
+		s.turn.found = true
 		return true
 	}
-	s.bound = len(s.entries)
+	s.turn.bound = len(s.entries)
 	return false
 }
 
 // add keeps an entry unless it is empty or the old form of a rewritten one.
 func (s *Session) add(e entry) {
-	if e.kind == noRecord || e.kind == noise && e.tokens == 0 && e.failed == nil {
+	if e.kind == noRecord || e.kind == noise && e.usage.tokens == 0 && e.failed == nil {
 		return
 	}
 	if e.rewritten && e.id != "" {
@@ -193,12 +198,12 @@ func (s *Session) current() []entry {
 	if s.lags() {
 		return nil
 	}
-	return s.entries[:s.bound]
+	return s.entries[:s.turn.bound]
 }
 
 // lags reports whether the file is known to end in a turn other than Options.Turn.
 func (s *Session) lags() bool {
-	return s.options.Turn != "" && s.turn != "" && s.turn != s.options.Turn && !s.options.Subagent
+	return s.options.Turn != "" && s.turn.id != "" && s.turn.id != s.options.Turn && !s.options.Subagent
 }
 
 // Own returns the agent's words in the current turn, that is since the last human prompt or continuation, oldest first,
@@ -252,7 +257,7 @@ func (s *Session) Tools() []string {
 
 // Tokens returns the size of the context with the agent's last reply in this turn: input, cached or not, and output. 0
 // means that the file does not have it.
-func (s *Session) Tokens() int { return s.tokens }
+func (s *Session) Tokens() int { return s.turn.tokens }
 
 // Last returns the agent's final message in the current turn: Options.LastMessage if set, otherwise the last of Own; ""
 // if there is none.
@@ -272,7 +277,7 @@ func (s *Session) Last() string {
 func (s *Session) Cut() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.cut
+	return s.turn.cut
 }
 
 // Bytes returns how much of the file has been read.

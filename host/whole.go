@@ -38,11 +38,11 @@ func (s *Session) TotalTokens(ctx context.Context) int {
 			continue
 		}
 		e := all.read(line, true)
-		if e.total > 0 { // the total of the session so far
-			return plus(total, e.total)
+		if e.usage.total > 0 { // the total of the session so far
+			return plus(total, e.usage.total)
 		}
-		replies = plus(replies, e.replied)
-		used := cmp.Or(e.used, e.tokens)
+		replies = plus(replies, e.usage.replied)
+		used := cmp.Or(e.usage.used, e.usage.tokens)
 		if used == 0 || e.id != "" && seen[e.id] {
 			continue // an older form of a counted message
 		}

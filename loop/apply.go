@@ -144,7 +144,7 @@ type share struct {
 }
 
 // effects returns the changes of facts that the verdict asks for, in the order of the rules, by Writer. Prunes and
-// verbs follow once the decision is applied. A prompt changes nothing.
+// own effects follow once the decision is applied. A prompt changes nothing.
 func (d *Decision) effects() (shares []share) {
 	if d.Event.Name == host.UserPromptSubmit {
 		return nil
@@ -153,7 +153,7 @@ func (d *Decision) effects() (shares []share) {
 	for _, part := range d.Verdict.Parts {
 		for _, e := range part.Effects {
 			switch e.Kind {
-			case rules.PruneEffect, rules.VerbEffect, rules.RunEffect, rules.RememberEffect: // remembered values are part of the memory
+			case rules.PruneEffect, rules.OwnEffect, rules.RunEffect, rules.RememberEffect: // remembered values are part of the memory
 				continue
 			}
 			var s share
@@ -183,7 +183,7 @@ func (d *Decision) write(ctx context.Context) error {
 		if i > 0 {
 			err = fmt.Errorf("some were made, and the %s could not be changed: %v", s.name, err)
 		}
-		d.quotes = slices.ContainsFunc(s.effects, func(e rules.Effect) bool { return e.Private })
+		d.texts.quotes = slices.ContainsFunc(s.effects, func(e rules.Effect) bool { return e.Private })
 		return err
 	}
 	return nil
@@ -206,7 +206,7 @@ func guarded(what string, call func() error) (err error) {
 	return call()
 }
 
-// finish makes the effects that follow an applied decision: verbs, programs to run, prunes of rules and of finally. It
+// finish makes the effects that follow an applied decision: own ones, programs to run, prunes of rules and of finally. It
 // is best effort: the next decision removes files that this one cannot.
 func (d *Decision) finish(ctx context.Context) {
 	l := d.loop
@@ -214,9 +214,9 @@ func (d *Decision) finish(ctx context.Context) {
 	for _, part := range d.Verdict.Parts {
 		for _, e := range part.Effects {
 			switch e.Kind {
-			case rules.VerbEffect:
+			case rules.OwnEffect:
 				if err := l.carryOut(ctx, e); err != nil {
-					d.failed(part.Rule, fmt.Errorf("%s was not carried out: %w", e.Verb, err), e.Private)
+					d.failed(part.Rule, fmt.Errorf("%s was not carried out: %w", e.Name, err), e.Private)
 				}
 			case rules.RunEffect:
 				if err := d.start(ctx, part.Rule, e); err != nil {
@@ -236,7 +236,7 @@ func (d *Decision) finish(ctx context.Context) {
 			}
 			if _, err := root.Prune(ctx, e.Glob, e.Older, d.Time); err != nil {
 				warning := "prune " + e.Glob + ": " + err.Error()
-				if e.Private && !l.private {
+				if e.Private && !l.kept.private {
 					warning = "prune: " + hidden(warning)
 				}
 				d.Verdict.Trace.Warnings = append(d.Verdict.Trace.Warnings, warning)
@@ -245,12 +245,12 @@ func (d *Decision) finish(ctx context.Context) {
 			logged := len(d.Log)
 			d.logLines(e.Text)
 			if e.Private {
-				d.private = append(d.private, d.Log[logged:]...)
+				d.texts.private = append(d.texts.private, d.Log[logged:]...)
 			}
 		}
 	}
-	if l.disk != nil {
-		_ = l.disk.Clean(d.Time, memoryAge) // an old memory does no harm
+	if l.kept.disk != nil {
+		_ = l.kept.disk.Clean(d.Time, memoryAge) // an old memory does no harm
 	}
 }
 
@@ -258,15 +258,15 @@ func (d *Decision) finish(ctx context.Context) {
 func (d *Decision) failed(rule string, err error, private bool) {
 	d.notice("rule " + rule + ": " + err.Error())
 	if private {
-		d.private = append(d.private, d.Notices[len(d.Notices)-1])
+		d.texts.private = append(d.texts.private, d.Notices[len(d.Notices)-1])
 	}
 }
 
-// carryOut runs a verb of the embedding program.
+// carryOut makes an effect of the embedding program.
 func (l *Loop) carryOut(ctx context.Context, e rules.Effect) error {
-	v, ok := l.verbs[e.Verb]
+	v, ok := l.extensions.effects[e.Name]
 	if !ok {
-		return errors.New("this program has no such verb")
+		return errors.New("this program has no such effect")
 	}
 	return guarded("it", func() error { return v.do(ctx, e) })
 }

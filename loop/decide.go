@@ -26,31 +26,41 @@ type Decision struct {
 	Verdict *rules.Verdict // never nil; a stop if Err is set
 	Skipped string         // why no rule was tried: loops are off, the event is not listed, the policy is not for it; "" otherwise
 	Notices []string       // for the user, in order; applying may append
-	Known   []string       // notices that the session has already seen; only logged
 	Notes   []string       // for the agent with the prompt, on UserPromptSubmit only
 	Log     []string       // complete lines for stderr; applying may append
-	Hint    string         // the user's hint, at the end of the verdict's reason; applying adds it
 	Applied bool           // memory was saved and the effects on facts were made
 	Retries int            // how often it was made again because something had changed
 	Err     error          // why the policy could not be followed; the verdict is then a stop
 	Took    time.Duration  // the time to decide
 
-	loop    *Loop          // the loop that made it
-	program *rules.Program // the loop's program when the decision began, nil if none
-	entered bool           // other decisions of the session wait for this one
-
-	id       string   // the ID of its record, once there is one
-	busy     string   // the policy's live run, if the event does not belong to it
-	stopped  bool     // a person stopped the policy's loop
-	prefix   string   // prefix of log lines, without brackets
-	private  []string // notices, notes and lines with private values: the log keeps only their sizes
-	quotes   bool     // the error of an effect may quote private values
-	usd      float64  // what the run has cost so far, 0 if unknown
-	gatherer *gatherer
-	spent    bool // Apply or Run has used it
+	work
 }
 
-// Run decides an event, then saves the memory, makes the effects, runs the verbs and logs the record, in this order. An
+// texts is what the record of a decision needs of its texts.
+type texts struct {
+	prefix  string   // of log lines, without brackets
+	known   []string // notices that the session has already seen; only logged
+	hint    string   // the user's hint, at the end of the verdict's reason; applying adds it
+	private []string // notices, notes and lines with private values: the log keeps only their sizes
+	quotes  bool     // the error of an effect may quote private values
+}
+
+// work is what making and applying a decision needs.
+type work struct {
+	loop     *Loop          // the loop that makes it
+	program  *rules.Program // the loop's program when the decision began, nil if none
+	gatherer *gatherer
+	entered  bool // other decisions of the session wait for this one
+	spent    bool // Apply or Run has used it
+
+	id      string  // the ID of its record, once there is one
+	busy    string  // the policy's live run, if the event does not belong to it
+	stopped bool    // a person stopped the policy's loop
+	usd     float64 // what the run has cost so far, 0 if unknown
+	texts   texts
+}
+
+// Run decides an event, then saves the memory, makes the effects and logs the record, in this order. An
 // event without a name is a Stop. Decisions of one session are made one after the other; if another process changes
 // something in the meantime, Run decides again, with growing delays.
 //
@@ -96,7 +106,7 @@ func (d *Decision) observed(ctx context.Context, do func(context.Context)) {
 	case ctx == nil:
 		d.fail(errNoContext)
 		return
-	case l.begin != nil:
+	case l.extensions.begin != nil:
 		seen, end := d.observe(ctx)
 		if seen != nil {
 			ctx = seen
@@ -113,12 +123,12 @@ func (d *Decision) observed(ctx context.Context, do func(context.Context)) {
 // observe calls the observer. If it panics, the decision fails.
 func (d *Decision) observe(ctx context.Context) (seen context.Context, end func(*Decision)) {
 	defer d.rescue()
-	return d.loop.begin(ctx, d.Event)
+	return d.loop.extensions.begin(ctx, d.Event)
 }
 
 // within bounds ctx by the deadline.
 func (l *Loop) within(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeoutCause(ctx, l.deadline, lateError(l.deadline))
+	return context.WithTimeoutCause(ctx, l.bounds.deadline, lateError(l.bounds.deadline))
 }
 
 // close closes the project and lets the session's next decision begin.
@@ -132,14 +142,14 @@ func (d *Decision) close() {
 // decision returns a decision to stop.
 func (l *Loop) decision(ev host.Event) *Decision {
 	ev.Name = cmp.Or(ev.Name, host.Stop)
-	d := &Decision{Event: ev, loop: l, prefix: "ralph"}
+	d := &Decision{Event: ev, work: work{loop: l, texts: texts{prefix: "ralph"}}}
 	if err := l.usable(); err != nil {
 		d.fail(err)
 		return d
 	}
 	d.Policy = l.name
 	if d.program = l.program.Load(); d.program != nil {
-		d.prefix = d.program.Prefix
+		d.texts.prefix = d.program.Prefix
 	}
 	return d
 }
@@ -214,9 +224,9 @@ func (d *Decision) skipped() (why string, err error) {
 	} else if err != nil {
 		return "", err
 	}
-	if l.disk != nil {
+	if l.kept.disk != nil {
 		var paused bool
-		if d.stopped, paused, err = l.disk.Ordered(d.Root, l.name, d.Event.SessionID); err != nil {
+		if d.stopped, paused, err = l.kept.disk.Ordered(d.Root, l.name, d.Event.SessionID); err != nil {
 			return "", fmt.Errorf("it is not known whether the loop is stopped or paused: %w", err)
 		} else if paused {
 			return "the loop is paused", nil
@@ -238,17 +248,17 @@ func (d *Decision) skipped() (why string, err error) {
 // meet opens the project of a decision.
 func (d *Decision) meet() error {
 	l := d.loop
-	g := &gatherer{Decision: d, mem: memoryOf(l.store, d.Event, d.Root, l.name)}
+	g := &gatherer{Decision: d, mem: memoryOf(l.kept.store, d.Event, d.Root, l.name)}
 	g.files.world, d.gatherer = g, g
 	return g.open()
 }
 
 // liveRun returns the policy's live run in a project, or "" if the event belongs to it.
 func (l *Loop) liveRun(root string, ev host.Event) (id string, err error) {
-	if l.disk == nil || ev.Run != "" {
+	if l.kept.disk == nil || ev.Run != "" {
 		return "", nil
 	}
-	return l.disk.LiveRun(root, l.name)
+	return l.kept.disk.LiveRun(root, l.name)
 }
 
 // unusable reports whether the policy was for the event, but the part that [rules.Config.Lazy] had deferred could not
@@ -271,28 +281,28 @@ func passedBy(v *rules.Verdict) bool {
 // root returns the project root of the event, or "" if the loop has no project.
 func (d *Decision) root() (string, error) {
 	l := d.loop
-	if l.project == "" && !l.local {
+	if l.project.root == "" && !l.project.local {
 		return "", nil
 	}
 	var files []string
-	if d.program != nil && workspace.Named(l.project, l.getenv) == "" {
+	if d.program != nil && workspace.Named(l.project.root, l.getenv) == "" {
 		files = d.program.HeadFiles()
 	}
-	return workspace.Find(d.Event.Cwd, l.project, files, l.getenv)
+	return workspace.Find(d.Event.Cwd, l.project.root, files, l.getenv)
 }
 
 // options returns the options of one evaluation.
 func (d *Decision) options() rules.Options {
-	o := rules.Options{Event: d.Event.Name, Run: d.Event.Run != "", Busy: d.busy, Stopped: d.stopped, Policy: workspace.PolicyName(d.Policy), Watch: d.Event.Name == host.PreCompact && !host.BlocksCompaction(d.Event.Host), Time: d.Time, Turn: d.Event.Turn, NewTurn: d.Event.NewTurn, Budget: d.loop.budget}
-	if l := d.loop; l.trusted != nil && d.Root != "" {
-		if err := l.trusted(d.Root); err != nil {
+	o := rules.Options{Event: d.Event.Name, Run: d.Event.Run != "", Busy: d.busy, Stopped: d.stopped, Policy: workspace.PolicyName(d.Policy), Watch: d.Event.Name == host.PreCompact && !host.BlocksCompaction(d.Event.Host), Time: d.Time, Turn: d.Event.Turn, NewTurn: d.Event.NewTurn, Budget: d.loop.bounds.budget}
+	if l := d.loop; l.trust.project != nil && d.Root != "" {
+		if err := l.trust.project(d.Root); err != nil {
 			o.Untrusted = err.Error()
 		}
 	}
 	switch {
-	case d.loop.private:
+	case d.loop.kept.private:
 		o.Trace = rules.TraceClear
-	case d.loop.recorder != nil:
+	case d.loop.kept.recorder != nil:
 		o.Trace = rules.TraceFull
 	}
 	m := &d.gatherer.mem.entries
@@ -329,7 +339,7 @@ func (d *Decision) evaluate(ctx context.Context) {
 		v.Reason = strings.TrimLeft(strings.Join(append([]string{v.Reason}, g.missed(ctx)...), "\n\n"), "\n")
 		g.remember(&v.Memory, v.Reason)
 	}
-	d.Notices, d.Known, d.Notes, d.Log, d.private, d.quotes, d.Skipped = nil, nil, nil, nil, nil, false, ""
+	d.Notices, d.Notes, d.Log, d.Skipped, d.texts = nil, nil, nil, "", texts{prefix: d.texts.prefix}
 	if v := d.Verdict; v.Idle {
 		d.Skipped, v.Reason = v.Reason, ""
 		switch {
@@ -344,7 +354,7 @@ func (d *Decision) evaluate(ctx context.Context) {
 		switch {
 		case part.Notice == "":
 		case part.Seen:
-			d.Known = append(d.Known, part.Notice)
+			d.texts.known = append(d.texts.known, part.Notice)
 		default:
 			d.Notices = append(d.Notices, part.Notice)
 		}
@@ -357,7 +367,7 @@ func (d *Decision) evaluate(ctx context.Context) {
 		}
 		d.logLines(part.Log)
 		if part.Private {
-			d.private = append(append(d.private, part.Notice, part.Note), d.Log[logged:]...)
+			d.texts.private = append(append(d.texts.private, part.Notice, part.Note), d.Log[logged:]...)
 		}
 	}
 	for _, p := range d.Verdict.Problems {
@@ -367,7 +377,7 @@ func (d *Decision) evaluate(ctx context.Context) {
 			d.notice(p.Text)
 		}
 		if p.Private {
-			d.private = append(d.private, "["+d.prefix+"] "+p.Text)
+			d.texts.private = append(d.texts.private, "["+d.texts.prefix+"] "+p.Text)
 		}
 	}
 	if g.budget != nil && g.budget.Late() {
@@ -381,18 +391,18 @@ func (d *Decision) logLines(text string) {
 		return
 	}
 	for line := range strings.SplitSeq(text, "\n") {
-		d.Log = append(d.Log, "["+d.prefix+"] "+line)
+		d.Log = append(d.Log, "["+d.texts.prefix+"] "+line)
 	}
 }
 
 // notice adds a notice that no rule wrote.
 func (d *Decision) notice(message string) {
-	d.Notices = append(d.Notices, "["+d.prefix+"] "+message)
+	d.Notices = append(d.Notices, "["+d.texts.prefix+"] "+message)
 }
 
 // known adds a notice that the session has already seen.
 func (d *Decision) known(message string) {
-	d.Known = append(d.Known, "["+d.prefix+"] "+message)
+	d.texts.known = append(d.texts.known, "["+d.texts.prefix+"] "+message)
 }
 
 // fail makes the decision a stop and keeps the reason.
@@ -403,10 +413,10 @@ func (d *Decision) fail(err error) {
 	if errors.As(err, new(memoryError)) {
 		fault = rules.FaultMemory
 	}
-	d.Verdict = &rules.Verdict{Fault: fault, Reason: err.Error(), Private: d.quotes, Trace: v.Trace, Cost: v.Cost}
-	t := host.Trouble(d.prefix, d.Event.Name, fmt.Errorf("%s: %w", d.Policy, err))
-	d.Notices, d.Known, d.Notes, d.Log = []string{t.Notice}, nil, nil, t.Log
-	if d.quotes {
-		d.private = append(append(d.private, t.Notice), t.Log...)
+	d.Verdict = &rules.Verdict{Fault: fault, Reason: err.Error(), Private: d.texts.quotes, Trace: v.Trace, Cost: v.Cost}
+	t := host.Trouble(d.texts.prefix, d.Event.Name, fmt.Errorf("%s: %w", d.Policy, err))
+	d.Notices, d.texts.known, d.Notes, d.Log = []string{t.Notice}, nil, nil, t.Log
+	if d.texts.quotes {
+		d.texts.private = append(append(d.texts.private, t.Notice), t.Log...)
 	}
 }

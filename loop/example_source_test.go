@@ -30,11 +30,11 @@ type tracker struct {
 func (*tracker) Kind() rules.SourceKind {
 	return rules.SourceKind{
 		Name: "ticket", Doc: "A ticket of the tracker, by its id.", Editable: true,
-		Value: &schema.Schema{Kind: schema.Object, Fields: map[string]*schema.Schema{
+		Value: rules.SourceValue{Type: &schema.Schema{Kind: schema.Object, Fields: map[string]*schema.Schema{
 			"title": {Kind: schema.String},
 			"state": {Kind: schema.String, Enum: []any{"open", "stuck", "done"}},
 			"tries": {Kind: schema.Int},
-		}},
+		}}},
 	}
 }
 

@@ -15,9 +15,9 @@ func LocalLog(dir string) Recorder { return localLog{store.Open(dir)} }
 // OwnSource returns one of ralph's own sources and the Writer of its files, at an event
 // in a project.
 func OwnSource(kind string, root *state.Root) (Source, Writer) {
-	kinds := rules.Sources()
+	kinds := rules.SourceKinds()
 	i := slices.IndexFunc(kinds, func(k rules.SourceKind) bool { return k.Name == kind })
-	f := &files{world: &gatherer{Decision: &Decision{loop: &Loop{writing: make(chan struct{}, 1)}, program: new(rules.Program), Time: time.Unix(0, 0)}, root: root}}
+	f := &files{world: &gatherer{Decision: &Decision{work: work{loop: &Loop{kept: kept{writing: make(chan struct{}, 1)}}, program: new(rules.Program)}, Time: time.Unix(0, 0)}, root: root}}
 	return ownSource(kinds[i], f), f
 }
 

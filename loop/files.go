@@ -67,12 +67,12 @@ func (f *files) hold(ctx context.Context, names []string) error {
 // lockFiles takes locks shared by all processes with this state directory, or without one, a lock on all files that
 // this loop writes.
 func (l *Loop) lockFiles(ctx context.Context, names []string) (unlock func(), err error) {
-	if l.disk != nil {
-		return l.disk.Lock(ctx, names)
+	if l.kept.disk != nil {
+		return l.kept.disk.Lock(ctx, names)
 	}
 	select {
-	case l.writing <- struct{}{}:
-		return func() { <-l.writing }, nil
+	case l.kept.writing <- struct{}{}:
+		return func() { <-l.kept.writing }, nil
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
@@ -101,7 +101,7 @@ func lockNames(root *state.Root, changes []state.Change) (names []string) {
 func defaultOf(f *rules.Fact) map[string]any {
 	fields, _ := f.Default.(map[string]any)
 	fields = maps.Clone(fields)
-	if f.Source.Body {
+	if f.Source.Value.Body {
 		delete(fields, "body") // the text below the fields, which starts empty
 	}
 	return fields

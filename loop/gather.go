@@ -77,12 +77,12 @@ func (g *gatherer) close() {
 // facts returns the facts for the rules.
 func (g *gatherer) facts() rules.Facts {
 	var world rules.Facts = g
-	for _, values := range []map[string]any{g.loop.values, g.Event.Values} {
+	for _, values := range []map[string]any{g.loop.extensions.values, g.Event.Values} {
 		if len(values) > 0 {
 			world = given{world, values}
 		}
 	}
-	if around := g.loop.around; around != nil {
+	if around := g.loop.extensions.around; around != nil {
 		if world = around(g.Event, world); world == nil {
 			world = struct{ rules.Facts }{} // panics when it is used, so that the agent may stop
 		}
@@ -111,7 +111,7 @@ func (g *gatherer) Concurrent() bool { return true }
 // gather asks the source of a fact, if that is allowed.
 func (g *gatherer) gather(ctx context.Context, decl *rules.Fact, args []string) (v rules.Value) {
 	kind := decl.Source
-	if kind.Given { // and it has no value
+	if kind.Argument == "schema" { // the program provides it, and has not
 		return absent("is not provided")
 	}
 	words, options := decl.Split(args)
@@ -119,8 +119,8 @@ func (g *gatherer) gather(ctx context.Context, decl *rules.Fact, args []string) 
 	if kind.Trust != "" {
 		allowed = func() error { return g.untrusted(decl, words) }
 	}
-	theirs := g.loop.sources[kind.Name] != nil
-	if theirs || !kind.Argv { // otherwise the program's start asks
+	theirs := g.loop.extensions.sources[kind.Name] != nil
+	if theirs || kind.Argument != "words" { // otherwise the program's start asks
 		if err := allowed(); err != nil {
 			return withheld(err)
 		}

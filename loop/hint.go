@@ -13,14 +13,14 @@ import (
 
 // hint adds the user's hints to an applied continuation. One process takes each hint, so the agent sees it once.
 func (l *Loop) hint(ctx context.Context, d *Decision) {
-	if l.disk == nil || d.Verdict.Action != rules.Continue || d.Event.Name != host.Stop || ctx.Err() != nil {
+	if l.kept.disk == nil || d.Verdict.Action != rules.Continue || d.Event.Name != host.Stop || ctx.Err() != nil {
 		return
 	}
 	var texts []string
 	fits := func(h store.Hint) bool { return h.Fits(d.Policy, d.Event.SessionID) }
-	waiting, err := l.disk.Hints(d.Root)
+	waiting, err := l.kept.disk.Hints(d.Root)
 	if slices.ContainsFunc(waiting, fits) {
-		err = l.disk.ChangeHints(ctx, d.Root, func(all []store.Hint) []store.Hint {
+		err = l.kept.disk.ChangeHints(ctx, d.Root, func(all []store.Hint) []store.Hint {
 			return slices.DeleteFunc(all, func(h store.Hint) bool {
 				if fits(h) {
 					texts = append(texts, h.Text)
@@ -32,7 +32,7 @@ func (l *Loop) hint(ctx context.Context, d *Decision) {
 	if err != nil {
 		d.notice(fmt.Sprintf("hints cannot be read: %s", err))
 	} else if len(texts) > 0 {
-		d.Hint = strings.Join(texts, "\n\n")
-		d.Verdict.Reason += "\n\n## Hint from the user\n\n" + d.Hint
+		d.texts.hint = strings.Join(texts, "\n\n")
+		d.Verdict.Reason += "\n\n## Hint from the user\n\n" + d.texts.hint
 	}
 }

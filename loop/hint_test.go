@@ -51,10 +51,10 @@ func TestHintIsForTheMainAgent(t *testing.T) {
 	l := p.loop(strings.Replace(runPolicy("run: [echo]"), "limits:", "events: [Stop, SubagentStop]\nlimits:", 1), loop.WithState(dir))
 	ev := p.stop()
 	ev.Name, ev.AgentID = host.SubagentStop, "a1"
-	if d := p.run(l, ev); d.Hint != "" || !d.Continue() {
-		t.Errorf("the subagent got %q", d.Hint)
+	if d := p.run(l, ev); d.Record(true).Hint != "" || !d.Continue() {
+		t.Errorf("the subagent got %q", d.Record(true).Hint)
 	}
-	if d := p.run(l, p.stop()); d.Hint != "mind the gap" {
-		t.Errorf("the agent got %q", d.Hint)
+	if d := p.run(l, p.stop()); d.Record(true).Hint != "mind the gap" {
+		t.Errorf("the agent got %q", d.Record(true).Hint)
 	}
 }

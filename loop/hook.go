@@ -80,7 +80,7 @@ func (k Hook) Reply(ctx context.Context, stdin []byte) (h *host.Host, r host.Rep
 			failed = l.usable()
 		}
 		if l != nil {
-			deadline = max(deadline, l.deadline)
+			deadline = max(deadline, l.bounds.deadline)
 		}
 	}
 	switch {
@@ -110,8 +110,8 @@ func (l *Loop) Hook(ctx context.Context, h *host.Host, stdin []byte, others ...*
 // off reports whether the loop is switched off, as far as that is known without an event.
 func (l *Loop) off() bool {
 	root := ""
-	if l.project != "" || l.local {
-		root = workspace.Named(l.project, l.getenv)
+	if l.project.root != "" || l.project.local {
+		root = workspace.Named(l.project.root, l.getenv)
 	}
 	_, off := workspace.Off(root, l.getenv)
 	return off

@@ -334,7 +334,7 @@ func TestNewRefuses(t *testing.T) {
 		"no deadline": loop.WithDeadline(0),
 		"no source":   loop.WithSource(nil),
 		"no store":    loop.WithStore(nil),
-		"no verb":     verb("page", nil),
+		"no effect":   effect("page", nil),
 		"no name":     loop.WithValues(map[string]any{"": 1}),
 	} {
 		if l, err := loop.New(program, o); err == nil || l != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ralph-sdk/ralph/host"
-	"github.com/ralph-sdk/ralph/internal/recorded"
+	"github.com/ralph-sdk/ralph/internal/inputs"
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/rules"
 )
@@ -138,7 +138,7 @@ func TestJudge(t *testing.T) {
 		t.Error(diff)
 	}
 	record := p.records()[0]
-	read, _ := recorded.Gathered(&record, "verdict")
+	read, _ := inputs.Gathered(&record, "verdict")
 	if diff := cmp.Diff(map[string]any{"model": "small", "input_tokens": 900.0, "output_tokens": 30.0}, read.Meta); diff != "" {
 		t.Error(diff)
 	}
@@ -172,7 +172,7 @@ func TestJudgeAnswersThatAreNone(t *testing.T) {
 		if told := strings.Join(d.Notices, "\n"); !strings.Contains(told, "verdict:") || !strings.Contains(told, says) {
 			t.Errorf("%.60s: the person is told %q, want a word on %q", text, told, says)
 		}
-		if read, _ := recorded.Gathered(&p.records()[0], "verdict"); read.Problem == "" || read.Meta["input_tokens"] != 900.0 {
+		if read, _ := inputs.Gathered(&p.records()[0], "verdict"); read.Problem == "" || read.Meta["input_tokens"] != 900.0 {
 			t.Errorf("%.60s: the log says %+v", text, read)
 		}
 	}

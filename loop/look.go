@@ -59,8 +59,8 @@ func (d *Decision) look(ctx context.Context, ask inquiry) (unknown, err error) {
 	if d.busy, err = l.liveRun(d.Root, d.Event); err != nil {
 		return unknown, err
 	}
-	if l.disk != nil {
-		if d.stopped, _, err = l.disk.Ordered(d.Root, l.name, d.Event.SessionID); err != nil {
+	if l.kept.disk != nil {
+		if d.stopped, _, err = l.kept.disk.Ordered(d.Root, l.name, d.Event.SessionID); err != nil {
 			return unknown, err
 		}
 	}

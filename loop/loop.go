@@ -16,41 +16,66 @@ import (
 // Loop runs one policy. It is safe for concurrent use. Use [Load] or [New] to make one; the zero Loop lets every agent
 // stop.
 type Loop struct {
-	program    atomic.Pointer[rules.Program] // nil: see broken
-	broken     error                         // why program is nil
-	name       string
-	project    string // the root set by an option
-	local      bool   // the event determines the root
-	now        func() time.Time
-	getenv     func(string) string
+	program atomic.Pointer[rules.Program] // nil: see broken
+	broken  error                         // why program is nil
+	name    string
+	now     func() time.Time
+	getenv  func(string) string
+
+	project    project
+	kept       kept
+	trust      trust
+	bounds     bounds
+	extensions extensions
+}
+
+// project is where a loop works.
+type project struct {
+	root  string // set by an option
+	local bool   // the event determines the root
+}
+
+// kept is what a loop keeps, and where.
+type kept struct {
 	disk       *store.Store // nil: nothing is on disk
 	store      Store
 	comparable bool          // the store can be a map key
+	writing    chan struct{} // has one element: the lock of files that this loop writes
 	recorder   Recorder      // nil: no records
 	ownLog     bool          // recorder was set by an option
-	writing    chan struct{} // has one element: the lock of files that this loop writes
-	private    bool
-	deadline   time.Duration
-	budget     rules.Budget
-	config     rules.Config // of the program, without the options' sources and verbs
-	verbs      map[string]verb
-	sources    map[string]Source                         // added by options
-	values     map[string]any                            // of facts and names
-	around     func(host.Event, rules.Facts) rules.Facts // wraps the facts; nil: unchanged
-	begin      observer                                  // nil: no observer
-
-	trusts  func(*rules.Fact, []rules.File) error // nil: trust what ships with ralph or is approved
-	trusted func(root string) error               // nil: trust every project
+	private    bool          // records have private values
 }
 
-// verb is an effect that the embedding program adds.
-type verb struct {
+// trust returns why something may not be used, or nil.
+type trust struct {
+	fact    func(*rules.Fact, []rules.File) error // nil: trust what ships with ralph or is approved
+	project func(root string) error               // nil: trust every project
+}
+
+// bounds are the limits of one decision.
+type bounds struct {
+	deadline time.Duration
+	budget   rules.Budget
+}
+
+// extensions are what the embedding program adds.
+type extensions struct {
+	config  rules.Config // of the program, without the options' sources and effects
+	effects map[string]ownEffect
+	sources map[string]Source
+	values  map[string]any                            // of facts and names
+	around  func(host.Event, rules.Facts) rules.Facts // wraps the facts; nil: unchanged
+	begin   observer                                  // nil: no observer
+}
+
+// ownEffect is an effect that the embedding program adds.
+type ownEffect struct {
 	decl rules.EffectDecl
 	do   func(context.Context, rules.Effect) error
 }
 
 // Load returns a loop for the policy name in fsys. The loop is nil if and only if the diagnostics have an error. An
-// error of [New] is the finding "config", but a verb that the policy does not use is no error: several policies may
+// error of [New] is the finding "config", but an effect that the policy does not use is no error: several policies may
 // share their options.
 func Load(ctx context.Context, fsys fs.FS, name string, opts ...Option) (*Loop, rules.Diagnostics) {
 	refused := func(found rules.Diagnostics, err error) (*Loop, rules.Diagnostics) {
@@ -71,7 +96,7 @@ func Load(ctx context.Context, fsys fs.FS, name string, opts ...Option) (*Loop, 
 		return nil, found
 	}
 	if err = l.take(p); err == nil {
-		err = given{values: l.values}.stray(p)
+		err = given{values: l.extensions.values}.stray(p)
 	}
 	if err != nil {
 		return refused(found, err)
@@ -85,7 +110,7 @@ func Load(ctx context.Context, fsys fs.FS, name string, opts ...Option) (*Loop, 
 // [Local] is for hooks.
 //
 // The error names an option that is invalid, a fact whose source the loop lacks, a rule whose effects nothing carries
-// out, or a value or verb that the policy does not use. A lazy program is checked later: such a fact is then missing,
+// out, or a value or effect that the policy does not use. A lazy program is checked later: such a fact is then missing,
 // and such an effect is reported.
 func New(p *rules.Program, opts ...Option) (*Loop, error) {
 	l, err := configured(opts)
@@ -132,7 +157,7 @@ func (l *Loop) Replace(p *rules.Program) error {
 // configured returns a loop without a program. Of several errors it returns the first, with a loop from the other
 // options.
 func configured(opts []Option) (l *Loop, err error) {
-	l = &Loop{writing: make(chan struct{}, 1)}
+	l = &Loop{kept: kept{writing: make(chan struct{}, 1)}}
 	for _, o := range opts {
 		if o == nil {
 			continue

@@ -41,7 +41,7 @@ func WithRoot(dir string) Option {
 		} else if !info.IsDir() {
 			return fmt.Errorf("the project root %s is not a directory", dir)
 		}
-		l.project = dir
+		l.project.root = dir
 		return nil
 	}
 }
@@ -51,7 +51,7 @@ func WithRoot(dir string) Option {
 // policy's [rules.Program.HeadFiles], otherwise the nearest with .git, otherwise the directory of the event. Unless
 // [WithState] sets the state directory, it is RALPH_STATE_DIR, otherwise the user's state directory.
 func Local() Option {
-	return set(func(l *Loop) { l.local = true })
+	return set(func(l *Loop) { l.project.local = true })
 }
 
 // WithState sets the directory for memory, locks, approvals and the decision log. [WithStore] and [WithRecorder]
@@ -61,7 +61,7 @@ func WithState(dir string) Option {
 		if dir == "" {
 			return errors.New("the state directory is empty")
 		}
-		l.disk = store.Open(dir)
+		l.kept.disk = store.Open(dir)
 		return nil
 	}
 }
@@ -72,7 +72,7 @@ func WithStore(s Store) Option {
 		if local, ok := s.(localStore); s == nil || ok && local.dir.Dir() == "" {
 			return errors.New("there is no store, or it has no directory")
 		}
-		l.store = s
+		l.kept.store = s
 		return nil
 	}
 }
@@ -80,33 +80,33 @@ func WithStore(s Store) Option {
 // WithRecorder sets what receives the record of each decision; nil keeps none. The default is the log of [WithState] or
 // [Local], if either is used.
 func WithRecorder(r Recorder) Option {
-	return set(func(l *Loop) { l.recorder, l.ownLog = r, true })
+	return set(func(l *Loop) { l.kept.recorder, l.kept.ownLog = r, true })
 }
 
-// WithVerb adds an effect to the policy language and a function that carries it out. The loop calls do once for each
+// WithEffect adds an effect to the policy language and a function that carries it out. The loop calls do once for each
 // effect, after it saved the memory and wrote the facts, in the order of the rules; do must be safe for concurrent use.
-// An error is reported and does not change the verdict. If the verb is "run", do receives the programs that effects
+// An error is reported and does not change the verdict. If its name is "run", do receives the programs that effects
 // run, in [rules.Effect.Args], and none is started.
-func WithVerb(d rules.EffectDecl, do func(ctx context.Context, e rules.Effect) error) Option {
+func WithEffect(d rules.EffectDecl, do func(ctx context.Context, e rules.Effect) error) Option {
 	return func(l *Loop) error {
 		if d.Name == "" || do == nil {
-			return fmt.Errorf("the verb %q needs a name and a function", d.Name)
+			return fmt.Errorf("the effect %q needs a name and a function", d.Name)
 		}
-		if _, twice := l.verbs[d.Name]; twice {
-			return fmt.Errorf("the verb %s is declared twice", d.Name)
+		if _, twice := l.extensions.effects[d.Name]; twice {
+			return fmt.Errorf("the effect %s is declared twice", d.Name)
 		}
-		if l.verbs == nil {
-			l.verbs = map[string]verb{}
+		if l.extensions.effects == nil {
+			l.extensions.effects = map[string]ownEffect{}
 		}
-		l.verbs[d.Name] = verb{d, do}
+		l.extensions.effects[d.Name] = ownEffect{d, do}
 		return nil
 	}
 }
 
 // WithConfig sets the rest of the configuration for [Load] and [Config]: functions, events, params, capabilities and
-// size limits. It replaces an earlier WithConfig; sources and verbs of other options are added to it.
+// size limits. It replaces an earlier WithConfig; sources and effects of other options are added to it.
 func WithConfig(base rules.Config) Option {
-	return set(func(l *Loop) { l.config = base })
+	return set(func(l *Loop) { l.extensions.config = base })
 }
 
 // WithBudget bounds one evaluation. Zero fields mean the defaults of [rules.Budget].
@@ -115,7 +115,7 @@ func WithBudget(b rules.Budget) Option {
 		if b.Steps < 0 {
 			return errors.New("the budget must not be negative")
 		}
-		l.budget = b
+		l.bounds.budget = b
 		return nil
 	}
 }
@@ -124,11 +124,11 @@ func WithBudget(b rules.Budget) Option {
 type observer func(context.Context, host.Event) (context.Context, func(*Decision))
 
 // WithObserver calls begin at the start of each Run, Preview, Apply, and of each policy that [Loop.Hook] evaluates.
-// Sources, stores, verbs and the [Recorder] receive the context that begin returns, such as that of a span. At the end
+// Sources, stores, effects and the [Recorder] receive the context that begin returns, such as that of a span. At the end
 // the loop calls the function that begin returns, which may be nil, with the decision. If either panics, the agent may
 // stop.
 func WithObserver(begin func(context.Context, host.Event) (context.Context, func(*Decision))) Option {
-	return set(func(l *Loop) { l.begin = begin })
+	return set(func(l *Loop) { l.extensions.begin = begin })
 }
 
 // WithName sets the name of the policy: in the decision log, before its reasons if several policies answer, and in the
@@ -143,8 +143,8 @@ func WithName(name string) Option {
 // projects that the user trusted, see [Local] and [WithState].
 func WithUserScope(trusted func(root string) error) Option {
 	return func(l *Loop) error {
-		if l.trusted = trusted; trusted == nil {
-			l.trusted = func(root string) error { return approval.Project(l.disk, root) }
+		if l.trust.project = trusted; trusted == nil {
+			l.trust.project = func(root string) error { return approval.Project(l.kept.disk, root) }
 		}
 		return nil
 	}
@@ -163,7 +163,7 @@ func WithEnv(getenv func(string) string) Option {
 // WithPrivate includes private values in traces and logs: prompts, the session's text, environment values, and texts
 // for the agent. By default only their sizes are included.
 func WithPrivate() Option {
-	return set(func(l *Loop) { l.private = true })
+	return set(func(l *Loop) { l.kept.private = true })
 }
 
 // WithDeadline bounds each Run, Preview, Apply and Hook. The default is 25 seconds, which is below the shortest timeout
@@ -173,7 +173,7 @@ func WithDeadline(d time.Duration) Option {
 		if d <= 0 {
 			return errors.New("the deadline must be positive")
 		}
-		l.deadline = d
+		l.bounds.deadline = d
 		return nil
 	}
 }
@@ -192,10 +192,10 @@ func WithSource(s Source) Option {
 		if _, ok := s.(Writer); !ok && kind.Editable {
 			return fmt.Errorf("the source %s is Editable but not a loop.Writer", kind.Name)
 		}
-		if l.sources == nil {
-			l.sources = map[string]Source{}
+		if l.extensions.sources == nil {
+			l.extensions.sources = map[string]Source{}
 		}
-		l.sources[kind.Name] = s
+		l.extensions.sources[kind.Name] = s
 		return nil
 	}
 }
@@ -205,11 +205,11 @@ func WithSource(s Source) Option {
 // not gathered, so the program may use sources that the loop lacks, and [New] checks neither sources nor writers. Facts
 // are gathered at the same time only if what around returns is [rules.ConcurrentFacts].
 func WithFacts(around func(ev host.Event, world rules.Facts) rules.Facts) Option {
-	return set(func(l *Loop) { l.around = around })
+	return set(func(l *Loop) { l.extensions.around = around })
 }
 
 // Config returns the configuration with which [Load] loads a policy: what ships with ralph, and the options' sources
-// and verbs. It ignores options that [New] rejects.
+// and effects. It ignores options that [New] rejects.
 func Config(opts ...Option) rules.Config {
 	l, _ := configured(opts) // New returns the error
 	return l.language()
@@ -217,33 +217,39 @@ func Config(opts ...Option) rules.Config {
 
 // language returns the configuration of programs that the loop can run.
 func (l *Loop) language() rules.Config {
-	c := l.config
+	c := l.extensions.added()
+	c.Deadline = cmp.Or(c.Deadline, l.bounds.deadline, defaultDeadline)
+	return c
+}
+
+// added returns the configuration with what ships with ralph, and with the sources and effects.
+func (e *extensions) added() rules.Config {
+	c := e.config
 	if c.Shipped == nil {
 		c.Shipped = examples.FS
 	}
 	if c.Hosts == nil {
 		c.Hosts = host.Names()
 	}
-	c.Deadline = cmp.Or(c.Deadline, l.deadline, defaultDeadline)
 	c.Sources, c.Effects = slices.Clip(c.Sources), slices.Clip(c.Effects)
 	known := c.Sources
-	if len(l.sources) > 0 {
-		known = slices.Concat(known, rules.Sources())
+	if len(e.sources) > 0 {
+		known = slices.Concat(known, rules.SourceKinds())
 	}
-	for _, name := range slices.Sorted(maps.Keys(l.sources)) {
+	for _, name := range slices.Sorted(maps.Keys(e.sources)) {
 		if !slices.ContainsFunc(known, func(k rules.SourceKind) bool { return k.Name == name }) {
-			c.Sources = append(c.Sources, l.sources[name].Kind())
+			c.Sources = append(c.Sources, e.sources[name].Kind())
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(l.verbs)) {
+	for _, name := range slices.Sorted(maps.Keys(e.effects)) {
 		if !slices.ContainsFunc(c.Effects, func(d rules.EffectDecl) bool { return d.Name == name }) && name != string(rules.RunEffect) {
-			c.Effects = append(c.Effects, l.verbs[name].decl)
+			c.Effects = append(c.Effects, e.effects[name].decl)
 		}
 	}
 	return c
 }
 
-// checkConfig returns the language's errors about sources, verbs, events and functions.
+// checkConfig returns the language's errors about sources, effects, events and functions.
 func (l *Loop) checkConfig() error {
 	c := l.language()
 	if len(c.Sources)+len(c.Effects)+len(c.Events)+len(c.Functions) == 0 {
@@ -256,9 +262,9 @@ func (l *Loop) checkConfig() error {
 
 // keepLog sets the size of the decision log. Without a getenv that works, the log has its default size, and the first
 // decision reports the panic.
-func (l *Loop) keepLog() {
+func (k *kept) keepLog(getenv func(string) string) {
 	defer func() { _ = recover() }()
-	_ = l.disk.KeepLog(l.getenv("RALPH_LOG_KEEP")) // ralph doctor reports a value that cannot be used
+	_ = k.disk.KeepLog(getenv("RALPH_LOG_KEEP")) // ralph doctor reports a value that cannot be used
 }
 
 // defaults sets what no option has set.
@@ -269,24 +275,29 @@ func (l *Loop) defaults() {
 	if l.getenv == nil {
 		l.getenv = os.Getenv
 	}
-	l.deadline = cmp.Or(l.deadline, defaultDeadline)
-	if l.disk == nil && l.local {
-		dir, err := store.DefaultDir(l.getenv)
+	l.bounds.deadline = cmp.Or(l.bounds.deadline, defaultDeadline)
+	l.kept.defaults(l.getenv, l.project.local)
+}
+
+// defaults sets what no option has set, on the user's disk if the loop is local.
+func (k *kept) defaults(getenv func(string) string, local bool) {
+	if k.disk == nil && local {
+		dir, err := store.DefaultDir(getenv)
 		if err != nil {
 			dir = "" // every write then reports the error
 		}
-		l.disk = store.Open(dir)
+		k.disk = store.Open(dir)
 	}
-	if l.disk != nil {
-		l.keepLog()
+	if k.disk != nil {
+		k.keepLog(getenv)
 	}
-	if l.store == nil && l.disk != nil {
-		l.store = localStore{dir: l.disk}
-	} else if l.store == nil {
-		l.store = InMemory()
+	if k.store == nil && k.disk != nil {
+		k.store = localStore{dir: k.disk}
+	} else if k.store == nil {
+		k.store = InMemory()
 	}
-	l.comparable = reflect.ValueOf(l.store).Comparable()
-	if !l.ownLog && l.disk != nil {
-		l.recorder = localLog{l.disk}
+	k.comparable = reflect.ValueOf(k.store).Comparable()
+	if !k.ownLog && k.disk != nil {
+		k.recorder = localLog{k.disk}
 	}
 }

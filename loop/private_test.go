@@ -150,7 +150,7 @@ func exits() []exit {
 		{name: "unless_repeated", policy: rule("unless_repeated: {times: 2, per: project}\ncontinue: ${VALUE}")},
 		{name: "an include", policy: "rules:\n  - include: part.yaml\n    with: {given: 'VALUE'}\n"},
 		{name: "the policy's own when", policy: "when: int('no' + env.SECRET) > 0\n" + rule("stop: x")},
-		{name: "verbs", policy: rule("continue: x\nthen:\n  - page: {who: '${VALUE}', what: [x, '${VALUE}']}")},
+		{name: "effects", policy: rule("continue: x\nthen:\n  - page: {who: '${VALUE}', what: [x, '${VALUE}']}")},
 		{name: "a fact that another one names", facts: "  s: {text: \"${VALUE}.txt\"}\n  t: {text: \"x/${path(s)}${problem(s)}\"}\n", policy: rule("when: t == 'x'\nstop: '${path(t)}'")},
 	}
 	for what, expression := range map[string]string{
@@ -211,7 +211,7 @@ func (w way) loop(t *testing.T, p *project, logged *bytes.Buffer, opts ...loop.O
 			return p.record(r)
 		})),
 		loop.WithConfig(rules.Config{Functions: functions}),
-		verb("page", func(_ context.Context, e rules.Effect) error {
+		effect("page", func(_ context.Context, e rules.Effect) error {
 			return os.NewSyscallError(e.Value.(map[string]any)["who"].(string), fs.ErrInvalid)
 		}),
 	}

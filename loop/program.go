@@ -12,8 +12,8 @@ import (
 // start runs the program of an effect to its end. Errors go to the user and do not change the verdict.
 func (d *Decision) start(ctx context.Context, rule string, e rules.Effect) error {
 	l, g := d.loop, d.gatherer
-	if _, ok := l.verbs[string(e.Kind)]; ok {
-		e.Verb = string(e.Kind)
+	if _, ok := l.extensions.effects[string(e.Kind)]; ok {
+		e.Name = string(e.Kind)
 		return l.carryOut(ctx, e)
 	}
 	program := e.Args[0]

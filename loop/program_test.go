@@ -121,12 +121,12 @@ func TestApprovalIsAskedLast(t *testing.T) {
 func TestRunOfTheProgram(t *testing.T) {
 	p := newProject(t, nil)
 	var got []rules.Effect
-	taking := verb("run", func(_ context.Context, e rules.Effect) error {
+	taking := effect("run", func(_ context.Context, e rules.Effect) error {
 		got = append(got, e)
 		return nil
 	})
 	p.run(p.loop(runPolicy(`run: [notify, "${session_id}"]`), taking), p.stop())
-	want := []rules.Effect{{Kind: rules.RunEffect, Fact: "run 1 of on", Args: []string{"notify", "s"}, Verb: "run"}}
+	want := []rules.Effect{{Kind: rules.RunEffect, Fact: "run 1 of on", Args: []string{"notify", "s"}, Name: "run"}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

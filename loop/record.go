@@ -100,7 +100,7 @@ func (d *Decision) head() Head {
 		V: 1, ID: d.id, Time: d.Time.UTC(), Policy: d.Policy, Root: d.Root, Host: d.Event.Host, Event: d.Event.Name, Session: d.Event.SessionID,
 		Agent: d.Event.AgentID, SessionFile: d.Event.TranscriptPath, Run: d.Event.Run, Action: v.Action, Rule: v.Rule, Reason: v.Reason, Success: v.Success, Bound: v.Bound,
 		Skipped: d.Skipped, Aside: v.Aside, Fault: v.Fault, Loop: v.Loop, Measure: v.Measure,
-		Notices: slices.Concat(d.Notices, d.Known), Notes: d.Notes, USD: d.usd, Took: d.Took,
+		Notices: slices.Concat(d.Notices, d.texts.known), Notes: d.Notes, USD: d.usd, Took: d.Took,
 	}
 	if d.Err != nil {
 		h.Error = d.Err.Error()
@@ -122,9 +122,9 @@ func (d *Decision) Record(private bool) Record {
 		Head: d.head(), Shadows: shadowed(d.Policy), Turn: d.Event.Turn, At: v.Pos.String(), Applied: d.Applied, Log: d.Log, Cost: v.Cost,
 		Trace: v.Trace, Calls: v.Trace.Calls, Retries: d.Retries,
 	}
-	if r.Hint = d.Hint; !private {
-		if d.Hint != "" {
-			r.Hint = hidden(d.Hint)
+	if r.Hint = d.texts.hint; !private {
+		if d.texts.hint != "" {
+			r.Hint = hidden(d.texts.hint)
 		}
 		if v.Private || v.Action == rules.Continue {
 			r.Reason = hidden(v.Reason)
@@ -258,7 +258,7 @@ func short(v any) any {
 func (d *Decision) redact(texts []string) []string {
 	texts = slices.Clone(texts)
 	for i, t := range texts {
-		if slices.Contains(d.private, t) {
+		if slices.Contains(d.texts.private, t) {
 			texts[i] = hidden(t)
 		}
 	}
@@ -275,15 +275,15 @@ const recordTime = time.Second
 // left out, unless a loop exists or something could not be used. A log error is reported, and has no other effect.
 func (d *Decision) keep(ctx context.Context) {
 	l := d.loop
-	if l.recorder == nil || d.Skipped != "" && !d.noteworthy() {
+	if l.kept.recorder == nil || d.Skipped != "" && !d.noteworthy() {
 		return
 	}
-	r := d.Record(l.private)
+	r := d.Record(l.kept.private)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTime) // the decision may have used up its own
 	defer cancel()
-	if err := guarded("the recorder", func() error { return l.recorder.Record(ctx, &r) }); err != nil {
+	if err := guarded("the recorder", func() error { return l.kept.recorder.Record(ctx, &r) }); err != nil {
 		d.notice("the decision is not in the log: " + err.Error())
-	} else if log, ok := l.recorder.(localLog); ok && r.Digest != "" {
+	} else if log, ok := l.kept.recorder.(localLog); ok && r.Digest != "" {
 		_ = log.dir.KeepText(r.Digest, d.Time, func() ([]byte, error) { return approval.Pack(d.program.Files()) }) // only pictures need it
 	}
 }

@@ -149,17 +149,17 @@ func TestNothingPublicPanics(t *testing.T) {
 		"Load":   {loads(none, files, "p.yaml"), loads(ctx, nil, "p.yaml"), loads(ctx, files, ""), loads(ctx, files, "q.yaml")},
 		"Run": {runs(l, none, host.Event{}), runs(zero, ctx, host.Event{}), runs(nil, ctx, host.Event{}),
 			runs(l, ctx, host.Event{Values: map[string]any{"misspelt": 1}}), runs(l, ctx, host.Event{Values: map[string]any{"now": 1}})},
-		"Preview":   {l.Preview(none, host.Event{}).Err, zero.Preview(ctx, host.Event{}).Err, (*loop.Loop)(nil).Preview(none, host.Event{}).Err},
-		"Apply":     {applies(l, ctx, nil), applies(l, ctx, &loop.Decision{}), applies(l, ctx, other.Preview(ctx, host.Event{})), applies(l, ctx, spent), applies(l, none, l.Preview(ctx, host.Event{})), applies(zero, ctx, l.Preview(ctx, host.Event{})), applies(nil, none, nil)},
-		"Replace":   {l.Replace(nil), l.Replace(new(rules.Program)), zero.Replace(program), (*loop.Loop)(nil).Replace(nil)},
-		"Look":      {lookErr, lookZero},
-		"Start":     {startErr},
-		"Reply":     {replies(ctx, loop.Hook{}), replies(none, loop.Hook{Loops: loops})},
-		"Hook":      {stops(l.Hook(none, nil, nil)), stops(zero.Hook(ctx, nil, nil)), stops((*loop.Loop)(nil).Hook(none, new(host.Host), nil)), stops(l.Hook(ctx, nil, []byte("{}"), nil))},
-		"WithRoot":  slices.Concat(refuses(loop.WithRoot("")), refuses(loop.WithRoot(t.TempDir()+"/absent")), refuses(loop.WithRoot(file))),
-		"WithState": refuses(loop.WithState("")),
-		"WithStore": slices.Concat(refuses(loop.WithStore(nil)), refuses(loop.WithStore(loop.LocalStore("")))),
-		"WithVerb":  slices.Concat(refuses(verb("page", nil)), refuses(verb("", nobody)), refuses(verb("set", nobody)), refuses(verb("Page!", nobody)), refuses(verb("page", nobody), verb("page", nobody))),
+		"Preview":    {l.Preview(none, host.Event{}).Err, zero.Preview(ctx, host.Event{}).Err, (*loop.Loop)(nil).Preview(none, host.Event{}).Err},
+		"Apply":      {applies(l, ctx, nil), applies(l, ctx, &loop.Decision{}), applies(l, ctx, other.Preview(ctx, host.Event{})), applies(l, ctx, spent), applies(l, none, l.Preview(ctx, host.Event{})), applies(zero, ctx, l.Preview(ctx, host.Event{})), applies(nil, none, nil)},
+		"Replace":    {l.Replace(nil), l.Replace(new(rules.Program)), zero.Replace(program), (*loop.Loop)(nil).Replace(nil)},
+		"Look":       {lookErr, lookZero},
+		"Start":      {startErr},
+		"Reply":      {replies(ctx, loop.Hook{}), replies(none, loop.Hook{Loops: loops})},
+		"Hook":       {stops(l.Hook(none, nil, nil)), stops(zero.Hook(ctx, nil, nil)), stops((*loop.Loop)(nil).Hook(none, new(host.Host), nil)), stops(l.Hook(ctx, nil, []byte("{}"), nil))},
+		"WithRoot":   slices.Concat(refuses(loop.WithRoot("")), refuses(loop.WithRoot(t.TempDir()+"/absent")), refuses(loop.WithRoot(file))),
+		"WithState":  refuses(loop.WithState("")),
+		"WithStore":  slices.Concat(refuses(loop.WithStore(nil)), refuses(loop.WithStore(loop.LocalStore("")))),
+		"WithEffect": slices.Concat(refuses(effect("page", nil)), refuses(effect("", nobody)), refuses(effect("set", nobody)), refuses(effect("Page!", nobody)), refuses(effect("page", nobody), effect("page", nobody))),
 		"WithValues": slices.Concat(refuses(loop.WithValues(map[string]any{"": 1})), refuses(loop.WithValues(map[string]any{"now": 1})),
 			refuses(loop.WithValues(map[string]any{"misspelt": 1})), refuses(loop.WithValues(map[string]any{"loop.total": 1}))),
 		"WithSource":   slices.Concat(refuses(loop.WithSource(nil)), refuses(loop.WithSource(source{"", nil})), refuses(loop.WithSource(source{"a b", nil})), refuses(loop.WithSource(source{"schema", nil}))),
@@ -169,8 +169,8 @@ func TestNothingPublicPanics(t *testing.T) {
 		"Recorders":    {loop.Recorders(nil, loop.SlogRecorder(nil)).Record(ctx, &loop.Record{})},
 		"SlogRecorder": {loop.SlogRecorder(nil).Record(none, &loop.Record{})},
 	}
-	_, unused := loop.New(program, verb("page", nobody))
-	refused["WithVerb"] = append(refused["WithVerb"], unused)
+	_, unused := loop.New(program, effect("page", nobody))
+	refused["WithEffect"] = append(refused["WithEffect"], unused)
 	for name, s := range map[string]loop.Store{"InMemory": loop.InMemory(), "LocalStore": loop.LocalStore(t.TempDir())} {
 		_, err := s.Load(none, loop.Key{})
 		refused[name] = []error{err, s.Save(none, loop.Entry{})}
@@ -369,12 +369,12 @@ func TestSessionWaits(t *testing.T) {
 	})
 }
 
-// A verb can decide an event of the session that it is carried out for.
-func TestVerbOfSession(t *testing.T) {
+// An effect can decide an event of the session that it is carried out for.
+func TestEffectOfSession(t *testing.T) {
 	var l *loop.Loop
 	var inner []string
 	l = load(t, "ralph: 1\nrules: [{name: go, when: loop.continuations < 2, continue: go on, then: [{again: x}]}]\n",
-		verb("again", func(ctx context.Context, _ rules.Effect) error {
+		effect("again", func(ctx context.Context, _ rules.Effect) error {
 			d, err := l.Run(ctx, host.Event{SessionID: "s"})
 			inner = append(inner, said(d))
 			return err
@@ -501,7 +501,7 @@ func TestObserver(t *testing.T) {
 		return []loop.Option{
 			loop.WithObserver(begin), loop.WithStore(s), loop.WithRecorder(loop.Recorders(nil, s)),
 			loop.WithSource(source{"ask", func(ctx context.Context, _ loop.Query) rules.Value { s.note(ctx, "source"); return rules.Value{V: 1} }}),
-			verb("page", func(ctx context.Context, _ rules.Effect) error { s.note(ctx, "verb"); return nil }),
+			effect("page", func(ctx context.Context, _ rules.Effect) error { s.note(ctx, "effect"); return nil }),
 		}
 	}
 	const policy = "ralph: 1\nfacts: {a: {ask: x}}\nrules: [{name: go, when: a == 1, continue: go on, then: [{page: x}]}]\n"
@@ -515,7 +515,7 @@ func TestObserver(t *testing.T) {
 		t.Errorf("the hook says %+v", a)
 	}
 	l.Preview(t.Context(), host.Event{Name: "Stop"})
-	if diff := cmp.Diff(map[string]bool{"load": true, "save": true, "record": true, "source": true, "verb": true}, s.seen); diff != "" {
+	if diff := cmp.Diff(map[string]bool{"load": true, "save": true, "record": true, "source": true, "effect": true}, s.seen); diff != "" {
 		t.Errorf("who got the context (-want +got)\n%s", diff)
 	}
 	if diff := cmp.Diff([]string{"Stop go on", "Stop go on", "Stop go on"}, ended); diff != "" {

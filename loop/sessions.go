@@ -27,8 +27,8 @@ type sessionKey struct {
 }
 
 func (g *gatherer) sessionKey() sessionKey {
-	if g.loop.comparable {
-		return sessionKey{g.loop.store, g.mem.keys[0]}
+	if g.loop.kept.comparable {
+		return sessionKey{g.loop.kept.store, g.mem.keys[0]}
 	}
 	return sessionKey{g.loop, g.mem.keys[0]}
 }

@@ -137,7 +137,7 @@ func fileFormat(kind string) state.Format {
 
 // source returns the source of a kind for one event, nil if the loop has none.
 func (l *Loop) source(kind rules.SourceKind, f *files) Source {
-	if s := l.sources[kind.Name]; s != nil {
+	if s := l.extensions.sources[kind.Name]; s != nil {
 		return s
 	}
 	return ownSource(kind, f)
@@ -157,18 +157,18 @@ func writerOf(s Source) (name string, w Writer) {
 // fits returns why the loop cannot run a program: a fact without a source, or a rule whose effects have no Writer or
 // more than one. With [WithFacts] it checks nothing, because that may supply any fact.
 func (l *Loop) fits(p *rules.Program) error {
-	if l.around != nil {
+	if l.extensions.around != nil {
 		return nil
 	}
 	for _, f := range p.Facts() {
-		if _, given := l.values[f.Name]; !given && !f.Source.Given && l.source(f.Source, nil) == nil {
+		if _, given := l.extensions.values[f.Name]; !given && f.Source.Argument != "schema" && l.source(f.Source, nil) == nil {
 			return fmt.Errorf("%s: the fact %s comes from the source %s, which the loop does not have: pass it with loop.WithSource", f.Pos, f.Name, f.Source.Name)
 		}
 	}
 	for _, r := range p.Rules() {
-		for _, v := range r.Verbs {
-			if _, ok := l.verbs[v.Name]; !ok {
-				return fmt.Errorf("%s: nothing carries out %s: pass a function with loop.WithVerb", v.Pos, v.Name)
+		for _, v := range r.Effects {
+			if _, ok := l.extensions.effects[v.Name]; !ok {
+				return fmt.Errorf("%s: nothing carries out %s: pass a function with loop.WithEffect", v.Pos, v.Name)
 			}
 		}
 		first := ""

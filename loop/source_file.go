@@ -36,7 +36,7 @@ func gatherFile(ctx context.Context, q Query) rules.Value {
 		v.Unusable = append(v.Unusable, u)
 		delete(fields, schema.SplitPointer(u.Pointer)[0])
 	}
-	if q.Fact.Source.Body {
+	if q.Fact.Source.Value.Body {
 		fields["body"] = doc.Body
 	}
 	v.V = fields

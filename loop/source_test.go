@@ -238,7 +238,7 @@ func TestKinds(t *testing.T) {
 // A source can replace one of ralph's own, and can be passed to Config too.
 func TestOwnKindReplaced(t *testing.T) {
 	p := newProject(t, nil)
-	git := rules.Sources()[slices.IndexFunc(rules.Sources(), func(k rules.SourceKind) bool { return k.Name == "git" })]
+	git := rules.SourceKinds()[slices.IndexFunc(rules.SourceKinds(), func(k rules.SourceKind) bool { return k.Name == "git" })]
 	fake := sourceOf{git, func(context.Context, loop.Query) rules.Value { return rules.Value{V: map[string]any{"branch": "moon"}} }}
 	d := p.run(p.named("p.yaml", "ralph: 1\nfacts: {g: {git: .}}\nrules: [{name: go, continue: '${g.branch}'}]", []loop.Source{fake}), p.stop())
 	if said(d) != "moon" {
@@ -314,7 +314,7 @@ func TestOptionsOfNothing(t *testing.T) {
 		{"a value of a nil pointer", "ralph: 1\nfacts: {f: {text: f}}\nrules: [{name: go, when: missing(f), continue: on}]", []loop.Option{loop.WithValues(map[string]any{"f": (*string)(nil)})}, "on"},
 		{"a name of a wrong type", "ralph: 1\nrules: [{name: go, when: said(\"x\"), continue: on}]", []loop.Option{loop.WithValues(map[string]any{"said": 7})}, "stop"},
 	} {
-		l, err := loop.New(verbs(t, c.policy), c.opts...)
+		l, err := loop.New(withEffects(t, c.policy), c.opts...)
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue

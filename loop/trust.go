@@ -19,7 +19,7 @@ import (
 // sentence "it runs a program, …". By default policies that ship with ralph are trusted, and with [Local] or
 // [WithState] those that a user approved in the project. Use WithTrust in a program that brings its own policy.
 func WithTrust(trusted func(f *rules.Fact, files []rules.File) error) Option {
-	return set(func(l *Loop) { l.trusts = trusted })
+	return set(func(l *Loop) { l.trust.fact = trusted })
 }
 
 // untrusted returns why a fact may not be gathered with these arguments, or nil.
@@ -28,15 +28,15 @@ func (g *gatherer) untrusted(f *rules.Fact, args []string) error {
 	own.Args, f = args, &own
 	l, files := g.loop, g.program.Files()
 	var err error
-	if l.trusted != nil { // also for a loop that ralph start wrote
-		err = l.trusted(g.Root)
+	if l.trust.project != nil { // also for a loop that ralph start wrote
+		err = l.trust.project(g.Root)
 	}
 	switch {
 	case err != nil:
-	case l.trusts != nil:
-		err = l.trusts(f, files)
+	case l.trust.fact != nil:
+		err = l.trust.fact(f, files)
 	case !shipped(files):
-		err = approval.Policy{Root: g.Root, Name: l.name, Files: files}.Check(l.disk, f)
+		err = approval.Policy{Root: g.Root, Name: l.name, Files: files}.Check(l.kept.disk, f)
 	}
 	if err != nil {
 		return fmt.Errorf("it %s, %w", f.Source.Trust, err)
@@ -47,11 +47,11 @@ func (g *gatherer) untrusted(f *rules.Fact, args []string) error {
 // started reports whether ralph start wrote the loop of a verdict.
 func (g *gatherer) started(ctx context.Context, v *rules.Verdict) bool {
 	p := g.program.Loop()
-	if v.Aside != rules.Distrusted || v.Loop == nil || p == nil || g.loop.disk == nil || g.root == nil {
+	if v.Aside != rules.Distrusted || v.Loop == nil || p == nil || g.loop.kept.disk == nil || g.root == nil {
 		return false
 	}
 	doc := g.root.Read(ctx, state.File{Path: v.Loop.State, Format: formatOf(p.State)})
-	return g.loop.disk.StartedLoop(g.Root, g.loop.name, approval.Loop(v.Loop.State, doc.Body))
+	return g.loop.kept.disk.StartedLoop(g.Root, g.loop.name, approval.Loop(v.Loop.State, doc.Body))
 }
 
 // shipped reports whether files are byte for byte those that ship with ralph.

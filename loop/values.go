@@ -17,10 +17,10 @@ import (
 // not know. The field Values of [host.Event] overrides these for one event.
 func WithValues(values map[string]any) Option {
 	return func(l *Loop) error {
-		if l.values == nil {
-			l.values = map[string]any{}
+		if l.extensions.values == nil {
+			l.extensions.values = map[string]any{}
 		}
-		maps.Copy(l.values, values)
+		maps.Copy(l.extensions.values, values)
 		return given{values: values}.reserved()
 	}
 }
@@ -40,22 +40,22 @@ func (g given) reserved() error {
 	return nil
 }
 
-// unused returns an error for an option that a program does not use: a value whose name it lacks, or a verb in no rule.
+// unused returns an error for an option that a program does not use: a value whose name it lacks, or an effect in no rule.
 // With [WithFacts] or a lazy program it checks nothing.
 func (l *Loop) unused(p *rules.Program) error {
-	if l.around != nil || len(p.Rules()) == 0 {
+	if l.extensions.around != nil || len(p.Rules()) == 0 {
 		return nil
 	}
 	used := []rules.Use{{Name: string(rules.RunEffect)}}
 	for _, r := range p.Rules() {
-		used = append(used, r.Verbs...)
+		used = append(used, r.Effects...)
 	}
-	for name := range l.verbs {
+	for name := range l.extensions.effects {
 		if !slices.ContainsFunc(used, func(v rules.Use) bool { return v.Name == name }) {
-			return fmt.Errorf("the verb %s is in no rule of the policy %s", name, p.Name)
+			return fmt.Errorf("the effect %s is in no rule of the policy %s", name, p.Name)
 		}
 	}
-	return given{values: l.values}.stray(p)
+	return given{values: l.extensions.values}.stray(p)
 }
 
 // stray returns an error for a misspelt name.

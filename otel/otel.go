@@ -19,7 +19,7 @@
 //
 // Each fact that was gathered is an event of the span, "ralph.fact", with ralph.fact.name, ralph.fact.source,
 // ralph.fact.status and ralph.fact.duration in seconds. They need a loop with a recorder, such as that of [Metrics].
-// Sources, stores, verbs and recorders receive the span's context: a query of a driver that records spans is its child.
+// Sources, stores, effects and recorders receive the span's context: a query of a driver that records spans is its child.
 //
 // The metrics are those of the decisions that a loop records:
 //

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ralph-sdk/ralph/internal/recorded"
+	"github.com/ralph-sdk/ralph/internal/inputs"
 	"github.com/ralph-sdk/ralph/internal/vocab"
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/rules"
@@ -32,8 +32,8 @@ func FromRecord(r loop.Record) Draft {
 		}
 	}
 	for _, f := range r.Trace.Facts {
-		doc := recorded.Document(&r, f.Name)
-		editable := slices.ContainsFunc(rules.Sources(), func(k rules.SourceKind) bool { return k.Name == f.Source && k.Editable })
+		doc := inputs.Document(&r, f.Name)
+		editable := slices.ContainsFunc(rules.SourceKinds(), func(k rules.SourceKind) bool { return k.Name == f.Source && k.Editable })
 		switch {
 		case f.Status == rules.Invalid:
 			give(d.Given, f.Problem, "invalid", f.Name)
@@ -52,7 +52,7 @@ func FromRecord(r loop.Record) Draft {
 	var lost []string
 	for _, in := range r.Trace.Inputs {
 		name, pointer, isFact := strings.Cut(in.Name, "#")
-		v, ok := recorded.Known(&r, in.Name)
+		v, ok := inputs.Known(&r, in.Name)
 		switch {
 		case in.Cut && !in.Reported:
 			lost = append(lost, name+strings.ReplaceAll(pointer, "/", "."))

@@ -89,7 +89,7 @@ func (m *message) decode(_ *reader, n *yamltree.Node) {
 	}
 }
 
-// effects reads a list of effects in the form of a policy. Unknown keys are verbs of a program, which [File.Check]
+// effects reads a list of effects in the form of a policy. Unknown keys are effects of a program, which [File.Check]
 // verifies.
 func (r *reader) effects(n *yamltree.Node) []string {
 	out := []string{}
@@ -112,7 +112,7 @@ func (r *reader) effects(n *yamltree.Node) []string {
 			case key != "run" && slices.Contains(keysOf("effect"), key):
 				out = append(out, key+" "+v.Value)
 			default:
-				out = append(out, verbText(key, v.Decode()))
+				out = append(out, ownText(key, v.Decode()))
 			}
 		}
 	}
@@ -147,7 +147,7 @@ func (r *reader) set(n *yamltree.Node) string {
 //	log the text
 //	page {"who":"ops"}
 //
-// The last is a program's own verb with its arguments.
+// The last is a program's own effect with its arguments.
 func effectText(e rules.Effect) string {
 	switch e.Kind {
 	case rules.SetEffect:
@@ -166,13 +166,13 @@ func effectText(e rules.Effect) string {
 		return "log " + e.Text
 	case rules.RunEffect:
 		return "run " + jsonText(e.Args)
-	case rules.VerbEffect:
-		return verbText(e.Verb, e.Value)
+	case rules.OwnEffect:
+		return ownText(e.Name, e.Value)
 	}
 	return string(e.Kind) + " " + e.Fact
 }
 
-func verbText(name string, args any) string { return name + " " + jsonText(args) }
+func ownText(name string, args any) string { return name + " " + jsonText(args) }
 
 // sameEffect reports whether an effect is the expected one. A prune without an age in the test matches any age.
 func sameEffect(want string, got rules.Effect) bool {

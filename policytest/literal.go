@@ -17,9 +17,9 @@ import (
 // literal converts a test's value for a fact to the one that its source would gather. A field that the source does not
 // have, or of another type, is an error.
 func literal(decl *rules.Fact, v any) (rules.Value, error) {
-	kind, t := decl.Source, decl.Source.Value
-	if kind.Around != nil {
-		t = kind.Around(&schema.Schema{Open: true})
+	kind, t := decl.Source, decl.Source.Value.Type
+	if kind.Value.Around != nil {
+		t = kind.Value.Around(&schema.Schema{Open: true})
 	}
 	var out rules.Value
 	var err error
@@ -30,21 +30,21 @@ func literal(decl *rules.Fact, v any) (rules.Value, error) {
 			return out, errors.New("its value must be a map of fields")
 		}
 		t = nil // files may have unusable fields
-	case kind.Around == nil && decl.Schema != nil:
+	case kind.Value.Around == nil && decl.Schema != nil:
 		t = nil
 	case kind.File && t != nil && t.Kind == schema.String:
 		if _, isList := v.([]any); isMap || isList {
 			return out, errors.New("its value must be a string")
 		}
 		v = strings.TrimSpace(fmt.Sprint(v))
-	case kind.Glob:
+	case kind.Argument == "pattern":
 		v, err = each(v, "its value must be a list of files, each a map with path, age and value", file)
 	case kind.File && t != nil && t.Kind == schema.Array:
 		v, err = each(v, "its value must be a list of items, each a string or a map with text, done, tags, depth and section; write Markdown under files", item)
-	case kind.Derive != nil && isMap:
+	case kind.Value.Derive != nil && isMap:
 		fields = maps.Clone(fields)
-		kind.Derive(fields)
-		if kind.Around != nil {
+		kind.Value.Derive(fields)
+		if kind.Value.Around != nil {
 			complete(fields, map[string]any{"json": nil})
 		}
 		v = fields
@@ -53,7 +53,7 @@ func literal(decl *rules.Fact, v any) (rules.Value, error) {
 		return out, err
 	}
 	var found []schema.Violation
-	if kind.Around != nil && decl.Schema != nil {
+	if kind.Value.Around != nil && decl.Schema != nil {
 		v, out.Problem, found = documents(decl.Schema, v)
 	}
 	out.V, out.Version = v, "given"
@@ -66,7 +66,7 @@ func literal(decl *rules.Fact, v any) (rules.Value, error) {
 	if len(found) > 0 {
 		out.Unusable = found
 	}
-	if kind.Glob { // a schema treats a duration as a string
+	if kind.Argument == "pattern" { // a schema treats a duration as a string
 		for i, e := range out.V.([]any) {
 			e.(map[string]any)["age"] = v.([]any)[i].(map[string]any)["age"]
 		}

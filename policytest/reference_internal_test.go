@@ -54,7 +54,7 @@ func TestTestKeysPage(t *testing.T) {
 	section("A message", "An entry of `given.transcript` has one of these keys.", "message")
 	section("loop", "Keys of `given.loop`.", "loop")
 	section("expect", "At least one of these keys is required.", "expect")
-	section("An effect", fmt.Sprintf("An entry of `expect.effects` and `expect.finally` has one of %s, or a verb that a program has of its own.",
+	section("An effect", fmt.Sprintf("An entry of `expect.effects` and `expect.finally` has one of %s, or an effect that a program has of its own.",
 		reference.Code(keysOf("effect")...)), "effect")
 	section("prune", "Keys of `prune` in an effect.", "prune")
 	p.Check()

@@ -121,7 +121,7 @@ func (b *bench) write() error {
 // event returns the decoded hook input of the test.
 func (b *bench) event() (host.Event, error) {
 	g := b.test.Given
-	in := inputs(b.project)
+	in := hookInput(b.project)
 	in[vocab.HookEventName] = b.test.Event
 	session := ""
 	if g.Spoken {
@@ -160,11 +160,11 @@ func (b *bench) env(name string) string {
 	return home.In(b.home, given)(name)
 }
 
-// nothing replaces verbs and programs: a test checks which effects a policy has, and does not carry them out.
+// nothing replaces own effects and programs: a test checks which effects a policy has, and does not carry them out.
 func nothing(context.Context, rules.Effect) error { return nil }
 
 // decide makes the decision and applies it if its effects are on real files.
-func (b *bench) decide(ctx context.Context, p *rules.Program, name string, verbs []rules.EffectDecl) (*loop.Decision, error) {
+func (b *bench) decide(ctx context.Context, p *rules.Program, name string, own []rules.EffectDecl) (*loop.Decision, error) {
 	b.program = p
 	ev, err := b.event()
 	if err != nil {
@@ -185,8 +185,8 @@ func (b *bench) decide(ctx context.Context, p *rules.Program, name string, verbs
 		loop.WithPrivate(),
 		loop.WithFacts(b.world.around),
 	}
-	for _, v := range append(verbs, rules.EffectDecl{Name: string(rules.RunEffect)}) {
-		opts = append(opts, loop.WithVerb(v, nothing))
+	for _, v := range append(own, rules.EffectDecl{Name: string(rules.RunEffect)}) {
+		opts = append(opts, loop.WithEffect(v, nothing))
 	}
 	l, err := loop.New(p, opts...)
 	if err != nil {

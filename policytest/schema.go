@@ -67,7 +67,7 @@ var grammar = sync.OnceValue(func() map[string]any {
 // schemaOf returns the schema of a name's value.
 func schemaOf(e vocab.Entry) map[string]any {
 	s := map[string]any{"type": "string", "description": e.Doc}
-	if v, ok := inputs("the project")[e.Name]; ok {
+	if v, ok := hookInput("the project")[e.Name]; ok {
 		s["description"] = strings.TrimSuffix(e.Doc, ".") + fmt.Sprintf("; defaults to %v.", v)
 	}
 	switch zero := e.Zero.(type) {
@@ -97,8 +97,8 @@ func listOf(words []string) []any {
 	return out
 }
 
-// inputs returns the default hook input of a test.
-func inputs(project string) map[string]any {
+// hookInput returns the default hook input of a test.
+func hookInput(project string) map[string]any {
 	return map[string]any{vocab.SessionID: "test", vocab.Cwd: project, vocab.PermissionMode: "default", vocab.StopHookActive: false}
 }
 

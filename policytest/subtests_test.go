@@ -59,8 +59,8 @@ func TestRun(t *testing.T) {
 }
 
 // What a program adds to the language is tested like the rest of it: nothing carries
-// its verbs out.
-func TestOwnEventsAndVerbs(t *testing.T) {
+// its effects out.
+func TestOwnEventsAndEffects(t *testing.T) {
 	policytest.Run(t, fstest.MapFS{
 		"p.yaml": {Data: []byte(`ralph: 1
 events: [Deploy]

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ralph-sdk/ralph/internal/recorded"
+	"github.com/ralph-sdk/ralph/internal/inputs"
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/rules"
 )
@@ -58,7 +58,7 @@ func FromWitness(src []byte) (Draft, error) {
 }
 
 // give sets the value at a path of objects, which it creates as needed.
-func give(at map[string]any, v any, path ...string) { recorded.Placed(at, path, v) }
+func give(at map[string]any, v any, path ...string) { inputs.Placed(at, path, v) }
 
 // Decide returns the decision of a policy in the situation of the draft. cfg is the configuration with which the policy
 // was loaded; a draft that sets params is an error.

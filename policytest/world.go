@@ -50,13 +50,13 @@ func (w *world) provideFile(decl *rules.Fact) {
 	}
 	list, _ := w.literals[decl.Name].V.([]any)
 	switch kind := decl.Source; {
-	case kind.Glob:
+	case kind.Argument == "pattern":
 		for _, file := range list {
 			if path, _ := file.(map[string]any)["path"].(string); path != "" {
 				w.exists = append(w.exists, slashpath.Clean(path))
 			}
 		}
-	case kind.Session && !kind.Returns:
+	case kind.Session && !kind.Value.Returns:
 		w.listed = len(list)
 	}
 }
@@ -71,7 +71,7 @@ func (w *world) around(_ host.Event, real rules.Facts) rules.Facts {
 func (w *world) Fact(ctx context.Context, decl *rules.Fact, args []string) rules.Value {
 	w.asked[decl.Name] = true
 	path := ""
-	if arguments, _ := decl.Split(args); decl.Source.Path && len(arguments) > 0 {
+	if arguments, _ := decl.Split(args); (decl.Source.Argument == "path" || decl.Source.Argument == "pattern") && len(arguments) > 0 {
 		path = slashpath.Clean(arguments[len(arguments)-1]) // as file sources show it
 	}
 	if why, ok := w.given.Missing[decl.Name]; ok {
@@ -94,7 +94,7 @@ func (w *world) Fact(ctx context.Context, decl *rules.Fact, args []string) rules
 		}
 		return v
 	}
-	if decl.Source.File || decl.Source.Glob {
+	if decl.Source.File || decl.Source.Argument == "pattern" {
 		return w.Facts.Fact(ctx, decl, args)
 	}
 	return rules.Value{Status: rules.Missing, Quiet: true, Problem: "is not set by the test"}

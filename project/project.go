@@ -28,7 +28,7 @@ import (
 type Config struct {
 	Dir      string              // project root, absolute and without links; "" is none: only data about all projects can be read
 	State    string              // directory of ralph's own files, as in [loop.WithState]; default: from Env
-	Options  []loop.Option       // for every loop and policy: the program's sources and verbs
+	Options  []loop.Option       // for every loop and policy: the program's sources and effects
 	Policies []Policy            // the program's; default: those in .ralph and those that ship with ralph
 	Env      func(string) string // default: os.Getenv
 	Now      func() time.Time    // default: time.Now
@@ -153,7 +153,7 @@ func format(f *rules.Fact) state.Format {
 	switch {
 	case f.Source.Name == "text":
 		return state.Text
-	case !f.Source.Body:
+	case !f.Source.Value.Body:
 		return state.JSON
 	case f.Options["lenient"] == true:
 		return state.LenientFrontMatter

@@ -265,7 +265,7 @@ func (r *Run) plant(ctx context.Context) error {
 	var files []string
 	for _, f := range r.policy.Program.Facts() {
 		for _, path := range f.Args {
-			if f.Source.Path && !strings.Contains(path, "${") {
+			if (f.Source.Argument == "path" || f.Source.Argument == "pattern") && !strings.Contains(path, "${") {
 				files = append(files, path)
 			}
 		}
@@ -345,7 +345,7 @@ func (g approvedAgent) Command(i run.Invocation) (run.Command, error) {
 
 // approved returns why a policy's agent may not start. A run keeps the agent with which it started.
 func (r *Run) approved() error {
-	started := &rules.Fact{Source: rules.SourceKind{Argv: true, Trust: "runs a program"}, Args: r.agent}
+	started := &rules.Fact{Source: rules.SourceKind{Argument: "words", Trust: "runs a program"}, Args: r.agent}
 	if err := r.home.unapproved(r.policy, r.Dir, r.policy.Program.Files(), started, setup.Starting(r.Dir)...); err != nil {
 		return fmt.Errorf("the policy %s names the agent, %w", r.policy.Name, err)
 	}

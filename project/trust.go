@@ -81,7 +81,7 @@ func (p *Project) Uses(policy Policy) (uses []Use) {
 
 // asked returns the program or question of a fact, as written.
 func asked(f *rules.Fact) string {
-	if f.Source.Argv {
+	if f.Source.Argument == "words" {
 		return shellwords.Line(f.Args)
 	}
 	options := map[string]string{}

@@ -63,22 +63,22 @@ func (a *analyzer) condition(c *cond) (never bool) {
 	return never
 }
 
-func isLiteral(o *operand) bool { return o.text == "true" || o.text == "false" }
+func isLiteral(o *operand) bool { return o.src.text == "true" || o.src.text == "false" }
 
 // operand checks a condition without parts.
 func (a *analyzer) operand(o *operand, w *analysis.Outcomes) (never bool) {
 	switch {
-	case o.text == "true":
+	case o.src.text == "true":
 		return false // the user wrote it on purpose
 	case a.impossible(w.Yes):
 		help := a.reason(o, w.Yes)
-		if o.text == "false" {
+		if o.src.text == "false" {
 			help = "remove the rule, or change its when"
 		}
-		a.report("never-true", o.place(), help, inCode(o.text)+" is never true", where(w.No), nil)
+		a.report("never-true", o.place(), help, inCode(o.src.text)+" is never true", where(w.No), nil)
 		return true
 	case a.impossible(w.No):
-		a.report("always-true", o.place(), a.reason(o, w.No), inCode(o.text)+" is always true", where(w.Yes), nil)
+		a.report("always-true", o.place(), a.reason(o, w.No), inCode(o.src.text)+" is always true", where(w.Yes), nil)
 	}
 	return false
 }
@@ -90,12 +90,12 @@ func (a *analyzer) reason(o *operand, never *analysis.Formula) string {
 		return "the policy's own when already ensures this"
 	}
 	const unclear = "change the condition, or remove it"
-	if len(o.syms) != 1 || len(o.reads) > 1 {
+	if len(o.uses.syms) != 1 || len(o.uses.reads) > 1 {
 		return unclear
 	}
-	s := o.syms[0]
+	s := o.uses.syms[0]
 	name, typ := s.name, cmp.Or(s.count(), s.typ)
-	for _, read := range o.reads {
+	for _, read := range o.uses.reads {
 		name, typ = read.name, read.fact.typ.At(read.path...)
 	}
 	switch {
@@ -103,7 +103,7 @@ func (a *analyzer) reason(o *operand, never *analysis.Formula) string {
 		return fmt.Sprintf("%q has a default, so it is never missing", s.fact.Name)
 	case typ == nil:
 		return unclear
-	case len(o.reads) == 1 && typ == s.typ && typ.Kind == schema.String:
+	case len(o.uses.reads) == 1 && typ == s.typ && typ.Kind == schema.String:
 		return fmt.Sprintf("an empty text file counts as missing, so %q is never empty", name)
 	}
 	return fmt.Sprintf("%q is %s", name, rangeOf(typ))
@@ -179,7 +179,7 @@ func textOf(c *cond) string {
 	}
 	switch c.op {
 	case leaf:
-		return c.operand.text
+		return c.operand.src.text
 	case not:
 		return "not " + parts[0]
 	case choose:

@@ -17,14 +17,14 @@ func checkDeclarations(p *Program) Diagnostics {
 	}
 	for _, f := range p.facts {
 		// A program's output need not be JSON, and a string has no fields.
-		if f.Source.Schema && f.Schema == nil && !f.Source.Argv && f.Options["parse"] != "text" {
+		if f.Source.Schema && f.Schema == nil && f.Source.Argument != argumentWords && f.Options["parse"] != "text" {
 			report(f.Pos, "no-schema", "add schema: with the fields that rules read", "the fact %q has no schema, so its fields are not checked", f.Name)
 		}
 	}
 	if len(p.rules) == 0 && len(p.finally) == 0 {
-		report(Pos{File: p.files[0].Name, Line: 1, Col: 1}, "no-rules", "add rules: with at least one continue rule", "the policy has no rules, so it decides nothing")
+		report(Pos{File: p.origin.files[0].Name, Line: 1, Col: 1}, "no-rules", "add rules: with at least one continue rule", "the policy has no rules, so it decides nothing")
 	}
-	if deadline := p.compiler.load.cfg.Deadline; deadline > 0 {
+	if deadline := p.machine.compiler.load.cfg.Deadline; deadline > 0 {
 		var total time.Duration // of facts that are each within the deadline
 		late := func(f *Fact, what string, takes time.Duration) {
 			report(f.Pos, "late-fact", "set a shorter timeout, or install the policy again, so that the hook has enough time",
@@ -41,7 +41,7 @@ func checkDeclarations(p *Program) Diagnostics {
 			}
 		}
 	}
-	if why := p.compiler.load.cfg.Unapproved; why != "" {
+	if why := p.machine.compiler.load.cfg.Unapproved; why != "" {
 		needy := slices.DeleteFunc(p.Facts(), func(f *Fact) bool { return f.Source.Trust == "" })
 		for _, r := range p.rules {
 			needy = append(needy, r.Runs...)
@@ -52,15 +52,15 @@ func checkDeclarations(p *Program) Diagnostics {
 		}
 	}
 	for _, r := range p.rules {
-		if r.Verb == "" && r.notice == nil && r.log == nil && len(r.then) == 0 {
+		if r.Verb == "" && r.says.notice == nil && r.says.log == nil && len(r.then) == 0 {
 			report(r.Pos, "does-nothing", "add continue, stop, note, notice, log or then", "the rule %q does nothing when it holds", r.Name)
 		}
 	}
-	for _, s := range p.table.all() {
-		if s.kind == memorySymbol && s.used.Load() && !s.memory.set.Load() && s.pos.File == p.files[0].Name {
+	for _, s := range p.machine.table.all() {
+		if s.kind == memorySymbol && s.used.Load() && !s.memory.set.Load() && s.pos.File == p.origin.files[0].Name {
 			report(s.pos, "unused", "add then: [{remember: "+s.name+" = …}] to a rule, or remove it", "no rule changes the memory %q, so it always has its default", s.name)
 		}
-		if s.used.Load() || s.pos.Line == 0 || s.pos.File != p.files[0].Name {
+		if s.used.Load() || s.pos.Line == 0 || s.pos.File != p.origin.files[0].Name {
 			continue
 		}
 		kind := map[symbolKind]string{factSymbol: "fact", letSymbol: "let", constSymbol: "param", memorySymbol: "memory"}[s.kind]

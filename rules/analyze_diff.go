@@ -48,14 +48,14 @@ const maxDifferences = 10
 // texts, a continue with another text is a difference, too. Params have the values with which the programs were loaded.
 // Conditions are understood as in [Check]; a difference that depends on anything else is in Unknown.
 func Diff(older, newer *Program, texts bool) *Comparison {
-	if older, newer = older.loaded(), newer.loaded(); older.table == nil || newer.table == nil {
+	if older, newer = older.loaded(), newer.loaded(); older.machine.table == nil || newer.machine.table == nil {
 		return &Comparison{Uncompared: []string{noPolicy}}
 	}
-	older.mu.Lock()
-	defer older.mu.Unlock()
+	older.machine.mu.Lock()
+	defer older.machine.mu.Unlock()
 	if newer != older {
-		newer.mu.Lock()
-		defer newer.mu.Unlock()
+		newer.machine.mu.Lock()
+		defer newer.machine.mu.Unlock()
 	}
 	m := newModel()
 	d := &differ{texts: texts, out: &Comparison{Differences: []Difference{}, Unknown: []Difference{}, Uncompared: []string{}, Notes: []string{}}}
@@ -90,8 +90,8 @@ type decided struct {
 func decisions(t *translator, p *Program) []decided {
 	var out []decided
 	var before []*analysis.Formula // when a rule is tried because none before it has decided
-	if p.when != nil {
-		isFor := t.when(p.when).Yes
+	if p.head.when != nil {
+		isFor := t.when(p.head.when).Yes
 		out = append(out, decided{Side{}, []*analysis.Formula{analysis.Not(isFor)}})
 		before = append(before, isFor)
 	}
@@ -103,8 +103,8 @@ func decisions(t *translator, p *Program) []decided {
 		if r.Verb == verbContinue {
 			d.Action = Continue // with gate: all, later rules do not matter
 		}
-		if r.text != nil {
-			d.Text = r.text.written()
+		if r.says.text != nil {
+			d.Text = r.says.text.written()
 		}
 		holds, fails := t.tried(r)
 		out = append(out, decided{d, append(slices.Clone(before), holds)})
@@ -240,7 +240,7 @@ func (p *Program) keys() map[Pos]map[string]string {
 			out[at][f.Key.Value] = string(b)
 		}
 	}
-	for i, f := range p.files {
+	for i, f := range p.origin.files {
 		root, _ := yamltree.Parse(f.Src)
 		if i == 0 {
 			read(Pos{}, root, "ralph", "description", "params", "facts", "let", "when", "rules")

@@ -98,10 +98,10 @@ func (t *translator) shared(f *Fact, path []string, typ *schema.Schema) (*schema
 	}
 	label := t.labelOf(f)
 	for _, g := range t.other.c.program.facts {
-		if t.other.labelOf(g) != label || g.sym.typ == nil {
+		if t.other.labelOf(g) != label || g.plan.sym.typ == nil {
 			continue
 		}
-		there := g.sym.typ.At(path...)
+		there := g.plan.sym.typ.At(path...)
 		if there == nil || there == typ {
 			continue // only one of them reads it
 		}

@@ -30,5 +30,5 @@ func (a *analyzer) eventVerb() {
 
 // watched reports whether an event accepts no verb.
 func (a *analyzer) watched(event string) bool {
-	return vocab.Watched(event) && !slices.Contains(a.p.compiler.load.cfg.Events, event)
+	return vocab.Watched(event) && !slices.Contains(a.p.machine.compiler.load.cfg.Events, event)
 }

@@ -24,7 +24,7 @@ const ignoreWord = "ralph:ignore"
 
 // silence removes the findings that the files of p ignore, and reports invalid ignore comments.
 func (p *Program) silence(diags Diagnostics) Diagnostics {
-	for _, f := range p.files {
+	for _, f := range p.origin.files {
 		if bytes.Contains(f.Src, []byte(ignoreWord)) {
 			diags = p.silenceIn(f, diags)
 		}

@@ -171,7 +171,7 @@ func (m *model) witness(r *analysis.Result) *Witness {
 
 // emptyFact returns a value of the fact's type without content.
 func emptyFact(f *Fact) any {
-	if t := f.sym.typ; t != nil && t.Kind == schema.String {
+	if t := f.plan.sym.typ; t != nil && t.Kind == schema.String {
 		return "something"
 	} else if t != nil && t.Kind == schema.Array {
 		return []any{}

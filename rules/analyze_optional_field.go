@@ -32,7 +32,7 @@ func (a *analyzer) optionalField() {
 			})
 		})
 		r.when.walk(func(o *operand) {
-			f := fieldCheck{a: a, o: o, r: a.t.c.silentResolver(o.snippet.scope), guarded: guarded}
+			f := fieldCheck{a: a, o: o, r: a.t.c.silentResolver(o.src.snippet.scope), guarded: guarded}
 			tree := a.t.tree(o)
 			f.r.typed(tree)
 			if o.boolean {
@@ -86,14 +86,14 @@ func (f *fieldCheck) needs(n ast.Node) {
 	if t == nil || !analysis.CanBeNil(t) {
 		return
 	}
-	runes := []rune(f.o.text)
+	runes := []rune(f.o.src.text)
 	from, to := spanOf(runes, n)
 	text := string(runes[from:to])
 	absent := map[string]any{}
 	for i := len(path) - 2; i >= 0; i-- {
 		absent = map[string]any{path[i]: absent}
 	}
-	d := f.a.report("optional-field", place{f.o.snippet.pos(f.o.from + from), f.o.snippet.pos(f.o.from + to)},
+	d := f.a.report("optional-field", place{f.o.src.snippet.pos(f.o.src.from + from), f.o.src.snippet.pos(f.o.src.from + to)},
 		fmt.Sprintf("write %s ?? and a value to use instead, or give the field a default in its schema", text),
 		fmt.Sprintf("%q may be missing, and then this cannot be evaluated", strings.Join(path, ".")))
 	w := Witness{Facts: map[string]any{sym.fact.Name: absent}}

@@ -26,14 +26,14 @@ func policyChecks() []func(*analyzer) {
 // between them, and the status of facts, and assumes nothing about the rest. Every finding has a witness. See
 // docs/checks for each check.
 func (p *Program) analyze() Diagnostics {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	p.machine.mu.Lock()
+	defer p.machine.mu.Unlock()
 	n := len(p.rules)
 	a := &analyzer{p: p, t: newTranslator(newModel(), p, false), dead: make([]bool, n)}
-	if a.condition(p.when) {
+	if a.condition(p.head.when) {
 		return a.diags // no rule is ever tried
 	}
-	a.given = a.t.when(p.when).Yes
+	a.given = a.t.when(p.head.when).Yes
 	a.holds, a.passes = make([]*analysis.Formula, n), make([]*analysis.Formula, n, 2*n)
 	for i, r := range p.rules {
 		holds, fails := a.t.tried(r)
@@ -103,7 +103,7 @@ func (a *analyzer) turn(i int, fs ...*analysis.Formula) []*analysis.Formula {
 // place is the range of a finding.
 type place struct{ from, to Pos }
 
-func (o *operand) place() place { return place{o.pos(), o.end()} }
+func (o *operand) place() place { return place{o.src.pos(), o.src.end()} }
 
 // finding returns a finding of a check.
 func (p *Program) finding(check string, at place, help, message string) Diagnostic {
@@ -116,7 +116,7 @@ func (p *Program) finding(check string, at place, help, message string) Diagnost
 func (a *analyzer) place(i int) place {
 	r := a.p.rules[i]
 	prefix, _, _ := strings.Cut(r.include, "/")
-	for _, at := range a.p.includes {
+	for _, at := range a.p.origin.includes {
 		if !own(r) && at.prefix == prefix+"/" {
 			return place{at.from, at.to}
 		}

@@ -10,7 +10,7 @@ import (
 // then and the agent may stop. A policy that tests exists(…) itself is exempt.
 func (a *analyzer) setMissing() {
 	for _, name := range [...]string{vocab.Exists, vocab.AnyFile, vocab.IsDir} {
-		if a.p.table.find(name) != nil {
+		if a.p.machine.table.find(name) != nil {
 			return
 		}
 	}
@@ -20,7 +20,7 @@ func (a *analyzer) setMissing() {
 				continue
 			}
 			f := e.fact.fact
-			if l := a.p.loop; l != nil && l.info.State == f && r.Verb == verbContinue {
+			if l := a.p.head.loop; l != nil && l.info.State == f && r.Verb == verbContinue {
 				continue // without it there is no loop, and no rule continues
 			}
 			missing := a.t.status(f, isMissing)

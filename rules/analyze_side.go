@@ -71,7 +71,7 @@ func (t *translator) named(n *ast.IdentifierNode, sc *scope) (analysis.Side, boo
 	switch s.kind {
 	case letSymbol:
 		if o := s.plainLet(); o != nil {
-			return t.sideOf(t.tree(o), o.snippet.scope)
+			return t.sideOf(t.tree(o), o.src.snippet.scope)
 		}
 	case constSymbol:
 		if t.fixed || strings.Contains(s.key, "/") { // included files may have other values
@@ -113,7 +113,7 @@ func (t *translator) field(n *ast.MemberNode, sc *scope) (analysis.Side, bool) {
 		if o == nil {
 			return analysis.Side{}, false
 		}
-		base, start := t.c.silentResolver(o.snippet.scope).chain(t.tree(o))
+		base, start := t.c.silentResolver(o.src.snippet.scope).chain(t.tree(o))
 		sym, path = base, slices.Concat(start, path)
 	}
 	if sym == nil || len(path) == 0 {

@@ -31,7 +31,7 @@ type translator struct {
 
 func newTranslator(m *model, p *Program, fixed bool) *translator {
 	return &translator{
-		model: m, c: p.compiler, fixed: fixed, meanings: map[*Fact]string{},
+		model: m, c: p.machine.compiler, fixed: fixed, meanings: map[*Fact]string{},
 		made: map[subject]*analysis.Outcomes{}, trees: map[*operand]ast.Node{},
 	}
 }
@@ -102,8 +102,8 @@ func (t *translator) outcomes(p subject) *analysis.Outcomes {
 // leaf returns the outcomes of an operand, or with value whether it has a value.
 func (t *translator) leaf(o *operand, value bool) *analysis.Outcomes {
 	known, bad := t.reading(o)
-	n, sc := t.tree(o), o.snippet.scope
-	t.at = o.text
+	n, sc := t.tree(o), o.src.snippet.scope
+	t.at = o.src.text
 	w := analysis.Always(true)
 	if !value {
 		w = t.proposition(n, sc)
@@ -120,7 +120,7 @@ func (t *translator) leaf(o *operand, value bool) *analysis.Outcomes {
 // reading returns when everything that an operand names is known, and when some of it exists and cannot be used.
 func (t *translator) reading(o *operand) (all, bad *analysis.Formula) {
 	var has, breaks, usable []*analysis.Formula
-	for _, s := range o.syms {
+	for _, s := range o.uses.syms {
 		switch s.kind {
 		case factSymbol:
 			has, breaks = append(has, t.status(s.fact, isOK)), append(breaks, t.status(s.fact, isInvalid))
@@ -129,7 +129,7 @@ func (t *translator) reading(o *operand) (all, bad *analysis.Formula) {
 			has, breaks = append(has, v.Yes), append(breaks, v.Broken)
 		}
 	}
-	for _, a := range o.reads {
+	for _, a := range o.uses.reads {
 		if f := a.fact.fact; f != nil && f.Schema != nil && len(a.path) > 0 {
 			can := t.usable(f, a.path)
 			usable = append(usable, analysis.Or(analysis.Not(t.status(f, isOK)), can))
@@ -145,8 +145,8 @@ func (t *translator) tree(o *operand) ast.Node {
 		return n
 	}
 	n := ast.Node(&ast.NilNode{})
-	if parsed, err := t.c.engine.parse(o.text); err == nil {
-		t.c.silentResolver(o.snippet.scope).node(&parsed.Node)
+	if parsed, err := t.c.engine.parse(o.src.text); err == nil {
+		t.c.silentResolver(o.src.snippet.scope).node(&parsed.Node)
 		n = parsed.Node
 	}
 	t.trees[o] = n
@@ -176,7 +176,7 @@ func (t *translator) status(f *Fact, status int) *analysis.Formula {
 
 // pathFacts returns the facts that the path of a fact needs.
 func (f *Fact) pathFacts() (out []*Fact) {
-	for _, a := range f.handed {
+	for _, a := range f.plan.handed {
 		if a.path == nil || a.name != "" {
 			continue
 		}
@@ -193,7 +193,7 @@ func (f *Fact) pathFacts() (out []*Fact) {
 func needed(c *cond) (out []*Fact) {
 	switch c.op {
 	case leaf:
-		for _, s := range c.operand.syms {
+		for _, s := range c.operand.uses.syms {
 			switch s.kind {
 			case factSymbol:
 				out = append(out, s.fact)

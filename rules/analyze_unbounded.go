@@ -10,10 +10,10 @@ import (
 // count that the agent should change (when: done < total) is no bound; one that the policy itself increases is.
 func (a *analyzer) unboundedContinue() {
 	own := defaultLimits()
-	if l := a.p.limits; l.HasRepeats || l.Tokens > 0 || l.Continuations < own.Continuations || l.Total < own.Total || l.Elapsed < own.Elapsed {
+	if l := a.p.head.limits; l.HasRepeats || l.Tokens > 0 || l.Continuations < own.Continuations || l.Total < own.Total || l.Elapsed < own.Elapsed {
 		return
 	}
-	stopped := a.moves(a.p.when) // the policy's own when or an earlier stop rule ends the loop eventually
+	stopped := a.moves(a.p.head.when) // the policy's own when or an earlier stop rule ends the loop eventually
 	for i, r := range a.p.rules {
 		switch {
 		case a.dead[i]:
@@ -32,7 +32,7 @@ func (a *analyzer) unboundedContinue() {
 func (a *analyzer) moves(root *cond) bool {
 	found := false
 	root.walk(func(o *operand) {
-		for _, s := range o.syms {
+		for _, s := range o.uses.syms {
 			switch s.kind {
 			case nameSymbol:
 				found = found || s.name == vocab.StopHookActive || s.name == vocab.Now || s.info.Memory
@@ -44,8 +44,8 @@ func (a *analyzer) moves(root *cond) bool {
 				found = found || a.moves(s.let.root)
 			}
 		}
-		for i := range o.reads {
-			found = found || a.sets(&o.reads[i])
+		for i := range o.uses.reads {
+			found = found || a.sets(&o.uses.reads[i])
 		}
 	})
 	return found

@@ -26,7 +26,7 @@ func (a *analyzer) enumFields() []enumField {
 			continue
 		}
 		r.when.walk(func(o *operand) {
-			for _, read := range o.reads {
+			for _, read := range o.uses.reads {
 				f := read.fact.fact
 				q := a.t.byKey[fieldKey(a.t.labelOf(f), read.path)]
 				if q == nil || q.Number || q.Open || len(q.Values) < 3 {

@@ -9,17 +9,17 @@ import (
 // decides when one of them is missing.
 func (a *analyzer) unguardedFact() {
 	asked, continues, stops := map[*Fact]bool{}, map[*Fact]bool{}, map[*Fact]bool{}
-	if l := a.p.loop; l != nil {
+	if l := a.p.head.loop; l != nil {
 		asked[l.info.State] = true // without it there is no loop, which the engine reports
 	}
 	for _, r := range a.p.rules {
 		r.when.walk(func(o *operand) {
-			for _, s := range o.syms {
+			for _, s := range o.uses.syms {
 				if s.kind == askSymbol {
 					asked[s.fact] = true
 				}
 			}
-			for _, read := range o.reads {
+			for _, read := range o.uses.reads {
 				continues[read.fact.fact] = continues[read.fact.fact] || r.Verb == verbContinue
 				stops[read.fact.fact] = stops[read.fact.fact] || r.Verb == verbStop
 			}

@@ -10,7 +10,7 @@ import (
 // unreachedLimit reports limits without effect, because rules that read the same count end the loop earlier: limits are
 // tested once a rule continues. A limit that is a param may have other values.
 func (a *analyzer) unreachedLimit() {
-	root, _ := yamltree.Parse(a.p.files[0].Src)
+	root, _ := yamltree.Parse(a.p.origin.files[0].Src)
 	limits := root.Get("limits")
 	if limits == nil {
 		return
@@ -18,7 +18,7 @@ func (a *analyzer) unreachedLimit() {
 	for _, l := range limits.Fields {
 		name := "loop." + l.Key.Value
 		most, fixed := l.Value.Decode().(int) // otherwise it is a param
-		s := a.p.table.find(name)
+		s := a.p.machine.table.find(name)
 		if !fixed || s == nil || s.count() == nil || a.t.byKey["name "+s.key] == nil {
 			continue
 		}
@@ -30,7 +30,7 @@ func (a *analyzer) unreachedLimit() {
 			}
 		}
 		if short && !far {
-			pos := func(at yamltree.Pos) Pos { return Pos{File: a.p.files[0].Name, Line: at.Line, Col: at.Col} }
+			pos := func(at yamltree.Pos) Pos { return Pos{File: a.p.origin.files[0].Name, Line: at.Line, Col: at.Col} }
 			a.report("unreached-limit", place{pos(l.Key.Start), pos(l.Value.End())}, "lower it, remove it, or let a rule continue until then",
 				fmt.Sprintf("this limit is never reached: no rule continues when %s is %d", name, most), where(reached))
 		}

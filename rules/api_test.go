@@ -291,6 +291,19 @@ func TestOwnFunctions(t *testing.T) {
 	}
 }
 
+func TestOwnArguments(t *testing.T) {
+	with := func(shape string) rules.Config {
+		return rules.Config{Sources: []rules.SourceKind{{Name: "own", Argument: shape}}}
+	}
+	for _, shape := range []string{"", "words", "text", "path", "pattern", "schema"} {
+		loadWith(t, policy("rules: [{name: a, log: x}]\n"), with(shape))
+	}
+	want := `policy.yaml: the source "own" cannot be added: its Argument must be one of "", "path", "pattern", "schema", "text", "words"; got "list"`
+	if got := refused(t, "rules: [{name: a, log: x}]\n", with("list")); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
 func TestOwnEvents(t *testing.T) {
 	cfg := rules.Config{Events: []string{"Deploy"}}
 	p := loadWith(t, policy("events: [Deploy]\nrules: [{name: a, continue: Go on}]\n"), cfg)
@@ -320,10 +333,10 @@ func TestOwnEffects(t *testing.T) {
 		return "facts: {s: {json: s.json}}\nlet: {who: '[\"ops\", \"x\"]'}\nrules:\n  - name: a\n    continue: Go on\n    then:\n      - " + effect + "\n"
 	}
 	for effect, want := range map[string][]rules.Effect{
-		"page: {to: '${who[0]}!', tags: [a, '${who[1]}']}": {{Kind: rules.VerbEffect, Verb: "page", Value: object{"to": "ops!", "times": 1, "tags": []any{"a", "x"}}}},
-		"page: {to: somebody, times: 3}":                   {{Kind: rules.VerbEffect, Verb: "page", Value: object{"to": "somebody", "times": 3}}},
-		"say-so: [1, {a: [true, null]}, 1.5]":              {{Kind: rules.VerbEffect, Verb: "say-so", Value: []any{1, object{"a": []any{true, nil}}, 1.5}}},
-		"say-so: '${len(who)}'":                            {{Kind: rules.VerbEffect, Verb: "say-so", Value: "2"}},
+		"page: {to: '${who[0]}!', tags: [a, '${who[1]}']}": {{Kind: rules.OwnEffect, Name: "page", Value: object{"to": "ops!", "times": 1, "tags": []any{"a", "x"}}}},
+		"page: {to: somebody, times: 3}":                   {{Kind: rules.OwnEffect, Name: "page", Value: object{"to": "somebody", "times": 3}}},
+		"say-so: [1, {a: [true, null]}, 1.5]":              {{Kind: rules.OwnEffect, Name: "say-so", Value: []any{1, object{"a": []any{true, nil}}, 1.5}}},
+		"say-so: '${len(who)}'":                            {{Kind: rules.OwnEffect, Name: "say-so", Value: "2"}},
 	} {
 		v := given(t, rule(effect), cfg, nil, rules.Options{})
 		if v.Action != rules.Continue || len(v.Parts) != 1 {

@@ -66,7 +66,7 @@ func blownUp(t testing.TB, src []byte, most int) []byte {
 	return []byte(out.String())
 }
 
-// bombConfig has its own verb, and shipped files that include one another twice.
+// bombConfig has its own effect, and shipped files that include one another twice.
 func bombConfig() rules.Config {
 	shipped := fstest.MapFS{}
 	for i := range 10 {

@@ -95,7 +95,7 @@ func (l *leaves) skeleton(n ast.Node, boolean bool) *cond {
 			_, _, text := l.text(n)
 			k := l.skeleton(n.Node, true)
 			if o := k.sole(); o != nil {
-				o.shown, o.negated = text, !o.negated
+				o.src.shown, o.src.negated = text, !o.src.negated
 			}
 			return &cond{op: not, kids: []*cond{k}}
 		}
@@ -112,8 +112,8 @@ func (l *leaves) skeleton(n ast.Node, boolean bool) *cond {
 func (c *cond) texts() []string {
 	var out []string
 	c.walk(func(o *operand) {
-		if !slices.Contains(out, o.shown) {
-			out = append(out, o.shown)
+		if !slices.Contains(out, o.src.shown) {
+			out = append(out, o.src.shown)
 		}
 	})
 	return out
@@ -123,9 +123,9 @@ func (c *cond) texts() []string {
 func (c *cond) place() (from, to Pos) {
 	c.walk(func(o *operand) {
 		if from.Line == 0 {
-			from = o.pos()
+			from = o.src.pos()
 		}
-		to = o.end()
+		to = o.src.end()
 	})
 	return from, to
 }

@@ -68,7 +68,7 @@ func (c *compiler) checkCycles(sc *scope, doc *document) {
 func (c *compiler) needs(s *symbol) []*symbol {
 	var out []*symbol
 	add := func(root *cond) {
-		root.walk(func(o *operand) { out = append(out, o.syms...) })
+		root.walk(func(o *operand) { out = append(out, o.uses.syms...) })
 	}
 	switch s.kind {
 	case factSymbol:
@@ -78,10 +78,10 @@ func (c *compiler) needs(s *symbol) []*symbol {
 	case letSymbol:
 		add(s.let.root)
 	case askSymbol:
-		out = append(out, s.fact.sym)
+		out = append(out, s.fact.plan.sym)
 	case nameSymbol:
 		if s.name == vocab.LoopRepeats {
-			for _, p := range c.program.progress {
+			for _, p := range c.program.head.progress {
 				add(p)
 			}
 		}
@@ -92,7 +92,7 @@ func (c *compiler) needs(s *symbol) []*symbol {
 // segments returns everything that is passed to a fact's source.
 func (f *Fact) segments() []segment {
 	var out []segment
-	for _, a := range f.handed {
+	for _, a := range f.plan.handed {
 		if a.text != nil {
 			out = append(out, a.text.segments()...)
 		} else {

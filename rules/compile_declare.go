@@ -75,7 +75,7 @@ func (c *compiler) misfit(sc *scope, d paramDecl, text string, bad schema.Violat
 // declare returns the scope of a document: its params, facts and lets.
 func (c *compiler) declare(doc *document, prefix string, b bindings) *scope {
 	sc := &scope{file: doc.file, names: c.names, prefix: prefix, symbols: map[string]*symbol{}}
-	c.program.files = append(c.program.files, File{Name: doc.file.name, Src: doc.file.src})
+	c.program.origin.files = append(c.program.origin.files, File{Name: doc.file.name, Src: doc.file.src})
 	for _, d := range doc.params {
 		switch {
 		case !c.free(sc, d.key):
@@ -120,24 +120,24 @@ func (c *compiler) declare(doc *document, prefix string, b bindings) *scope {
 // arguments compiles what is passed to a fact's source.
 func (c *compiler) arguments(sc *scope, f *Fact, d factDecl) {
 	switch {
-	case f.Source.Given:
-	case f.Source.Text:
-		f.handed = append(f.handed, argument{text: c.newText(sc, d.args[0])})
+	case f.Source.given():
+	case f.Source.Argument == argumentText:
+		f.plan.handed = append(f.plan.handed, argument{text: c.newText(sc, d.args[0])})
 	default:
 		for _, p := range c.argv(sc, f, d.args) {
-			f.handed = append(f.handed, argument{path: p})
+			f.plan.handed = append(f.plan.handed, argument{path: p})
 		}
-		if f.Source.File && !f.Source.Glob && len(f.handed) == 1 {
-			f.File, _ = f.handed[0].path.fixed()
+		if f.Source.File && f.Source.Argument != argumentPattern && len(f.plan.handed) == 1 {
+			f.File, _ = f.plan.handed[0].path.fixed()
 		}
 	}
 	for _, o := range f.Source.texts() {
 		switch n := d.texts[o.Name]; {
 		case n == nil:
 		case o.Kind != optionArgument:
-			f.handed = append(f.handed, argument{name: o.Name, text: c.newText(sc, n)})
+			f.plan.handed = append(f.plan.handed, argument{name: o.Name, text: c.newText(sc, n)})
 		default:
-			f.handed = append(f.handed, argument{name: o.Name, path: c.newPath(sc, n, SourceKind{})})
+			f.plan.handed = append(f.plan.handed, argument{name: o.Name, path: c.newPath(sc, n, SourceKind{})})
 		}
 	}
 }
@@ -271,7 +271,7 @@ func certain(t *schema.Schema) *schema.Schema {
 func (c *compiler) declareFact(sc *scope, d factDecl) *Fact {
 	f := &Fact{
 		Name: sc.prefix + d.name, Source: d.kind, Timeout: d.timeout, Covers: d.covers,
-		Options: d.options, Pos: sc.file.at(d.key.Start), index: len(c.program.facts),
+		Options: d.options, Pos: sc.file.at(d.key.Start), plan: plan{index: len(c.program.facts)},
 	}
 	for _, n := range d.args {
 		f.Args = append(f.Args, n.Value)
@@ -282,23 +282,23 @@ func (c *compiler) declareFact(sc *scope, d factDecl) *Fact {
 	for name, n := range d.texts {
 		f.Texts[name] = n.Value
 	}
-	typ := d.kind.Value
+	typ := d.kind.Value.Type
 	if d.schema != nil {
 		if f.Schema = c.schemaOf(sc, d.schema); f.Schema != nil {
 			typ = f.Schema
 		}
-		if d.kind.Given && typ != nil && typ.HasDefault {
+		if d.kind.given() && typ != nil && typ.HasDefault {
 			c.errorf(sc, keyAt(d.schema, "/default"), "default", "remove it; a missing value is reported", "the program provides %q, so it cannot have a default", d.name)
 		}
 	}
-	if d.kind.Body || d.options["parse"] == "frontmatter" {
+	if d.kind.Value.Body || d.options["parse"] == "frontmatter" {
 		typ = withBody(typ)
 	}
-	if d.kind.Around != nil {
-		typ = d.kind.Around(typ)
+	if d.kind.Value.Around != nil {
+		typ = d.kind.Value.Around(typ)
 	}
-	f.sym = c.add(sc, d.key, &symbol{kind: factSymbol, fact: f, typ: typ})
-	f.private = d.kind.mask(typ)
+	f.plan.sym = c.add(sc, d.key, &symbol{kind: factSymbol, fact: f, typ: typ})
+	f.plan.private = d.kind.mask(typ)
 	if d.deflt != nil {
 		c.setDefault(sc, f, d, typ)
 		if f.Default == nil {
@@ -312,9 +312,9 @@ func (c *compiler) declareFact(sc *scope, d factDecl) *Fact {
 	case sc.inline != nil:
 		c.errorf(sc, d.inline, "inline", "write the name of the fact before its fields", "at most one fact can be inline, and %q already is", sc.inline.name)
 	default:
-		sc.inline, sc.fields = f.sym, sc.names.free(f.sym.typ)
+		sc.inline, sc.fields = f.plan.sym, sc.names.free(f.plan.sym.typ)
 	}
-	c.engine.declare(f.sym.key, natureOf(certain(typ)))
+	c.engine.declare(f.plan.sym.key, natureOf(certain(typ)))
 	c.program.facts = append(c.program.facts, f)
 	return f
 }
@@ -322,7 +322,7 @@ func (c *compiler) declareFact(sc *scope, d factDecl) *Fact {
 // setDefault sets the default of a fact, completed by the schema if it applies to the whole value.
 func (c *compiler) setDefault(sc *scope, f *Fact, d factDecl, typ *schema.Schema) {
 	f.HasDefault, f.Default = true, d.deflt.Decode()
-	if f.Schema != nil && d.kind.Around == nil {
+	if f.Schema != nil && d.kind.Value.Around == nil {
 		r := f.Schema.Check(schema.Document{Value: f.Default})
 		if bad := r.Unfit(); bad != nil {
 			c.errorf(sc, d.deflt, "default", "", "the default does not fit the schema: %s%s", strings.TrimPrefix("at "+bad.Pointer+", ", "at , "), bad.Text())
@@ -335,7 +335,7 @@ func (c *compiler) setDefault(sc *scope, f *Fact, d factDecl, typ *schema.Schema
 	if _, problem := storable(typ, f.Default); problem != "" {
 		c.errorf(sc, d.deflt, "default", "", "the value of %q must be %s; its default is %s", d.name, typ, kindOf(f.Default))
 	}
-	if m, ok := f.Default.(map[string]any); ok && d.kind.Body {
+	if m, ok := f.Default.(map[string]any); ok && d.kind.Value.Body {
 		m["body"] = ""
 	}
 }

@@ -44,7 +44,7 @@ func (c *compiler) effect(sc *scope, d effectDecl) (e *effect) {
 	case PruneEffect:
 		return &effect{
 			kind: PruneEffect, src: "prune: " + d.glob.Value,
-			glob: c.newPath(sc, d.glob, SourceKind{Path: true, Glob: true}), older: d.older,
+			glob: c.newPath(sc, d.glob, SourceKind{Argument: argumentPattern}), older: d.older,
 		}
 	case RunEffect:
 		e := &effect{kind: RunEffect, fact: &symbol{fact: &Fact{Source: runKind(), Timeout: d.limit, Covers: d.covers, Pos: sc.file.at(d.at)}}}
@@ -54,20 +54,20 @@ func (c *compiler) effect(sc *scope, d effectDecl) (e *effect) {
 		e.run = c.argv(sc, e.fact.fact, d.args)
 		e.src = "run: " + d.args[0].Value
 		return e
-	case VerbEffect:
-		return c.verbEffect(sc, d)
+	case OwnEffect:
+		return c.ownEffect(sc, d)
 	}
 	return nil
 }
 
-// verbEffect compiles an effect of the embedding program.
-func (c *compiler) verbEffect(sc *scope, d effectDecl) *effect {
-	e := &effect{kind: VerbEffect, src: d.verb.Name, verb: d.verb.Name, schema: d.verb.Args}
+// ownEffect compiles an effect of the embedding program.
+func (c *compiler) ownEffect(sc *scope, d effectDecl) *effect {
+	e := &effect{kind: OwnEffect, src: d.own.Name, name: d.own.Name, schema: d.own.Args}
 	fixed := true
 	e.args = c.template(sc, d.node, func(*text) { fixed = false })
 	if e.schema != nil && fixed { // nothing is filled in later
 		if problem := misfit(e.schema.Check(schema.Document{Value: d.node.Decode()})); problem != "" {
-			c.errorf(sc, d.node, "effect-args", d.verb.Doc, "the arguments of %s do not fit: %s", e.verb, problem)
+			c.errorf(sc, d.node, "effect-args", d.own.Doc, "the arguments of %s do not fit: %s", e.name, problem)
 			return nil
 		}
 	}
@@ -296,7 +296,7 @@ func (c *compiler) target(e *effect, s snippet, tree *exprparser.Tree) bool {
 			typ = elementOf(typ)
 			continue
 		}
-		if p.Value == "body" && len(e.steps) == 0 && sym.fact.Source.Body {
+		if p.Value == "body" && len(e.steps) == 0 && sym.fact.Source.Value.Body {
 			return fail(p, "assignment", "name a field of the front matter", "the body below the front matter cannot be set")
 		}
 		if !declares(typ, p.Value) {
@@ -309,7 +309,7 @@ func (c *compiler) target(e *effect, s snippet, tree *exprparser.Tree) bool {
 	if len(e.steps) == 0 {
 		return fail(id, "assignment", "write "+id.Value+".FIELD = expression", "set changes one field, not all of %q", id.Value)
 	}
-	if len(e.steps) > 1 && sym.fact.Source.Body {
+	if len(e.steps) > 1 && sym.fact.Source.Value.Body {
 		return fail(n, "assignment", "keep such state in a json fact", "set cannot change a value inside a field of front matter")
 	}
 	e.fact, e.typ = sym, typ
@@ -347,7 +347,7 @@ type effect struct {
 
 	memory *symbol // remember
 
-	verb   string // of the embedding program
+	name   string // of an own effect
 	schema *schema.Schema
 	args   *template
 }

@@ -86,9 +86,9 @@ func (l *leaves) text(n ast.Node) (from, to int, text string) {
 }
 
 func (l *leaves) operand(n ast.Node, boolean bool) *operand {
-	o := &operand{snippet: &l.snippet, boolean: boolean}
-	o.from, o.to, o.text = l.text(n)
-	o.shown = o.text
+	o := &operand{src: excerpt{snippet: &l.snippet}, boolean: boolean}
+	o.src.from, o.src.to, o.src.text = l.text(n)
+	o.src.shown = o.src.text
 	l.c.operands = append(l.c.operands, o)
 	o.id = len(l.c.operands)
 	r := &resolver{c: l.c, scope: l.snippet.scope, src: l.snippet.src, to: l}
@@ -103,7 +103,7 @@ func (l *leaves) operand(n ast.Node, boolean bool) *operand {
 			r.checkCondition(n)
 		}
 	}
-	if o.syms, o.calls = r.syms, r.calls; r.failed {
+	if o.uses.syms, o.uses.calls = r.syms, r.calls; r.failed {
 		l.failed = true
 		return o
 	}
@@ -111,7 +111,7 @@ func (l *leaves) operand(n ast.Node, boolean bool) *operand {
 	nt, err := l.c.engine.check(leaf)
 	if err != nil {
 		if err.to <= err.from {
-			err.from, err.to = o.from, o.to
+			err.from, err.to = o.src.from, o.src.to
 		}
 		message, help := reword(err.message)
 		l.fail(err.from, err.to, "type", help, message)
@@ -122,15 +122,15 @@ func (l *leaves) operand(n ast.Node, boolean bool) *operand {
 		l.durations(n, nil)
 	}
 	if boolean && !isBool(nt) && !isUnknown(nt) {
-		l.fail(o.from, o.to, "not-bool", asCondition(o.text, typeName(nt)), "a condition must be true or false; got "+typeName(nt))
+		l.fail(o.src.from, o.src.to, "not-bool", asCondition(o.src.text, typeName(nt)), "a condition must be true or false; got "+typeName(nt))
 		return o
 	}
 	if !boolean {
 		l.natures = append(l.natures, leafNature{o, nt})
 	}
-	o.props, o.sections = r.props, r.sections
-	r.accesses(n, nil, &o.reads, &o.named)
-	o.paths = constantPaths(n)
+	o.uses.props, o.uses.sections = r.props, r.sections
+	r.accesses(n, nil, &o.uses.reads, &o.uses.named)
+	o.uses.paths = constantPaths(n)
 	o.sides = l.sides(n)
 	if t, ok := termOf(n, l.c.table); ok {
 		plain := t // usually nil, to save space
@@ -142,7 +142,7 @@ func (l *leaves) operand(n ast.Node, boolean bool) *operand {
 		o.code.once.Do(func() {
 			if err := o.code.compile(l.c.engine); err != nil {
 				message, help := reword(err.message)
-				l.fail(o.from, o.to, "type", help, message)
+				l.fail(o.src.from, o.src.to, "type", help, message)
 			}
 		})
 	}
@@ -195,9 +195,9 @@ func (c *compiler) parts(o *operand) []part {
 		if err != nil {
 			continue
 		}
-		r := c.silentResolver(o.snippet.scope)
+		r := c.silentResolver(o.src.snippet.scope)
 		r.node(&tree.Node)
-		if r.failed || slices.ContainsFunc(r.syms, func(s *symbol) bool { return !slices.Contains(o.syms, s) }) {
+		if r.failed || slices.ContainsFunc(r.syms, func(s *symbol) bool { return !slices.Contains(o.uses.syms, s) }) {
 			continue
 		}
 		if _, err := c.engine.check(tree); err != nil {

@@ -75,7 +75,7 @@ func (in *includer) include(d *ruleDecl, sc *scope) {
 	}
 	in.prefixes[prefix] = true
 	if sc.prefix == "" {
-		c.program.includes = append(c.program.includes, includeAt{prefix, sc.file.at(d.include.Start), sc.file.at(d.include.End())})
+		c.program.origin.includes = append(c.program.origin.includes, includeAt{prefix, sc.file.at(d.include.Start), sc.file.at(d.include.End())})
 	}
 	doc := parseFile(f, true, c.load, c.diags)
 	if doc == nil {

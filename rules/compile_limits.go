@@ -11,7 +11,7 @@ import (
 // limits sets the limits that are names of params. A param above the maximum of its limit counts as the maximum,
 // without a finding: a user set it.
 func (c *compiler) limits(doc *document, sc *scope) {
-	l, most := &c.program.limits, ceilings()
+	l, most := &c.program.head.limits, ceilings()
 	for _, d := range doc.limitParams {
 		sym := sc.symbols[d.node.Value]
 		if sym == nil || sym.kind != constSymbol {
@@ -76,7 +76,7 @@ func (c *compiler) measure(doc *document, sc *scope) {
 		return
 	}
 	for _, n := range []*yamltree.Node{doc.measure.done, doc.measure.total} {
-		c.program.measure = append(c.program.measure, c.addText(&text{scope: sc, node: n, expr: true}))
+		c.program.head.measure = append(c.program.head.measure, c.addText(&text{scope: sc, node: n, expr: true}))
 	}
 }
 

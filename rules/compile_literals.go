@@ -168,7 +168,7 @@ func badPath(path string, glob bool) (what, help string) {
 
 // checkPath checks the path of a fact or an effect. A placeholder counts as a name.
 func (c *compiler) checkPath(sc *scope, n *yamltree.Node, kind SourceKind, segs []segment) {
-	if c.lazy || !kind.Path || c.load.cfg.Allow != nil { // its finding is more specific
+	if c.lazy || !kind.inProject() || c.load.cfg.Allow != nil { // its finding is more specific
 		return
 	}
 	var path strings.Builder
@@ -179,7 +179,7 @@ func (c *compiler) checkPath(sc *scope, n *yamltree.Node, kind SourceKind, segs 
 			path.WriteString("x")
 		}
 	}
-	what, help := badPath(path.String(), kind.Glob)
+	what, help := badPath(path.String(), kind.Argument == argumentPattern)
 	if what == "" && kind.File && strings.Contains(path.String(), "*") {
 		what, help = "contains *, which has no special meaning here", "write glob: to read the files of a pattern"
 	}

@@ -29,10 +29,10 @@ type Loop struct {
 
 // Loop returns the policy's loop, or nil if it has none. The result must not be modified.
 func (p *Program) Loop() *Loop {
-	if p = p.loaded(); p.loop == nil {
+	if p = p.loaded(); p.head.loop == nil {
 		return nil
 	}
-	return &p.loop.info
+	return &p.head.loop.info
 }
 
 // loop is the compiled loop of a policy.
@@ -100,7 +100,7 @@ func (c *compiler) loop(doc *document, sc *scope) {
 			l.info.Argument = name
 		}
 	}
-	c.program.loop = l
+	c.program.head.loop = l
 }
 
 // rootTerm returns the path that a whole expression is, or nil.
@@ -122,12 +122,12 @@ func (c *compiler) checkShown(sc *scope, n *yamltree.Node, root *cond, what stri
 // readsPrivate reports whether an expression reads something that the log hides.
 func readsPrivate(root *cond, seen map[*symbol]bool) (found bool) {
 	root.walk(func(o *operand) {
-		for _, s := range o.syms {
+		for _, s := range o.uses.syms {
 			switch {
 			case s.kind == nameSymbol:
-				found = found || o.looksInto(s, s.info.mark)
+				found = found || o.uses.looksInto(s, s.info.mark)
 			case s.kind == factSymbol:
-				found = found || o.looksInto(s, s.fact.private)
+				found = found || o.uses.looksInto(s, s.fact.plan.private)
 			case s.kind == letSymbol && s.let.root != nil && !seen[s]:
 				seen[s] = true
 				found = found || readsPrivate(s.let.root, seen)
@@ -183,14 +183,14 @@ func (c *compiler) checkHead() {
 		root.walk(func(o *operand) {
 			readBy(&cond{op: leaf, operand: o}, map[*symbol]bool{}, func(s *symbol) {
 				if s.kind == nameSymbol && s.info.Memory {
-					c.report(o.snippet.scope.file, o.snippet.at(o.from), o.snippet.at(o.to), Error, "early-name", "test it in the when of a rule",
+					c.report(o.src.snippet.scope.file, o.src.snippet.at(o.src.from), o.src.snippet.at(o.src.to), Error, "early-name", "test it in the when of a rule",
 						quote(s.name)+" is known only when rules are tried, and this is read before")
 				}
 			})
 		})
 	}
-	look(c.program.when)
-	if l := c.program.loop; l != nil {
+	look(c.program.head.when)
+	if l := c.program.head.loop; l != nil {
 		look(l.on)
 		look(l.owner)
 	}

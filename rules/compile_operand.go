@@ -14,24 +14,14 @@ import (
 // operand is a leaf of a skeleton: one expression of expr that is evaluated as a whole. It is unknown as soon as a
 // fact, let or field that it names is.
 type operand struct {
-	id       int         // its index in the program: an evaluation stores it where a pointer would cost more
-	syms     []*symbol   // everything that it names
-	direct   *comparison // a shortcut past expr's machine, or nil
-	negated  bool        // shown is false if the operand is true
+	id   int // its index in the program: an evaluation stores it where a pointer would cost more
+	src  excerpt
+	uses uses
+
 	boolean  bool        // its value must be true or false
 	branch   bool        // of a let that may be decided without it
-	shown    string      // its text in a trace: as in the policy, with its not
-	text     string
-	from, to int      // its range in the expression, in runes
-	snippet  *snippet // the expression
-	reads    []access // of facts
-	named    []access // of ralph's names
-	props    []string // names of fields anywhere in it
-	sections []string // of a checklist, that it compares with
-	calls    []string // functions of the embedding program
-	paths    []string // paths of the project that it tests by name
-	slow     []*Fact  // that it needs for sure, if others can be gathered beside them
-	explains []*Fact  // of a placeholder: the facts whose problem it shows
+	direct   *comparison // a shortcut past expr's machine, or nil
+	explains []*Fact     // of a placeholder: the facts whose problem it shows
 
 	// typ is the schema type of a plain path, so that enums and fields behind a let that is one are still checked;
 	// otherwise nil.
@@ -44,17 +34,38 @@ type operand struct {
 	sides *sides // shown by Explain; nil if there are none
 }
 
+// excerpt is where an operand is written.
+type excerpt struct {
+	snippet  *snippet // the expression
+	from, to int      // its range in the expression, in runes
+	text     string
+	shown    string // its text in a trace: as in the policy, with its not
+	negated  bool   // shown is false if the operand is true
+}
+
+// pos returns where the operand begins. It is computed on demand: most operands never report anything.
+func (e *excerpt) pos() Pos { return e.snippet.pos(e.from) }
+
+func (e *excerpt) end() Pos { return e.snippet.pos(e.to) }
+
+// uses is what an operand needs and asks for.
+type uses struct {
+	syms     []*symbol // everything that it names
+	reads    []access  // of facts
+	named    []access  // of ralph's names
+	props    []string  // names of fields anywhere in it
+	sections []string  // of a checklist, that it compares with
+	calls    []string  // functions of the embedding program
+	paths    []string  // paths of the project that it tests by name
+	slow     []*Fact   // that it needs for sure, if others can be gathered beside them
+}
+
 // sides are sub-expressions of an operand whose values Explain shows.
 type sides struct {
 	texts []string
 	once  sync.Once
 	parts []part // compiled by the first Explain
 }
-
-// pos returns where the operand begins. It is computed on demand: most operands never report anything.
-func (o *operand) pos() Pos { return o.snippet.pos(o.from) }
-
-func (o *operand) end() Pos { return o.snippet.pos(o.to) }
 
 // part is a sub-expression whose value Explain shows.
 type part struct {
@@ -73,17 +84,17 @@ type code struct {
 
 // operand returns the one with an id.
 func (p *Program) operand(id int) *operand {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.compiler.operands[id-1]
+	p.machine.mu.Lock()
+	defer p.machine.mu.Unlock()
+	return p.machine.compiler.operands[id-1]
 }
 
 // code returns the code of an operand, which it compiles at the first call.
 func (p *Program) code(o *operand) (*vm.Program, *exprError) {
 	o.code.once.Do(func() {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		o.code.compile(p.compiler.engine)
+		p.machine.mu.Lock()
+		defer p.machine.mu.Unlock()
+		o.code.compile(p.machine.compiler.engine)
 	})
 	return o.code.prog, o.code.err
 }
@@ -114,18 +125,18 @@ type access struct {
 
 // looksInto reports whether an operand reads private parts of the value of s. If it does, its whole result is private:
 // the flow inside of it is not tracked.
-func (o *operand) looksInto(s *symbol, mark *mask) bool {
+func (u *uses) looksInto(s *symbol, mark *mask) bool {
 	if mark == nil || mark.shows == nil {
 		return mark != nil
 	}
 	direct := false
-	for _, all := range [...][]access{o.reads, o.named} {
+	for _, all := range [...][]access{u.reads, u.named} {
 		for _, a := range all {
 			if a.fact != s {
 				continue
 			}
 			direct = true
-			if of := mark.at(a.path); of != nil && !(a.asks && of.showsAll(o.props)) {
+			if of := mark.at(a.path); of != nil && !(a.asks && of.showsAll(u.props)) {
 				return true
 			}
 		}

@@ -31,8 +31,8 @@ func (p *Program) Outline() []Outline {
 			parts = append(parts, Outline{Kind: kind, When: c.written(), Operands: c.texts(), Reads: factsIn(nil, c)})
 		}
 	}
-	head("when", p.when)
-	if l := p.loop; l != nil {
+	head("when", p.head.when)
+	if l := p.head.loop; l != nil {
 		head("on", l.on)
 		state := l.info.State.Name
 		parts = append(parts, Outline{Kind: "state", Name: state, Reads: []string{state}})
@@ -54,8 +54,8 @@ func (p *Program) Outline() []Outline {
 // outlined returns the outline of a rule.
 func (p *Program) outlined(r *Rule) Outline {
 	o := Outline{Kind: "rule", Name: r.Name, When: r.when.written(), Operands: r.when.texts(), Reads: factsIn(nil, r.when)}
-	if r.text != nil {
-		passages(r.text.node, func(when []*yamltree.Node, n *yamltree.Node) {
+	if r.says.text != nil {
+		passages(r.says.text.node, func(when []*yamltree.Node, n *yamltree.Node) {
 			var all []string
 			for _, w := range when {
 				all = append(all, w.Value)
@@ -64,7 +64,7 @@ func (p *Program) outlined(r *Rule) Outline {
 		})
 	}
 	var shown []*cond
-	texts, paths := []*text{r.text, r.notice, r.log}, []*path(nil)
+	texts, paths := r.says.all(), []*path(nil)
 	for _, e := range r.then {
 		o.Effects = append(o.Effects, e.src)
 		shown = append(shown, e.value)
@@ -130,8 +130,8 @@ func (c *cond) written() string {
 	var all []string
 	var last *snippet
 	c.walk(func(o *operand) {
-		if o.snippet != last {
-			last = o.snippet
+		if o.src.snippet != last {
+			last = o.src.snippet
 			all = append(all, last.src)
 		}
 	})

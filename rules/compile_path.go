@@ -24,7 +24,7 @@ func (c *compiler) newPath(sc *scope, n *yamltree.Node, kind SourceKind) *path {
 	p := &path{file: sc.file, node: n, segs: c.segments(sc, n), kind: kind}
 	c.checkPath(sc, n, kind, p.segs)
 	c.paths = append(c.paths, p)
-	if kind.Glob {
+	if kind.Argument == argumentPattern {
 		p.chars = globChars(p.segs)
 	}
 	return p
@@ -35,7 +35,7 @@ func (c *compiler) argv(sc *scope, f *Fact, nodes []*yamltree.Node) (args []*pat
 	for i, n := range nodes {
 		p := c.newPath(sc, n, f.Source)
 		args = append(args, p)
-		if !f.Source.Argv {
+		if f.Source.Argument != argumentWords {
 			continue
 		}
 		f.Known = append(f.Known, p.known())

@@ -36,8 +36,8 @@ func newCompiler(doc *document, l *loading, diags *Diagnostics) *compiler {
 		table: &table{byKey: map[string]*symbol{}}, types: map[ast.Node]*schema.Schema{},
 	}
 	p := &Program{
-		Name: doc.file.path, Description: doc.description, Prefix: doc.prefix, Events: doc.events, Gate: doc.gate, limits: doc.limits,
-		mu: new(sync.Mutex), table: c.table, compiler: c,
+		Name: doc.file.path, Description: doc.description, Prefix: doc.prefix, Events: doc.events, Gate: doc.gate, head: head{limits: doc.limits},
+		machine: machine{mu: new(sync.Mutex), table: c.table, compiler: c},
 	}
 	c.program = p
 	c.engine.override(vocab.Now)
@@ -48,7 +48,7 @@ func newCompiler(doc *document, l *loading, diags *Diagnostics) *compiler {
 func (c *compiler) head(doc *document) *scope {
 	c.checkConfig()
 	sc := c.declare(doc, "", c.given(doc))
-	c.program.when = c.conditions(sc, doc.when)
+	c.program.head.when = c.conditions(sc, doc.when)
 	c.loop(doc, sc)
 	c.checkHead()
 	c.findSlow()
@@ -72,7 +72,7 @@ func (c *compiler) body(doc *document, sc *scope) *Program {
 	}
 	for _, n := range doc.progress {
 		if root, _ := c.expression(snippetOf(sc, n), false); root != nil {
-			p.progress = append(p.progress, root)
+			p.head.progress = append(p.head.progress, root)
 		}
 	}
 	c.limits(doc, sc)

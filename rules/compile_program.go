@@ -42,27 +42,43 @@ type Program struct {
 		Iteration time.Duration // the time limit of one; 0 if the policy sets none
 	}
 
-	limits   Limits
-	rules    []*Rule
-	files    []File
-	allow    *Capabilities
-	rest     *rest // nil if this is the whole program
+	head    head
+	facts   []*Fact
+	rules   []*Rule
+	finally []*finally
+	rest    *rest // nil if this is the whole program
+
+	origin  origin
+	machine machine
+}
+
+// head is what a policy says of the whole loop.
+type head struct {
 	when     *cond // nil if the policy applies to everything
 	loop     *loop // nil if the policy has none
-	facts    []*Fact
-	overlaps bool // some facts can be gathered at the same time
-	table    *table
+	limits   Limits
 	progress []*cond
 	measure  []*text // done and total, or empty
-	finally  []*finally
+}
+
+// origin is what a program was made of.
+type origin struct {
+	files    []File
 	includes []includeAt // of the policy itself
+	allow    *Capabilities
+	digest   atomic.Pointer[string] // of the files, once it is needed
+}
+
+// machine is what evaluations share.
+type machine struct {
+	table    *table
+	overlaps bool // some facts can be gathered at the same time
 
 	// Texts compile when their rule first holds, with this lock held.
 	mu       *sync.Mutex
 	compiler *compiler
 
-	pool   sync.Pool              // of *evaluation
-	digest atomic.Pointer[string] // of the files, once it is needed
+	pool sync.Pool // of *evaluation
 }
 
 // File is one file that a program was made of.
@@ -84,20 +100,27 @@ type Rule struct {
 	// Runs are the programs that its effects run, as facts that need approval: with Source, Args and Timeout, and the
 	// name in [Effect].Fact.
 	Runs []*Fact
-	// Changes are the facts that its effects change, each once, and Verbs the effects that the embedding program
+	// Changes are the facts that its effects change, each once, and Effects the effects that the embedding program
 	// carries out, with their positions.
 	Changes []*Fact
-	Verbs   []Use
+	Effects []Use
 
 	include string // the prefix of the include that it is in, with a slash; "" in the policy itself
 
-	when   *cond // nil means true
-	text   *text
+	when *cond // nil means true
+	says says
+	then []*effect
+	late bool // a note that is tried last, because its condition reads slow facts
+}
+
+// says are the texts of a rule; nil where it has none.
+type says struct {
+	text   *text // of its verb
 	notice *text
 	log    *text
-	then   []*effect
-	late   bool // a note that is tried last, because its condition reads slow facts
 }
+
+func (s *says) all() []*text { return []*text{s.text, s.notice, s.log} }
 
 // Fact is one declared fact.
 type Fact struct {
@@ -124,11 +147,16 @@ type Fact struct {
 	// Known are the words of a program's command line, each "" unless params alone determine it.
 	Known []string
 
-	sym     *symbol
+	plan plan
+}
+
+// plan is how an evaluation gathers a fact and keeps its value.
+type plan struct {
 	handed  []argument // passed to the source
-	index   int        // in the facts of the program
-	private *mask      // of its value
 	fixed   []string   // the arguments, if they are constant
+	sym     *symbol
+	index   int   // in the facts of the program
+	private *mask // of its value
 }
 
 // argument is what a source receives: its arguments, then its options with placeholders.
@@ -156,32 +184,33 @@ func (f *Fact) takes() time.Duration { return cmp.Or(f.Timeout, f.Source.Timeout
 func (p *Program) Rules() []*Rule { return slices.Clone(p.loaded().rules) }
 
 // Files returns the files of the program: the policy first, then its includes and the schemas that it names.
-func (p *Program) Files() []File { return slices.Clone(p.loaded().files) }
+func (p *Program) Files() []File { return slices.Clone(p.loaded().origin.files) }
 
 // content returns a digest of the files, whatever their names.
 func (p *Program) content() string {
-	if known := p.digest.Load(); known != nil {
+	if known := p.origin.digest.Load(); known != nil {
 		return *known
 	}
 	h := sha256.New()
-	for _, f := range p.files {
+	for _, f := range p.origin.files {
 		fmt.Fprintf(h, "%d\n", len(f.Src))
 		h.Write(f.Src)
 	}
 	of := hex.EncodeToString(h.Sum(nil)[:12])
-	p.digest.Store(&of)
+	p.origin.digest.Store(&of)
 	return of
 }
 
 // Limits returns the limits of the policy.
-func (p *Program) Limits() Limits { return p.loaded().limits }
+func (p *Program) Limits() Limits { return p.loaded().head.limits }
 
 // extended returns a copy of the head of a program, to which the rest is added.
 func (p *Program) extended() *Program {
 	return &Program{
 		Name: p.Name, Description: p.Description, Prefix: p.Prefix, Events: p.Events, Gate: p.Gate, Memory: maps.Clone(p.Memory),
-		limits: p.limits, files: slices.Clone(p.files), when: p.when, loop: p.loop, facts: slices.Clone(p.facts),
-		table: p.table, includes: slices.Clone(p.includes), mu: p.mu, compiler: p.compiler,
+		head: head{limits: p.head.limits, when: p.head.when, loop: p.head.loop}, facts: slices.Clone(p.facts),
+		origin:  origin{files: slices.Clone(p.origin.files), includes: slices.Clone(p.origin.includes)},
+		machine: machine{table: p.machine.table, mu: p.machine.mu, compiler: p.machine.compiler},
 	}
 }
 
@@ -210,7 +239,7 @@ func (r *Rule) repeated(session, project *Memory, now time.Time) int {
 
 // line returns the line at pos of a file of the program.
 func (p *Program) line(pos Pos) string {
-	for _, f := range p.files {
+	for _, f := range p.origin.files {
 		if f.Name == pos.File {
 			return yamltree.Line(f.Src, pos.Line)
 		}

@@ -64,7 +64,7 @@ func addAccess(out *[]access, a access) {
 func (l *let) reads() []access {
 	var out []access
 	l.root.walk(func(o *operand) {
-		for _, a := range o.reads {
+		for _, a := range o.uses.reads {
 			if o.branch {
 				a.via = append([]*operand{o}, a.via...)
 			}

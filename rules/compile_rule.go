@@ -30,9 +30,7 @@ func (c *compiler) rule(r pendingRule) *Rule {
 	d := r.decl
 	rule := &Rule{Name: r.name, Pos: r.scope.file.at(d.node.Start), Verb: d.verb, Unless: d.unless, Success: d.success, Empty: d.empty != "", include: r.scope.prefix}
 	rule.when = c.conditions(r.scope, d.when)
-	rule.text = c.newText(r.scope, d.text)
-	rule.notice = c.newText(r.scope, d.notice)
-	rule.log = c.newText(r.scope, d.log)
+	rule.says = says{c.newText(r.scope, d.text), c.newText(r.scope, d.notice), c.newText(r.scope, d.log)}
 	for _, e := range d.then {
 		if eff := c.effect(r.scope, e); eff != nil {
 			rule.then = append(rule.then, eff)
@@ -82,12 +80,12 @@ func (c *compiler) finish() {
 		f.foldArgs()
 	}
 	c.findSlow()
-	l := c.program.loop
+	l := c.program.head.loop
 	for _, r := range c.program.rules {
 		for _, e := range r.then {
 			switch {
-			case e.kind == VerbEffect:
-				r.Verbs = append(r.Verbs, Use{e.verb, e.pos})
+			case e.kind == OwnEffect:
+				r.Effects = append(r.Effects, Use{e.name, e.pos})
 			case e.fact != nil && e.kind != RunEffect && !slices.Contains(r.Changes, e.fact.fact):
 				r.Changes = append(r.Changes, e.fact.fact)
 			}
@@ -101,7 +99,7 @@ func (c *compiler) finish() {
 // readBy calls f for every symbol that a condition reads, also through lets.
 func readBy(root *cond, seen map[*symbol]bool, f func(*symbol)) {
 	root.walk(func(o *operand) {
-		for _, s := range o.syms {
+		for _, s := range o.uses.syms {
 			if seen[s] {
 				continue
 			}
@@ -116,8 +114,8 @@ func readBy(root *cond, seen map[*symbol]bool, f func(*symbol)) {
 
 // foldArgs evaluates the arguments once if all are constant.
 func (f *Fact) foldArgs() {
-	fixed := make([]string, len(f.handed))
-	for i, a := range f.handed {
+	fixed := make([]string, len(f.plan.handed))
+	for i, a := range f.plan.handed {
 		if a.text != nil || a.name != "" {
 			return
 		}
@@ -127,5 +125,5 @@ func (f *Fact) foldArgs() {
 		}
 		fixed[i] = text
 	}
-	f.fixed = fixed
+	f.plan.fixed = fixed
 }

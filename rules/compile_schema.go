@@ -70,8 +70,8 @@ func (c *compiler) findSchema(sc *scope, n *yamltree.Node) (*schema.Schema, erro
 		}
 		return nil, err
 	}
-	if !slices.ContainsFunc(c.program.files, func(o File) bool { return o.Name == f.name && bytes.Equal(o.Src, f.src) }) {
-		c.program.files = append(c.program.files, File{Name: f.name, Src: f.src})
+	if !slices.ContainsFunc(c.program.origin.files, func(o File) bool { return o.Name == f.name && bytes.Equal(o.Src, f.src) }) {
+		c.program.origin.files = append(c.program.origin.files, File{Name: f.name, Src: f.src})
 	}
 	return schema.Compile(at, f.src)
 }

@@ -57,7 +57,9 @@ func (s *scope) facts(wanted func(*Fact) bool) []string {
 // fieldOfFact returns how to write a field that was used without its fact: with each fact that has such a field; "" if
 // none has.
 func (s *scope) fieldOfFact(name string) string {
-	facts := s.facts(func(f *Fact) bool { return f.sym != nil && f.sym.typ != nil && f.sym.typ.Fields[name] != nil })
+	facts := s.facts(func(f *Fact) bool {
+		return f.plan.sym != nil && f.plan.sym.typ != nil && f.plan.sym.typ.Fields[name] != nil
+	})
 	slices.Sort(facts)
 	if len(facts) == 0 {
 		return ""

@@ -16,9 +16,9 @@ func (c *compiler) findSlow() {
 	}
 	if slow > 1 {
 		for _, o := range c.operands[c.surveyed:] { // others may be in use
-			o.surely(map[*symbol]bool{}, func(f *Fact) { o.slow = append(o.slow, f) })
+			o.surely(map[*symbol]bool{}, func(f *Fact) { o.uses.slow = append(o.uses.slow, f) })
 		}
-		p.overlaps = slices.ContainsFunc(c.operands, func(o *operand) bool { return len(o.slow) > 0 })
+		p.machine.overlaps = slices.ContainsFunc(c.operands, func(o *operand) bool { return len(o.uses.slow) > 0 })
 	}
 	c.surveyed = len(c.operands)
 	for _, r := range p.rules {
@@ -29,9 +29,9 @@ func (c *compiler) findSlow() {
 // surely calls f for the slow facts that evaluating an operand gathers, whatever their values are: those that it names,
 // and those with which its lets and the arguments of its facts begin.
 func (o *operand) surely(seen map[*symbol]bool, f func(*Fact)) {
-	for _, s := range o.syms {
+	for _, s := range o.uses.syms {
 		if s.kind == askSymbol {
-			s = s.fact.sym
+			s = s.fact.plan.sym
 		}
 		if seen[s] {
 			continue
@@ -67,4 +67,4 @@ func (r *Rule) reads(such func(*Fact) bool) (yes bool) {
 }
 
 // judged reports whether the rule uses a judge.
-func (r *Rule) judged() bool { return r.reads(func(f *Fact) bool { return f.Source.Returns }) }
+func (r *Rule) judged() bool { return r.reads(func(f *Fact) bool { return f.Source.Value.Returns }) }

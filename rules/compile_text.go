@@ -82,7 +82,7 @@ type segment struct {
 func (s *segment) constant() bool {
 	reads := false
 	s.placeholder.walk(func(o *operand) {
-		reads = reads || len(o.calls) > 0 || slices.ContainsFunc(o.syms, func(s *symbol) bool { return s.kind != constSymbol })
+		reads = reads || len(o.uses.calls) > 0 || slices.ContainsFunc(o.uses.syms, func(s *symbol) bool { return s.kind != constSymbol })
 	})
 	return !reads
 }
@@ -232,12 +232,12 @@ func (o *operand) findExplained() {
 // compiled returns the parts of t, which it compiles at the first call.
 func (p *Program) compiled(t *text) []passage {
 	t.once.Do(func() {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		reported := p.compiler.diags
-		p.compiler.diags = new(Diagnostics) // check reports the errors; a text works without its invalid parts
-		p.compiler.fill(t)
-		p.compiler.diags = reported
+		p.machine.mu.Lock()
+		defer p.machine.mu.Unlock()
+		reported := p.machine.compiler.diags
+		p.machine.compiler.diags = new(Diagnostics) // check reports the errors; a text works without its invalid parts
+		p.machine.compiler.fill(t)
+		p.machine.compiler.diags = reported
 	})
 	return t.parts
 }

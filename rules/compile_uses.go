@@ -15,7 +15,7 @@ import (
 
 // Uses returns everything that the policy may touch, independent of the facts.
 func (p *Program) Uses() Uses {
-	if p = p.loaded(); p.table == nil {
+	if p = p.loaded(); p.machine.table == nil {
 		return Uses{}
 	}
 	return p.findUses()
@@ -24,14 +24,14 @@ func (p *Program) Uses() Uses {
 // findUses collects what a compiled program touches.
 func (p *Program) findUses() Uses {
 	var u Uses
-	for _, t := range p.compiler.texts {
+	for _, t := range p.machine.compiler.texts {
 		p.compiled(t)
 	}
-	for _, o := range p.compiler.operands {
+	for _, o := range p.machine.compiler.operands {
 		u.note(o)
 	}
-	for _, t := range p.compiler.paths {
-		if t.kind.Path || t.kind.Glob {
+	for _, t := range p.machine.compiler.paths {
+		if t.kind.inProject() {
 			u.Paths = append(u.Paths, Use{t.node.Value, t.file.at(t.node.Start)})
 		}
 	}
@@ -41,7 +41,7 @@ func (p *Program) findUses() Uses {
 	for _, r := range p.rules {
 		for _, e := range r.then {
 			if e.kind != RememberEffect { // it touches nothing else
-				u.Effects = append(u.Effects, Use{cmp.Or(e.verb, string(e.kind)), e.pos})
+				u.Effects = append(u.Effects, Use{cmp.Or(e.name, string(e.kind)), e.pos})
 			}
 		}
 	}
@@ -61,8 +61,8 @@ func (p *Program) findUses() Uses {
 
 // note adds what an operand uses.
 func (u *Uses) note(o *operand) {
-	at := o.pos()
-	for _, s := range o.syms {
+	at := o.src.pos()
+	for _, s := range o.uses.syms {
 		switch {
 		case s.kind != nameSymbol || s.info.Memory || s.name == vocab.Now || strings.HasPrefix(s.name, "start."): // not a fact about the world
 		case s.info.called():
@@ -71,10 +71,10 @@ func (u *Uses) note(o *operand) {
 			u.Names = append(u.Names, Use{s.name, at})
 		}
 	}
-	for _, name := range o.calls {
+	for _, name := range o.uses.calls {
 		u.Functions = append(u.Functions, Use{name, at})
 	}
-	for _, path := range o.paths {
+	for _, path := range o.uses.paths {
 		u.Paths = append(u.Paths, Use{path, at})
 	}
 }
@@ -82,7 +82,7 @@ func (u *Uses) note(o *operand) {
 // checkAllowed reports what the policy uses without permission.
 func (c *compiler) checkAllowed() {
 	p := c.program
-	if p.allow = c.load.cfg.Allow; p.allow == nil {
+	if p.origin.allow = c.load.cfg.Allow; p.origin.allow == nil {
 		return
 	}
 	all := p.findUses()
@@ -92,7 +92,7 @@ func (c *compiler) checkAllowed() {
 				return
 			}
 			if anyMatches(allowed, u.Name) || what == "path" && strings.Contains(u.Name, "${") ||
-				what == "function" && strings.Contains(u.Name, ".") && anyMatches(p.allow.Names, u.Name) { // transcript.passed is also a name
+				what == "function" && strings.Contains(u.Name, ".") && anyMatches(p.origin.allow.Names, u.Name) { // transcript.passed is also a name
 				continue
 			}
 			help := nearest.DidYouMean(u.Name, allowed)
@@ -108,16 +108,16 @@ func (c *compiler) checkAllowed() {
 			})
 		}
 	}
-	check(all.Sources, p.allow.Sources, "source")
-	check(all.Functions, p.allow.Functions, "function")
-	check(all.Effects, p.allow.Effects, "effect")
-	check(all.Names, p.allow.Names, "name")
-	check(all.Paths, p.allow.Paths, "path")
+	check(all.Sources, p.origin.allow.Sources, "source")
+	check(all.Functions, p.origin.allow.Functions, "function")
+	check(all.Effects, p.origin.allow.Effects, "effect")
+	check(all.Names, p.origin.allow.Names, "name")
+	check(all.Paths, p.origin.allow.Paths, "path")
 }
 
 // allowsPath reports whether a known path is within the capabilities.
 func (p *Program) allowsPath(path string) bool {
-	return p.allow == nil || anyMatches(p.allow.Paths, path)
+	return p.origin.allow == nil || anyMatches(p.origin.allow.Paths, path)
 }
 
 // asksPaths reports whether a function takes a path of the project.

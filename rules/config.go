@@ -18,11 +18,11 @@ type Config struct {
 	// File, such as --set. It may be nil.
 	SetAt func(param string) Pos
 
-	Sources   []SourceKind // your own, in addition to those of [Sources]; your Facts must gather them
+	Sources   []SourceKind // your own, in addition to those of [SourceKinds]; your Facts must gather them
 	Functions []Function   // your own, for expressions
 	Events    []string     // your own, in addition to the hook events; rules decide them like a Stop
 	Hosts     []string     // the known hosts, for [Check]; nil: any
-	Effects   []EffectDecl // your own verbs under then:
+	Effects   []EffectDecl // your own effects under then:
 
 	// Allow lists what the policy may touch; nil allows everything. Load reports anything else as an error, at its
 	// position.
@@ -53,8 +53,8 @@ type Function struct {
 	Func any
 }
 
-// EffectDecl declares an effect that you add: a verb for rules under then:, with arguments whose strings may have
-// placeholders. It becomes an [Effect] of kind VerbEffect, with its name and the evaluated arguments.
+// EffectDecl declares an effect that you add: a key for rules under then:, with arguments whose strings may have
+// placeholders. It becomes an [Effect] of kind OwnEffect, with its name and the evaluated arguments.
 type EffectDecl struct {
 	Name string         // the key, in kebab-case
 	Doc  string         // one sentence
@@ -66,7 +66,7 @@ type EffectDecl struct {
 type Capabilities struct {
 	Sources   []string // kinds of fact sources: json, exec, …
 	Functions []string // that read the world: exists, which, said, … and your own; transcript.passed and similar may be in Names instead
-	Effects   []string // set, delete, archive, prune and your own verbs
+	Effects   []string // set, delete, archive, prune and your own
 	Names     []string // ralph's names: session_id, transcript.*, env.HOME, env.*
 	// Paths are globs for the paths of facts and effects, and for the arguments of exists and similar. A path with
 	// placeholders is checked at run time: outside of the globs the fact is missing.

@@ -9,9 +9,9 @@ import (
 // workOut returns the Effect of an effect. skip says why it is omitted without affecting the verdict; broken says why
 // the verdict cannot be followed.
 func (ev *evaluation) workOut(e *effect) (out Effect, skip, broken sentence) {
-	outer := ev.quoted
-	ev.quoted = false
-	defer func() { out.Private, ev.quoted = ev.quoted, outer }()
+	outer := ev.here.quoted
+	ev.here.quoted = false
+	defer func() { out.Private, ev.here.quoted = ev.here.quoted, outer }()
 	switch e.kind {
 	case PruneEffect:
 		glob, problem, _ := ev.argument(e.glob)
@@ -21,24 +21,24 @@ func (ev *evaluation) workOut(e *effect) (out Effect, skip, broken sentence) {
 		for _, a := range e.run {
 			arg, problem, _ := ev.argument(a)
 			if problem.full != "" {
-				ev.report(sentencef("rule %s: %s is not run: %s", ev.rule.Name, e.fact.fact.Args[0], problem))
+				ev.report(sentencef("rule %s: %s is not run: %s", ev.here.rule.Name, e.fact.fact.Args[0], problem))
 				return out, problem, broken
 			}
 			out.Args = append(out.Args, arg)
 		}
 		return out, skip, broken
-	case VerbEffect:
-		return ev.verb(e)
+	case OwnEffect:
+		return ev.ownEffect(e)
 	case RememberEffect:
 		return ev.toRemember(e)
 	}
 	f := e.fact.fact
-	ev.need(f.sym)
-	v := &ev.gotten[f.index]
+	ev.need(f.plan.sym)
+	v := ev.got(f)
 	if ev.missed(f) {
 		return out, public("its file is gone"), broken
 	}
-	ev.quoted = v.masked
+	ev.here.quoted = v.masked
 	out = Effect{Kind: e.kind, Fact: f.Name, Source: f.Source.Name, File: v.Path, Version: v.Version}
 	absent := v.Status == Missing || v.defaulted
 	// Only a missing file starts with the default: one that cannot be read stays unchanged.
@@ -60,15 +60,15 @@ func (ev *evaluation) workOut(e *effect) (out Effect, skip, broken sentence) {
 	}
 	value, state := ev.value(e.value)
 	if state != known {
-		return out, skip, sentencef("%s: the value is unknown: %s", e.src, ev.why)
+		return out, skip, sentencef("%s: the value is unknown: %s", e.src, ev.last.why)
 	}
-	ev.quoted = ev.quoted || ev.mark != nil || v.mark.at(namesIn(out.Path)) != nil
+	ev.here.quoted = ev.here.quoted || ev.last.mark != nil || v.mark.at(namesIn(out.Path)) != nil
 	if !out.Create {
 		out.Old = valueAt(v.V, out.Path)
 	}
-	ev.at = e.value.last().id
+	ev.here.at = e.value.last().id
 	ev.meter.copy(value)
-	ev.at = 0
+	ev.here.at = 0
 	var problem string
 	if out.Value, problem = storable(e.typ, value); problem != "" {
 		return out, skip, public(e.src + ": " + problem)
@@ -100,16 +100,16 @@ func valueAt(v any, path []any) any {
 	return v
 }
 
-// verb returns an effect of the embedding program.
-func (ev *evaluation) verb(e *effect) (out Effect, skip, broken sentence) {
-	out = Effect{Kind: VerbEffect, Verb: e.verb}
+// ownEffect returns an effect of the embedding program.
+func (ev *evaluation) ownEffect(e *effect) (out Effect, skip, broken sentence) {
+	out = Effect{Kind: OwnEffect, Name: e.name}
 	out.Value, _, _ = ev.fill(e.args, func(t *text) (any, bool, error) { return ev.render(t), true, nil })
 	if e.schema == nil {
 		return out, skip, broken
 	}
 	r := e.schema.Check(schema.Document{Value: out.Value})
 	if problem := misfit(r); problem != "" {
-		return out, skip, sentencef("%s: the arguments do not fit: %s", e.src, masked(problem, ev.quoted))
+		return out, skip, sentencef("%s: the arguments do not fit: %s", e.src, masked(problem, ev.here.quoted))
 	}
 	out.Value = r.Value
 	return out, skip, broken
@@ -149,17 +149,17 @@ func (ev *evaluation) fill(t *template, text func(*text) (any, bool, error)) (va
 // target evaluates the path of a set within the value of its fact.
 func (ev *evaluation) target(e *effect, at any) (path []any, skip, broken sentence) {
 	left := func(format string, args ...any) ([]any, sentence, sentence) {
-		return nil, masked(fmt.Sprintf(format, args...), ev.quoted), sentence{}
+		return nil, masked(fmt.Sprintf(format, args...), ev.here.quoted), sentence{}
 	}
 	for _, s := range e.steps {
 		var key any = s.field
 		if s.index != nil {
 			v, state := ev.value(s.index)
 			if state != known {
-				return nil, skip, sentencef("%s: the index is unknown: %s", e.src, ev.why)
+				return nil, skip, sentencef("%s: the index is unknown: %s", e.src, ev.last.why)
 			}
 			key = v
-			ev.quoted = ev.quoted || ev.mark != nil
+			ev.here.quoted = ev.here.quoted || ev.last.mark != nil
 		}
 		switch key := key.(type) {
 		case nil:
@@ -180,7 +180,7 @@ func (ev *evaluation) target(e *effect, at any) (path []any, skip, broken senten
 			}
 			path, at = append(path, key), l[key]
 		default:
-			return nil, skip, sentencef("%s: the index is %s, not a whole number or a name", e.src, masked(indexText(key), ev.quoted))
+			return nil, skip, sentencef("%s: the index is %s, not a whole number or a name", e.src, masked(indexText(key), ev.here.quoted))
 		}
 	}
 	return path, skip, broken

@@ -41,11 +41,11 @@ func (f *Fact) Split(args []string) (arguments []string, options map[string]stri
 	if f == nil {
 		return args, nil
 	}
-	first := slices.IndexFunc(f.handed, func(a argument) bool { return a.name != "" })
+	first := slices.IndexFunc(f.plan.handed, func(a argument) bool { return a.name != "" })
 	if first < 0 {
 		return args, nil
 	}
-	named := f.handed[first:]
+	named := f.plan.handed[first:]
 	n := max(0, len(args)-len(named))
 	options = make(map[string]string, len(named))
 	for i, value := range args[n:] {
@@ -74,9 +74,9 @@ func (p *Program) Takes(name string) bool {
 	if strings.HasPrefix(name, "env.") || slices.ContainsFunc(p.facts, func(f *Fact) bool { return f.Name == name }) {
 		return true
 	}
-	if p.compiler == nil {
+	if p.machine.compiler == nil {
 		return false
 	}
-	n := p.compiler.names.byName[name]
+	n := p.machine.compiler.names.byName[name]
 	return n != nil && !n.Memory && name != vocab.Now && !strings.HasPrefix(name, "start.")
 }

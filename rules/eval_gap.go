@@ -31,12 +31,12 @@ func (g *gathered) place(f *Fact) sentence {
 // noSection returns the gap of a checklist that an operand reads, if no box of it is in a section that the operand asks
 // for.
 func (ev *evaluation) noSection(o *operand) *gap {
-	if len(o.sections) == 0 {
+	if len(o.uses.sections) == 0 {
 		return nil
 	}
-	for _, a := range o.reads {
+	for _, a := range o.uses.reads {
 		f := a.fact.fact
-		g := &ev.gotten[f.index]
+		g := ev.got(f)
 		list, ok := g.V.([]any)
 		if !ok || f.Source.Name != checklist {
 			continue
@@ -49,7 +49,7 @@ func (ev *evaluation) noSection(o *operand) *gap {
 				}
 			}
 		}
-		for _, want := range o.sections {
+		for _, want := range o.uses.sections {
 			if slices.Contains(has, want) {
 				continue
 			}
@@ -66,8 +66,8 @@ func (ev *evaluation) noSection(o *operand) *gap {
 // hollow returns why a rule with success that holds does not mean that the work is done, or nil: where a checklist that it
 // read has no box, nothing was done, unless the rule says empty: ok.
 func (ev *evaluation) hollow(r *Rule) *sentence {
-	if !r.Success || r.Empty || ev.gap == nil || ev.gap.lack != hollow {
+	if !r.Success || r.Empty || ev.met.gap == nil || ev.met.gap.lack != hollow {
 		return nil
 	}
-	return &ev.gap.why
+	return &ev.met.gap.why
 }

@@ -30,57 +30,57 @@ func (ev *evaluation) gather(f *Fact) (any, truth) {
 	if q.panicked != nil {
 		panic(q.panicked)
 	}
-	g := &ev.gotten[f.index]
+	g := ev.got(f)
 	v, private, problem := &g.Value, q.private, q.problem
 	if *v = q.v; q.ctx != nil {
 		if !v.sound() {
 			*v = ValueOf(f, *v)
 		}
-		if f.Source.Given && v.Quiet { // the program must provide a value
+		if f.Source.given() && v.Quiet { // the program must provide a value
 			v.Quiet, v.Problem = false, "is not provided by the program"
 		}
 		ev.meter.look = 0 // the call may have taken long
 		ev.meter.charge(1)
 		if ev.withheld(f, v, q.args) {
-			*v = Value{Status: Withheld, Path: v.Path, Problem: "is not used: " + ev.untrusted}
+			*v = Value{Status: Withheld, Path: v.Path, Problem: "is not used: " + ev.event.untrusted}
 		}
 		problem = masked(v.Problem, private || v.Private || f.Source.Private)
 	}
-	g.masked, g.problem, g.mark = private, problem, f.private
+	g.masked, g.problem, g.mark = private, problem, f.plan.private
 	// A source may return its arguments, except for a file; a model's answer is private where it could repeat them.
-	if v.Private || private && !f.Source.File && !f.Source.Returns {
+	if v.Private || private && !f.Source.File && !f.Source.Value.Returns {
 		g.mark = hidden()
 	}
-	if ev.full() {
+	if ev.trace.full() {
 		ev.traceFact(f, q)
 	}
 	for _, w := range v.Warnings {
 		ev.warn(g.violation(f, w))
 	}
-	ev.flawed = ev.flawed || len(g.Unusable)+len(g.Warnings) > 0
+	ev.met.flawed = ev.met.flawed || len(g.Unusable)+len(g.Warnings) > 0
 	if v.Status == Missing && f.HasDefault {
 		if !v.Quiet {
 			ev.reportFact(f, sentencef("%s: %s", f.Name, g.sentence()))
-			ev.doubt = ev.doubt || !ev.rendering
+			ev.met.doubt = ev.met.doubt || !ev.here.rendering
 		}
 		v.Status, v.V, v.Problem, v.Unusable = OK, f.Default, "", nil
 		g.defaulted, g.problem = true, sentence{}
 	}
 	if v.Status == OK {
-		if f.Source.Glob && v.Problem != "" {
-			ev.gap, ev.doubt = &gap{sentencef("%s is not whole: %s", f.Name, g.problem), unusable}, ev.doubt || !ev.rendering
+		if f.Source.Argument == argumentPattern && v.Problem != "" {
+			ev.met.gap, ev.met.doubt = &gap{sentencef("%s is not whole: %s", f.Name, g.problem), unusable}, ev.met.doubt || !ev.here.rendering
 		}
 		if list, ok := v.V.([]any); ok && len(list) == 0 && f.Source.Name == checklist {
-			ev.gap = g.noBox(f)
+			ev.met.gap = g.noBox(f)
 		}
 		return v.V, known
 	}
-	ev.why, ev.lack = public(f.Name+" is "+string(v.Status)), lackOf(v)
+	ev.last.why, ev.last.lack = public(f.Name+" is "+string(v.Status)), lackOf(v)
 	if v.Status == Withheld {
-		ev.why = public(f.Name)
+		ev.last.why = public(f.Name)
 	}
 	if v.Problem != "" {
-		ev.why = sentencef("%s: %s", ev.why, g.sentence())
+		ev.last.why = sentencef("%s: %s", ev.last.why, g.sentence())
 	}
 	return nil, unknown
 }
@@ -88,21 +88,21 @@ func (ev *evaluation) gather(f *Fact) (any, truth) {
 // withheld reports whether a fact comes from a project that the user has not trusted: from its files, if the policy
 // names no loop that covers them.
 func (ev *evaluation) withheld(f *Fact, v *Value, args []string) bool {
-	if ev.untrusted == "" || ev.program.loop != nil || !f.Source.Path || v.Status == Missing {
+	if ev.event.untrusted == "" || ev.program.head.loop != nil || !f.Source.inProject() || v.Status == Missing {
 		return false
 	}
 	list, ok := v.V.([]any)
-	return !strings.HasPrefix(cmp.Or(v.Path, args[0]), "~/") && (!f.Source.Glob || !ok || len(list) > 0)
+	return !strings.HasPrefix(cmp.Or(v.Path, args[0]), "~/") && (f.Source.Argument != argumentPattern || !ok || len(list) > 0)
 }
 
 // traceFact records a gathered fact.
 func (ev *evaluation) traceFact(f *Fact, q *request) {
-	g := &ev.gotten[f.index]
+	g := ev.got(f)
 	r := FactRead{
-		Name: f.Name, Source: f.Source.Name, Status: g.Status, Path: ev.show(masked(g.Path, g.masked)), Problem: ev.show(g.problem),
+		Name: f.Name, Source: f.Source.Name, Status: g.Status, Path: ev.trace.show(masked(g.Path, g.masked)), Problem: ev.trace.show(g.problem),
 		Unusable: g.Status != OK && lackOf(&g.Value) == unusable, Defaulted: g.Status == Missing && f.HasDefault, Start: q.start, Took: q.took, Meta: g.Meta, Modified: g.ModTime.UTC(),
 	}
-	if g.masked && !ev.clear() {
+	if g.masked && !ev.trace.clear() {
 		r.Meta, r.Modified = nil, time.Time{}
 	}
 	ev.verdict.Trace.Facts = append(ev.verdict.Trace.Facts, r)
@@ -119,14 +119,14 @@ func (g *gathered) sentence() sentence {
 // arguments evaluates the arguments of a fact. Most paths contain no names, so they are always the same. private
 // reports whether any argument is private.
 func (ev *evaluation) arguments(f *Fact) (args []string, private bool, problem sentence, quiet bool) {
-	if f.fixed != nil {
-		return f.fixed, false, sentence{}, false
+	if f.plan.fixed != nil {
+		return f.plan.fixed, false, sentence{}, false
 	}
-	outer := ev.quoted // the fact may be gathered for a text
-	ev.quoted = false
-	defer func() { private, ev.quoted = ev.quoted, outer }()
-	args = make([]string, 0, len(f.handed))
-	for _, a := range f.handed {
+	outer := ev.here.quoted // the fact may be gathered for a text
+	ev.here.quoted = false
+	defer func() { private, ev.here.quoted = ev.here.quoted, outer }()
+	args = make([]string, 0, len(f.plan.handed))
+	for _, a := range f.plan.handed {
 		if a.text == nil {
 			value, problem, quiet := ev.argument(a.path)
 			if problem.full != "" {
@@ -135,10 +135,10 @@ func (ev *evaluation) arguments(f *Fact) (args []string, private bool, problem s
 			args = append(args, value)
 			continue
 		}
-		before := ev.quoted
+		before := ev.here.quoted
 		args = append(args, ev.render(a.text))
-		if f.Source.Returns { // it is for a model, which sees private values anyway
-			ev.quoted = before
+		if f.Source.Value.Returns { // it is for a model, which sees private values anyway
+			ev.here.quoted = before
 		}
 	}
 	return args, false, sentence{}, false
@@ -160,7 +160,7 @@ func (g *gathered) violation(f *Fact, w schema.Violation) sentence {
 		}
 	}
 	switch {
-	case f.Source.Glob:
+	case f.Source.Argument == argumentPattern:
 		return sentencef("%s%s: %s", f.Name, w.Pointer, text)
 	case g.Path == "":
 		return sentencef("%s %s", field, text)
@@ -173,7 +173,7 @@ func (g *gathered) violation(f *Fact, w schema.Violation) sentence {
 // unusable returns the value of a wrong type that an operand reads, or nil.
 func (g *gathered) unusable(o *operand, a *access) *schema.Violation {
 	for i := range g.Unusable {
-		if a.spoilt(o.props, schema.SplitPointer(g.Unusable[i].Pointer)) {
+		if a.spoilt(o.uses.props, schema.SplitPointer(g.Unusable[i].Pointer)) {
 			return &g.Unusable[i]
 		}
 	}
@@ -186,28 +186,28 @@ func (ev *evaluation) name(s *symbol) (any, truth) {
 	case s.info.Memory:
 		return ev.loop(s.name), known
 	case s.name == vocab.Now:
-		return ev.now, known
+		return ev.event.now, known
 	}
 	v := ev.facts.Name(ev.meter.ctx, s.name)
 	if s.name == vocab.SessionElapsed && (v == nil || v == time.Duration(0)) { // the session file has no time
-		v = since(ev.verdict.Memory.Began, ev.now)
+		v = since(ev.verdict.Memory.Began, ev.event.now)
 	}
 	switch v := v.(type) {
 	case nil:
 		return s.info.zero, known
 	case error:
-		ev.why, ev.lack = sentencef("%s: %s", s.name, masked(v.Error(), s.info.mark != nil)), unusable
+		ev.last.why, ev.last.lack = sentencef("%s: %s", s.name, masked(v.Error(), s.info.mark != nil)), unusable
 		return nil, unknown
 	}
 	v, problem := s.info.take(v, &ev.meter)
-	if ev.full() {
+	if ev.trace.full() {
 		v = ev.noted(s.name, v)
 	}
-	if ask, ok := v.(func(string) bool); ok && ev.program.allow != nil && asksPaths(s.name) {
+	if ask, ok := v.(func(string) bool); ok && ev.program.origin.allow != nil && asksPaths(s.name) {
 		v = func(path string) bool { return ev.program.allowsPath(path) && ask(path) }
 	}
 	if problem != "" {
-		ev.why = sentencef("%s %s", s.name, masked(problem, s.info.mark != nil))
+		ev.last.why = sentencef("%s %s", s.name, masked(problem, s.info.mark != nil))
 		return nil, broken
 	}
 	return v, known
@@ -215,7 +215,7 @@ func (ev *evaluation) name(s *symbol) (any, truth) {
 
 // asked returns the value of missing(f) and similar, once the fact is gathered.
 func (ev *evaluation) asked(s *symbol) (any, *mask) {
-	v := &ev.gotten[s.fact.index]
+	v := ev.got(s.fact)
 	switch s.ask {
 	case "missing":
 		return v.Status == Missing, nil
@@ -231,5 +231,5 @@ func (ev *evaluation) asked(s *symbol) (any, *mask) {
 	if v.ModTime.IsZero() {
 		return time.Duration(0), nil
 	}
-	return max(0, ev.now.Sub(v.ModTime)), nil
+	return max(0, ev.event.now.Sub(v.ModTime)), nil
 }

@@ -16,17 +16,17 @@ const (
 
 // noteInputs records what an operand reads. Its facts are present and usable.
 func (ev *evaluation) noteInputs(o *operand) {
-	for i := range o.reads {
-		if a := &o.reads[i]; a.name != "" { // otherwise the let records what it reads
-			g := &ev.gotten[a.fact.fact.index]
+	for i := range o.uses.reads {
+		if a := &o.uses.reads[i]; a.name != "" { // otherwise the let records what it reads
+			g := ev.got(a.fact.fact)
 			v, mark, walked := at(g.V, g.mark, a.path)
-			ev.noteInput(inputName(a.fact.name, walked), v, mark, o.looksInto(a.fact, ev.slots[a.fact.slot].mark))
+			ev.noteInput(inputName(a.fact.name, walked), v, mark, o.uses.looksInto(a.fact, ev.slots[a.fact.slot].mark))
 		}
 	}
-	for _, s := range o.syms {
+	for _, s := range o.uses.syms {
 		name := s.name
 		switch {
-		case s.kind == factSymbol && !slices.ContainsFunc(o.reads, func(a access) bool { return a.fact == s }):
+		case s.kind == factSymbol && !slices.ContainsFunc(o.uses.reads, func(a access) bool { return a.fact == s }):
 			name = inputName(name, nil)
 		case s.kind == nameSymbol && !s.info.called() && !s.info.Memory:
 		case s.kind == memorySymbol:
@@ -36,7 +36,7 @@ func (ev *evaluation) noteInputs(o *operand) {
 		default:
 			continue
 		}
-		ev.noteInput(name, ev.slots[s.slot].value, ev.slots[s.slot].mark, o.looksInto(s, ev.slots[s.slot].mark))
+		ev.noteInput(name, ev.slots[s.slot].value, ev.slots[s.slot].mark, o.uses.looksInto(s, ev.slots[s.slot].mark))
 	}
 }
 
@@ -48,16 +48,16 @@ func (ev *evaluation) noteInput(name string, v any, mark *mask, looked bool) {
 	if v == nil && mark != nil && mark.shows != nil { // it has no parts
 		mark = nil
 	}
-	looked = looked && mark != nil && !ev.clear()
-	if i >= 0 && (ev.rendering || !all[i].Reported && !looked) {
+	looked = looked && mark != nil && !ev.trace.clear()
+	if i >= 0 && (ev.here.rendering || !all[i].Reported && !looked) {
 		return
 	}
-	in := Input{Name: name, Reported: ev.rendering}
+	in := Input{Name: name, Reported: ev.here.rendering}
 	// Values that only texts read do not decide, so they are not logged.
 	switch {
-	case ev.clear():
+	case ev.trace.clear():
 		in.Value, in.Cut = held(v)
-	case looked, ev.rendering, mark != nil && mark.shows == nil:
+	case looked, ev.here.rendering, mark != nil && mark.shows == nil:
 		in.Cut = true
 	default:
 		in.Value, in.Cut = held(mark.without(v, func(any) any { return nil }))
@@ -98,7 +98,7 @@ func noting[T any](ev *evaluation, name string, ask func(string) T) func(string)
 // noteCall records a result, unless the argument or the result is private.
 func (ev *evaluation) noteCall(name, text string, answer any) {
 	t := &ev.verdict.Trace
-	if len(text) > maxCall || len(t.Calls) >= maxCalls || ev.at == 0 || !ev.clear() && ev.hides(ev.program.operand(ev.at)) {
+	if len(text) > maxCall || len(t.Calls) >= maxCalls || ev.here.at == 0 || !ev.trace.clear() && ev.hides(ev.program.operand(ev.here.at)) {
 		return
 	}
 	if t.Calls == nil {

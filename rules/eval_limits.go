@@ -12,25 +12,25 @@ import (
 // limits returns the policy's limits with their current values. Those on tokens, cost or a run are included only if
 // something was read for them.
 func (ev *evaluation) limits() []Limit {
-	l, m := ev.program.limits, &ev.verdict.Memory
+	l, m := ev.program.head.limits, &ev.verdict.Memory
 	all := []Limit{
 		{"continuations", m.Streak, l.Continuations}, {"total", m.Total, l.Total},
-		{"elapsed", int(m.elapsed(ev.now)), int(l.Elapsed)},
+		{"elapsed", int(m.elapsed(ev.event.now)), int(l.Elapsed)},
 	}
 	if l.HasRepeats {
-		all = append(all, Limit{"repeats", ev.repeats, l.Repeats})
+		all = append(all, Limit{"repeats", ev.used.repeats, l.Repeats})
 	}
-	if ev.failed != "" {
+	if ev.used.failed != "" {
 		all = append(all, Limit{"failures", m.Failures, l.Failures})
 	}
-	if ev.iteration > 0 && l.Iterations > 0 {
-		all = append(all, Limit{"iterations", ev.iteration, l.Iterations})
+	if ev.used.iteration > 0 && l.Iterations > 0 {
+		all = append(all, Limit{"iterations", ev.used.iteration, l.Iterations})
 	}
-	if ev.tokens > 0 {
-		all = append(all, Limit{"tokens", ev.tokens, l.Tokens})
+	if ev.used.tokens > 0 {
+		all = append(all, Limit{"tokens", ev.used.tokens, l.Tokens})
 	}
-	if ev.cost > 0 {
-		all = append(all, Limit{"cost", millionths(ev.cost), millionths(l.Cost)})
+	if ev.used.cost > 0 {
+		all = append(all, Limit{"cost", millionths(ev.used.cost), millionths(l.Cost)})
 	}
 	return all
 }
@@ -40,19 +40,19 @@ func millionths(dollars float64) int { return int(math.Round(min(dollars, 1e12) 
 
 // bound turns a continue into a stop if a limit is reached.
 func (ev *evaluation) bound() {
-	v, l, m, now := ev.verdict, ev.program.limits, &ev.verdict.Memory, ev.now
+	v, l, m, now := ev.verdict, ev.program.head.limits, &ev.verdict.Memory, ev.event.now
 	progress, known := ev.progress()
 	v.Progress = progress
 	if !known {
 		v.Progress = m.Progress
 	}
-	ev.repeats = m.repeats(progress, known)
+	ev.used.repeats = m.repeats(progress, known)
 	ev.account()
 	switch elapsed := m.elapsed(now); {
-	case ev.failed != "" && m.Failures >= l.Failures:
-		v.Bound, v.Reason = "failures", fmt.Sprintf("the turn failed (%s)", ev.failed)
+	case ev.used.failed != "" && m.Failures >= l.Failures:
+		v.Bound, v.Reason = "failures", fmt.Sprintf("the turn failed (%s)", ev.used.failed)
 		if m.Failures > 0 {
-			v.Reason = fmt.Sprintf("the turn failed (%s), and so did the %d before it", ev.failed, m.Failures)
+			v.Reason = fmt.Sprintf("the turn failed (%s), and so did the %d before it", ev.used.failed, m.Failures)
 		}
 	case m.Streak >= l.Continuations:
 		v.Bound, v.Reason = "continuations", fmt.Sprintf("the limit of %d continuations in a streak is reached", l.Continuations)
@@ -62,16 +62,16 @@ func (ev *evaluation) bound() {
 		v.Bound, v.Reason = "continuations", fmt.Sprintf("the limit of %d continuations in a streak, of all policies of the session, is reached", ceilings().Continuations)
 	case v.Session.Total >= ceilings().Total:
 		v.Bound, v.Reason = "total", fmt.Sprintf("the limit of %d continuations in a session, of all policies, is reached", ceilings().Total)
-	case l.HasRepeats && ev.repeats >= l.Repeats:
-		v.Bound, v.Reason = "repeats", fmt.Sprintf("no progress in %d continuations (limits.repeats)", ev.repeats)
+	case l.HasRepeats && ev.used.repeats >= l.Repeats:
+		v.Bound, v.Reason = "repeats", fmt.Sprintf("no progress in %d continuations (limits.repeats)", ev.used.repeats)
 	case m.Streak > 0 && elapsed >= l.Elapsed:
 		v.Bound, v.Reason = "elapsed", fmt.Sprintf("this streak has lasted %s, the limit is %s", elapsed.Round(time.Second), l.Elapsed)
-	case l.Iterations > 0 && ev.iteration >= l.Iterations:
+	case l.Iterations > 0 && ev.used.iteration >= l.Iterations:
 		v.Bound, v.Reason = "iterations", fmt.Sprintf("the limit of %d iterations is reached", l.Iterations)
-	case l.Tokens > 0 && ev.tokens >= l.Tokens:
-		v.Bound, v.Reason = "tokens", fmt.Sprintf("%d tokens are used, the limit is %d", ev.tokens, l.Tokens)
-	case l.Cost > 0 && ev.cost >= l.Cost:
-		v.Bound, v.Reason = "cost", fmt.Sprintf("the run has cost %.2f USD, the limit is %.2f", ev.cost, l.Cost)
+	case l.Tokens > 0 && ev.used.tokens >= l.Tokens:
+		v.Bound, v.Reason = "tokens", fmt.Sprintf("%d tokens are used, the limit is %d", ev.used.tokens, l.Tokens)
+	case l.Cost > 0 && ev.used.cost >= l.Cost:
+		v.Bound, v.Reason = "cost", fmt.Sprintf("the run has cost %.2f USD, the limit is %.2f", ev.used.cost, l.Cost)
 	default:
 		return
 	}
@@ -80,30 +80,30 @@ func (ev *evaluation) bound() {
 
 // account reads what limits on a session or run need: whether the turn failed, and what was used if a limit is set.
 func (ev *evaluation) account() {
-	l := &ev.program.limits
+	l := &ev.program.head.limits
 	if failed, ok := ev.builtin(vocab.TranscriptFailed, false).(map[string]any); ok {
-		ev.failed, _ = failed["kind"].(string)
-		if ev.failed == "" {
-			ev.failed = "unknown"
+		ev.used.failed, _ = failed["kind"].(string)
+		if ev.used.failed == "" {
+			ev.used.failed = "unknown"
 		}
 	}
 	if l.Iterations == 0 && l.Tokens == 0 && l.Cost == 0 {
 		return
 	}
-	ev.iteration, _ = ev.builtin(vocab.RunIteration, false).(int)
+	ev.used.iteration, _ = ev.builtin(vocab.RunIteration, false).(int)
 	if l.Tokens > 0 {
 		name := vocab.TranscriptTotalTokens
-		if ev.iteration > 0 {
+		if ev.used.iteration > 0 {
 			name = vocab.RunTokens
 		}
-		ev.tokens, _ = ev.builtin(name, true).(int)
+		ev.used.tokens, _ = ev.builtin(name, true).(int)
 	}
-	if l.Cost > 0 && ev.iteration > 0 {
+	if l.Cost > 0 && ev.used.iteration > 0 {
 		switch cost := ev.builtin(vocab.RunCost, true).(type) {
 		case int:
-			ev.cost = float64(cost)
+			ev.used.cost = float64(cost)
 		case float64:
-			ev.cost = cost
+			ev.used.cost = cost
 		}
 	}
 }
@@ -114,16 +114,16 @@ func (ev *evaluation) builtin(name string, always bool) any {
 	i := slices.IndexFunc(ev.builtins, func(s *symbol) bool { return s.name == name })
 	if i < 0 {
 		i = len(ev.builtins)
-		ev.program.mu.Lock()
-		ev.builtins = append(ev.builtins, ev.program.compiler.nameSymbol(name))
-		ev.program.mu.Unlock()
+		ev.program.machine.mu.Lock()
+		ev.builtins = append(ev.builtins, ev.program.machine.compiler.nameSymbol(name))
+		ev.program.machine.mu.Unlock()
 	}
 	at := ev.need(ev.builtins[i])
 	if at.state != known {
 		ev.report(*at.why)
 		return nil
 	}
-	if ev.full() && (always || at.value != nil && at.value != 0) {
+	if ev.trace.full() && (always || at.value != nil && at.value != 0) {
 		ev.noteInput(name, at.value, at.mark, false)
 	}
 	return at.value

@@ -18,12 +18,12 @@ func (ev *evaluation) head() bool {
 	if !ev.isFor() {
 		return false
 	}
-	l := ev.program.loop
+	l := ev.program.head.loop
 	switch {
-	case l == nil && ev.stopped:
+	case l == nil && ev.event.stopped:
 		return ev.aside(Stopped, fmt.Sprintf("the policy %s was stopped; run `ralph start %[1]s` to continue it", ev.called()))
-	case l == nil && ev.busy != "":
-		return ev.aside(InRun, fmt.Sprintf("run %s of the policy %s is in progress; run `ralph stop %[2]s` to end it", ev.busy, ev.called()))
+	case l == nil && ev.event.busy != "":
+		return ev.aside(InRun, fmt.Sprintf("run %s of the policy %s is in progress; run `ralph stop %[2]s` to end it", ev.event.busy, ev.called()))
 	case l == nil:
 		return true
 	}
@@ -33,12 +33,12 @@ func (ev *evaluation) head() bool {
 		s.Pos, _ = l.on.place()
 		v.Trace.On = s
 		s.Outcome, s.Because = ev.test(l.on, s)
-		switch gone := ev.slots[state.sym.slot].seen && ev.gotten[state.index].Status == Missing; {
+		switch gone := ev.slots[state.plan.sym.slot].seen && ev.got(state).Status == Missing; {
 		case s.Outcome == No:
 			off = "the loop is switched off: " + s.Because
 		case s.Outcome != Holds && !gone:
 			if s.Outcome == Broken {
-				ev.report(sentencef("on: %s", ev.why))
+				ev.report(sentencef("on: %s", ev.last.why))
 			}
 			off, v.Fault = "it is not known whether the loop is on: "+s.Because, ev.fault(s.Outcome)
 		}
@@ -46,8 +46,8 @@ func (ev *evaluation) head() bool {
 	if off != "" && !ev.looking { // Look also reports a loop that is off
 		return ev.aside(Off, off)
 	}
-	ev.need(state.sym)
-	g := &ev.gotten[state.index]
+	ev.need(state.plan.sym)
+	g := ev.got(state)
 	if g.Status == Missing && !g.defaulted {
 		if !ev.gone(g) {
 			why, start := g.sentence(), "ralph start "+ev.called()
@@ -82,8 +82,8 @@ func (ev *evaluation) head() bool {
 		switch owner, was := ev.value(l.owner); {
 		case was == known:
 			v.Loop.Owner, _ = owner.(string)
-		case g.Status == OK && ev.lack != ordinary:
-			hidden = sentencef("it is not known whose loop %s is: %s", v.Loop.Name, ev.why)
+		case g.Status == OK && ev.last.lack != ordinary:
+			hidden = sentencef("it is not known whose loop %s is: %s", v.Loop.Name, ev.last.why)
 			ev.reportedBy(hidden)
 		}
 	}
@@ -91,16 +91,16 @@ func (ev *evaluation) head() bool {
 	switch name := v.Loop.Name; {
 	case off != "":
 		return ev.aside(Off, off)
-	case ev.stopped:
+	case ev.event.stopped:
 		return ev.aside(Stopped, fmt.Sprintf("the loop %s was stopped; run `ralph start %s` to continue it", name, ev.called()))
-	case ev.busy != "":
-		return ev.aside(InRun, fmt.Sprintf("run %s continues the loop %s; run `ralph stop %s` to end it", ev.busy, name, ev.called()))
-	case ev.untrusted != "":
-		return ev.aside(Distrusted, fmt.Sprintf("%s holds a loop, which is not continued: %s", v.Loop.State, ev.untrusted))
-	case hidden.full != "" && !ev.inRun:
+	case ev.event.busy != "":
+		return ev.aside(InRun, fmt.Sprintf("run %s continues the loop %s; run `ralph stop %s` to end it", ev.event.busy, name, ev.called()))
+	case ev.event.untrusted != "":
+		return ev.aside(Distrusted, fmt.Sprintf("%s holds a loop, which is not continued: %s", v.Loop.State, ev.event.untrusted))
+	case hidden.full != "" && !ev.event.inRun:
 		v.Fault, v.Private = FaultFact, hidden.private()
 		return ev.aside(Foreign, hidden.full)
-	case v.Loop.Owner != "" && v.Loop.Owner != session && !ev.inRun:
+	case v.Loop.Owner != "" && v.Loop.Owner != session && !ev.event.inRun:
 		how := ""
 		if session != "" {
 			how = fmt.Sprintf("; run `ralph start %s --session %s` to move it to this session", ev.called(), session)
@@ -112,7 +112,7 @@ func (ev *evaluation) head() bool {
 
 // called returns the policy's name for commands.
 func (ev *evaluation) called() string {
-	return cmp.Or(ev.policy, ev.program.Name)
+	return cmp.Or(ev.event.policy, ev.program.Name)
 }
 
 // aside makes the verdict idle.
@@ -127,7 +127,7 @@ func (ev *evaluation) aside(a Aside, why string) bool {
 // ralph or by a pointer to another file.
 func (ev *evaluation) gone(g *gathered) bool {
 	last := ev.verdict.Memory.Loop
-	return last != nil && ev.decides() && !ev.stopped && g.noFile() && g.Path == last.State
+	return last != nil && ev.decides() && !ev.event.stopped && g.noFile() && g.Path == last.State
 }
 
 // lacks returns the fact whose missing file means that there is no loop: its state, or one in the path of the state.
@@ -136,7 +136,7 @@ func (ev *evaluation) lacks(state *gathered) *gathered {
 		return state
 	}
 	for _, f := range ev.program.facts {
-		if g := &ev.gotten[f.index]; ev.slots[f.sym.slot].seen && g.Status == Missing && state.Path == "" && g.noFile() {
+		if g := ev.got(f); ev.slots[f.plan.sym.slot].seen && g.Status == Missing && state.Path == "" && g.noFile() {
 			return g
 		}
 	}
@@ -147,17 +147,17 @@ func (ev *evaluation) lacks(state *gathered) *gathered {
 func (g *gathered) noFile() bool { return g.Quiet && !g.Found && g.Path != "" }
 
 // decides reports whether this event has a decision.
-func (ev *evaluation) decides() bool { return !ev.prompt() && !ev.watches() && !ev.watch }
+func (ev *evaluation) decides() bool { return !ev.event.prompt() && !ev.watches() && !ev.event.watch }
 
 // missed reports whether a fact is the state of a removed loop.
 func (ev *evaluation) missed(f *Fact) bool {
-	return ev.verdict.Loop != nil && ev.verdict.Loop.Gone && ev.program.loop.info.State == f
+	return ev.verdict.Loop != nil && ev.verdict.Loop.Gone && ev.program.head.loop.info.State == f
 }
 
 // keepLoop records in the next memory which loop the session had.
 func (ev *evaluation) keepLoop(m *Memory) (changed bool) {
 	v := ev.verdict
-	if ev.program.loop == nil || !ev.decides() || v.Idle && v.Aside != NoLoop || v.Fault != "" && v.Loop == nil {
+	if ev.program.head.loop == nil || !ev.decides() || v.Idle && v.Aside != NoLoop || v.Fault != "" && v.Loop == nil {
 		return false
 	}
 	var now *LoopInfo
@@ -175,7 +175,7 @@ func (ev *evaluation) keepLoop(m *Memory) (changed bool) {
 func (ev *evaluation) putsAway() bool {
 	return slices.ContainsFunc(ev.verdict.Parts, func(p Part) bool {
 		return slices.ContainsFunc(p.Effects, func(e Effect) bool {
-			return (e.Kind == ArchiveEffect || e.Kind == DeleteEffect) && e.Fact == ev.program.loop.info.State.Name
+			return (e.Kind == ArchiveEffect || e.Kind == DeleteEffect) && e.Fact == ev.program.head.loop.info.State.Name
 		})
 	})
 }
@@ -253,10 +253,10 @@ func (p *Program) HeadFiles() (files []string) {
 		var look func(root *cond)
 		look = func(root *cond) {
 			readBy(root, seen, func(s *symbol) {
-				if s.fact == nil || !s.fact.Source.File || s.fact.Source.Glob || len(s.fact.handed) == 0 {
+				if s.fact == nil || !s.fact.Source.File || s.fact.Source.Argument == argumentPattern || len(s.fact.plan.handed) == 0 {
 					return
 				}
-				path, problem, _ := ev.argument(s.fact.handed[0].path)
+				path, problem, _ := ev.argument(s.fact.plan.handed[0].path)
 				if problem.full == "" && !strings.HasPrefix(path, "~") && !slices.Contains(files, path) {
 					files = append(files, path)
 				}
@@ -265,10 +265,10 @@ func (p *Program) HeadFiles() (files []string) {
 				}
 			})
 		}
-		look(ev.program.when)
-		if l := ev.program.loop; l != nil {
+		look(ev.program.head.when)
+		if l := ev.program.head.loop; l != nil {
 			look(l.on)
-			look(&cond{op: leaf, operand: &operand{syms: []*symbol{l.info.State.sym}}})
+			look(&cond{op: leaf, operand: &operand{uses: uses{syms: []*symbol{l.info.State.plan.sym}}}})
 			look(l.owner)
 		}
 	})

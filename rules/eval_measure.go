@@ -14,13 +14,13 @@ const measureShare = 10
 // errors are in the trace.
 func (ev *evaluation) measure() {
 	v := ev.verdict
-	if len(ev.program.measure) == 0 || v.Idle && (!ev.looking || v.Loop == nil) || ev.prompt() {
+	if len(ev.program.head.measure) == 0 || v.Idle && (!ev.looking || v.Loop == nil) || ev.event.prompt() {
 		return
 	}
 	decided, problems := ev.meter, len(ev.problems)
 	ev.meter.limit = min(decided.limit, add(decided.spent, decided.limit/measureShare))
 	ev.meter.look = 0
-	ev.settled, ev.rendering = !ev.looking, true
+	ev.settled, ev.here.rendering = !ev.looking, true
 	defer func() {
 		if r := recover(); r != nil {
 			ev.warn(public(fmt.Sprintf("measure: %v", r)))
@@ -28,11 +28,11 @@ func (ev *evaluation) measure() {
 		spent := ev.meter.spent
 		ev.meter = decided
 		ev.meter.spent = min(spent, decided.limit)
-		ev.settled, ev.rendering, ev.at = false, false, 0
+		ev.settled, ev.here.rendering, ev.here.at = false, false, 0
 		ev.problems = ev.problems[:problems]
 	}()
 	var amounts [2]float64
-	for i, t := range ev.program.measure {
+	for i, t := range ev.program.head.measure {
 		s := ev.program.compiled(t)[0].segs[0]
 		if s.broken {
 			return
@@ -42,10 +42,10 @@ func (ev *evaluation) measure() {
 			return
 		}
 		if state != known {
-			ev.warn(sentencef("measure: %s", ev.why))
+			ev.warn(sentencef("measure: %s", ev.last.why))
 			return
 		}
-		if ev.mark != nil && !ev.clear() {
+		if ev.last.mark != nil && !ev.trace.clear() {
 			ev.warn(public("measure: it is made of something private, so it is left out"))
 			return
 		}
@@ -70,7 +70,7 @@ func (ev *evaluation) unread(s *symbol) bool {
 	case factSymbol:
 		return true
 	case askSymbol:
-		return s.fact.sym.slot >= len(ev.slots) || !ev.slots[s.fact.sym.slot].seen
+		return s.fact.plan.sym.slot >= len(ev.slots) || !ev.slots[s.fact.plan.sym.slot].seen
 	case nameSymbol:
 		return !s.info.Memory && s.name != vocab.Now
 	}

@@ -15,13 +15,13 @@ import (
 
 // remember computes the next memories of a verdict.
 func (ev *evaluation) remember() {
-	v, now := ev.verdict, ev.now
+	v, now := ev.verdict, ev.event.now
 	session, project := &v.Memory, &v.Project
 	switch {
-	case ev.prompt(), ev.watches(), ev.watch:
+	case ev.event.prompt(), ev.watches(), ev.event.watch:
 		// Nothing was decided.
 	case v.Action == Continue:
-		session.continued(v.Progress, ev.failed != "", now)
+		session.continued(v.Progress, ev.used.failed != "", now)
 		v.Session.share(ev.counted(), session.Total)
 		v.Changed = true
 	case v.Bound != "" || v.Fault != "" || v.Idle || ev.compacts():
@@ -31,7 +31,7 @@ func (ev *evaluation) remember() {
 		v.Session.Streak = 0
 		v.Changed = true
 	}
-	if session.Began.IsZero() && !now.IsZero() && !v.Idle && ev.program.table.find(vocab.SessionElapsed) != nil {
+	if session.Began.IsZero() && !now.IsZero() && !v.Idle && ev.program.machine.table.find(vocab.SessionElapsed) != nil {
 		session.Began, v.Changed = now, true
 	}
 	mine := session.say(v.Parts, ev.parts, false, session.Turn, now)
@@ -45,7 +45,7 @@ func (ev *evaluation) remember() {
 }
 
 // counted returns the names under which a session counts the continuations of the policy.
-func (ev *evaluation) counted() []string { return ev.program.counted(ev.policy) }
+func (ev *evaluation) counted() []string { return ev.program.counted(ev.event.policy) }
 
 func (p *Program) counted(policy string) []string {
 	return []string{cmp.Or(policy, p.Name), "#" + p.content()}
@@ -66,7 +66,7 @@ func (p *Program) Recount(v *Verdict, o Options) bool {
 		for _, name := range names {
 			before = max(before, session.Of[name])
 		}
-		if most := ceilings(); session.negative() || session.Streak >= most.Continuations || session.Total >= most.Total || before >= p.limits.Total {
+		if most := ceilings(); session.negative() || session.Streak >= most.Continuations || session.Total >= most.Total || before >= p.head.limits.Total {
 			return false
 		}
 		v.Memory.Total = before + 1
@@ -85,14 +85,14 @@ func (ev *evaluation) joinSession() {
 			v.Memory.Total = max(v.Memory.Total, v.Session.Of[name])
 		}
 	}
-	if latest := later(v.Memory.clock(), v.Project.clock()); !ev.now.IsZero() && latest.Sub(ev.now) > maxClockBack {
+	if latest := later(v.Memory.clock(), v.Project.clock()); !ev.event.now.IsZero() && latest.Sub(ev.event.now) > maxClockBack {
 		ev.report(sentencef("the clock is more than an hour behind %s, when the loop was continued last; until then no time passes for it", latest.UTC().Format(time.RFC3339)))
 	}
 }
 
 // loop returns the value of a name that comes from the loop memory.
 func (ev *evaluation) loop(name string) any {
-	m, now := &ev.verdict.Memory, ev.now
+	m, now := &ev.verdict.Memory, ev.event.now
 	switch name {
 	case vocab.LoopContinuations:
 		return m.Streak
@@ -113,26 +113,26 @@ func (ev *evaluation) loop(name string) any {
 
 // progress returns the fingerprint of what the policy declares as progress; ok is false if it is unknown.
 func (ev *evaluation) progress() (string, bool) {
-	if len(ev.program.progress) == 0 {
+	if len(ev.program.head.progress) == 0 {
 		return "", true
 	}
 	private := false
-	values := make([]any, len(ev.program.progress))
-	for i, c := range ev.program.progress {
+	values := make([]any, len(ev.program.head.progress))
+	for i, c := range ev.program.head.progress {
 		v, state := ev.value(c)
 		if state != known {
 			if state == broken {
-				ev.warn(sentencef("progress counts as unchanged: %s", ev.why))
+				ev.warn(sentencef("progress counts as unchanged: %s", ev.last.why))
 			}
 			return "", false
 		}
 		values[i] = v
-		private = private || ev.mark != nil
+		private = private || ev.last.mark != nil
 	}
-	at := ev.at
-	ev.at = ev.program.progress[0].last().id
+	at := ev.here.at
+	ev.here.at = ev.program.head.progress[0].last().id
 	ev.meter.write(values)
-	ev.at = at
+	ev.here.at = at
 	return fingerprint(values, private)
 }
 

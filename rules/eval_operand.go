@@ -13,18 +13,18 @@ import (
 
 // operand gathers what an operand names and evaluates it.
 func (ev *evaluation) operand(o *operand) (v any, state truth) {
-	outer := ev.at
-	ev.at = o.id // stays set when a spent budget ends the evaluation
+	outer := ev.here.at
+	ev.here.at = o.id // stays set when a spent budget ends the evaluation
 	ev.meter.charge(1)
 	if o.branch {
 		ev.ran = append(ev.ran, o)
 	}
-	if len(o.slow) > 1 {
-		ev.together(o.slow)
+	if len(o.uses.slow) > 1 {
+		ev.together(o.uses.slow)
 	}
 	private := false
 	var gap *gap // the gravest of what it names
-	for _, s := range o.syms {
+	for _, s := range o.uses.syms {
 		at := ev.need(s)
 		state = max(state, at.state)
 		private = private || at.mark != nil
@@ -33,23 +33,23 @@ func (ev *evaluation) operand(o *operand) (v any, state truth) {
 		}
 	}
 	switch {
-	case state == known && gap != nil && gap.lack == unusable && ev.trying && ev.rule.Verb == verbStop:
-		state, ev.why, ev.lack = unknown, gap.why, unusable // what is left out might make the rule true
+	case state == known && gap != nil && gap.lack == unusable && ev.here.trying && ev.here.rule.Verb == verbStop:
+		state, ev.last.why, ev.last.lack = unknown, gap.why, unusable // what is left out might make the rule true
 	case state == known:
 		if gap = cmp.Or(gap, ev.noSection(o)); gap != nil {
-			ev.gap = gap
+			ev.met.gap = gap
 		}
-		if ev.goesOut && len(o.explains) > 0 {
+		if ev.here.goesOut && len(o.explains) > 0 {
 			ev.explained = append(ev.explained, o.explains...)
 		}
 		v, state = ev.evaluate(o)
 	default:
 		ev.blame(o, state)
-		if ev.lack == withheld {
-			ev.unapproved = ev.why
+		if ev.last.lack == withheld {
+			ev.met.unapproved = ev.last.why
 		}
 	}
-	ev.at = outer
+	ev.here.at = outer
 	ev.noteOperand(o, v, state, private)
 	return v, state
 }
@@ -61,22 +61,22 @@ func (ev *evaluation) noteOperand(o *operand, v any, state truth, private bool) 
 	if private {
 		mark = ev.markOf(o, v)
 	}
-	if mark != ev.mark { // assigning a pointer costs more
-		ev.mark = mark
+	if mark != ev.last.mark { // assigning a pointer costs more
+		ev.last.mark = mark
 	}
-	if ev.step != nil && ev.at == 0 && ev.in == nil { // lets and texts evaluated inside it are shown as values
-		ev.step.Operands = append(ev.step.Operands, ev.traced(o, v, state))
+	if ev.trace.step != nil && ev.here.at == 0 && ev.here.in == nil { // lets and texts evaluated inside it are shown as values
+		ev.trace.step.Operands = append(ev.trace.step.Operands, ev.traced(o, v, state))
 	}
 }
 
 // evaluate returns the value of an operand, once everything that it names is known.
 func (ev *evaluation) evaluate(o *operand) (any, truth) {
-	if ev.flawed {
+	if ev.met.flawed {
 		if v, state, found := ev.flaw(o); found {
 			return v, state
 		}
 	}
-	if ev.full() {
+	if ev.trace.full() {
 		ev.noteInputs(o)
 	}
 	if o.direct != nil {
@@ -90,9 +90,9 @@ func (ev *evaluation) evaluate(o *operand) (any, truth) {
 // flaw reports what an operand reads and rules cannot use, or not as it is written. found says that v and state are the
 // operand's.
 func (ev *evaluation) flaw(o *operand) (v any, state truth, found bool) {
-	for i := range o.reads {
-		a := &o.reads[i]
-		g := &ev.gotten[a.fact.fact.index]
+	for i := range o.uses.reads {
+		a := &o.uses.reads[i]
+		g := ev.got(a.fact.fact)
 		if slices.ContainsFunc(a.via, func(o *operand) bool { return !slices.Contains(ev.ran, o) }) {
 			continue
 		}
@@ -102,11 +102,11 @@ func (ev *evaluation) flaw(o *operand) (v any, state truth, found bool) {
 			if v, ok := ev.asWritten(o, u); ok {
 				return v, known, true
 			}
-			ev.why, ev.lack = why, unusable
+			ev.last.why, ev.last.lack = why, unusable
 			return nil, unknown, true
 		}
 		for _, w := range g.Warnings {
-			if a.spoilt(o.props, schema.SplitPointer(w.Pointer)) {
+			if a.spoilt(o.uses.props, schema.SplitPointer(w.Pointer)) {
 				ev.reportField(a.fact.fact, w, g.violation(a.fact.fact, w))
 			}
 		}
@@ -118,7 +118,7 @@ func (ev *evaluation) flaw(o *operand) (v any, state truth, found bool) {
 func (ev *evaluation) compute(o *operand) (any, truth) {
 	prog, err := ev.program.code(o)
 	if err == nil {
-		for _, s := range o.syms {
+		for _, s := range o.uses.syms {
 			ev.names[s.key] = ev.slots[s.slot].value
 		}
 		var v any
@@ -129,21 +129,21 @@ func (ev *evaluation) compute(o *operand) (any, truth) {
 			panic(ev.meter.over)
 		}
 	}
-	ev.lack = unusable
+	ev.last.lack = unusable
 	if field := ev.absentField(o); field != "" {
-		ev.why = public(field + " is missing")
+		ev.last.why = public(field + " is missing")
 		return nil, broken
 	}
-	ev.why = sentencef("%s: %s: %s", o.snippet.pos(err.from), o.text, masked(runMessage(err.message), ev.hides(o)))
+	ev.last.why = sentencef("%s: %s: %s", o.src.snippet.pos(err.from), o.src.text, masked(runMessage(err.message), ev.hides(o)))
 	return nil, broken
 }
 
 // absentField returns a declared field that an operand reads and that is missing or null, or "". An undeclared field
 // may be misspelt: that is an error.
 func (ev *evaluation) absentField(o *operand) string {
-	for i := range o.reads {
-		a := &o.reads[i]
-		found, _, _ := at(ev.gotten[a.fact.fact.index].V, nil, a.path)
+	for i := range o.uses.reads {
+		a := &o.uses.reads[i]
+		found, _, _ := at(ev.got(a.fact.fact).V, nil, a.path)
 		if found == nil && a.fact.typ.At(a.path...) != nil {
 			return strings.Join(append([]string{a.fact.name}, a.path...), ".")
 		}
@@ -153,7 +153,7 @@ func (ev *evaluation) absentField(o *operand) string {
 
 // asWritten returns what a text shows of a field that rules cannot use: what is in the file.
 func (ev *evaluation) asWritten(o *operand, u *schema.Violation) (v any, ok bool) {
-	if !ev.rendering || o.plain == nil || !slices.Equal(o.plain.path, schema.SplitPointer(u.Pointer)) {
+	if !ev.here.rendering || o.plain == nil || !slices.Equal(o.plain.path, schema.SplitPointer(u.Pointer)) {
 		return nil, false
 	}
 	return u.Value, u.Value != nil
@@ -161,15 +161,15 @@ func (ev *evaluation) asWritten(o *operand, u *schema.Violation) (v any, ok bool
 
 // blame records the reason of the first symbol of o with this state.
 func (ev *evaluation) blame(o *operand, state truth) {
-	ev.why, ev.lack = sentence{}, ordinary
+	ev.last.why, ev.last.lack = sentence{}, ordinary
 	found := false
-	for _, s := range o.syms {
+	for _, s := range o.uses.syms {
 		at := &ev.slots[s.slot]
 		if at.state == state && !found {
-			ev.why, found = *at.why, true
+			ev.last.why, found = *at.why, true
 		}
 		if at.state != known {
-			ev.lack = max(ev.lack, at.lack)
+			ev.last.lack = max(ev.last.lack, at.lack)
 		}
 	}
 }

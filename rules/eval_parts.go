@@ -13,13 +13,13 @@ func (ev *evaluation) reportParts(prompt bool) {
 		if v.Bound != "" && (r.Verb == verbContinue || len(r.then) > 0) {
 			continue // its continuation does not happen, nor do its parts
 		}
-		if ev.noting = r.Verb == verbNote; ev.noting && v.Action == Continue && ev.wouldWait(r.text, r.notice, r.log) {
+		if ev.gathering.noting = r.Verb == verbNote; ev.gathering.noting && v.Action == Continue && ev.wouldWait(&r.says) {
 			continue
 		}
-		ev.rule = r
+		ev.here.rule = r
 		v.Parts = append(v.Parts, Part{Rule: r.Name})
 		part := &v.Parts[len(v.Parts)-1]
-		ev.quoted = false
+		ev.here.quoted = false
 		if !prompt {
 			var broken sentence
 			if part.Effects, broken = ev.effects(r); broken.full != "" {
@@ -32,19 +32,19 @@ func (ev *evaluation) reportParts(prompt bool) {
 			}
 		}
 		if r.Verb == verbNote {
-			part.Note = ev.shownText(r.text)
+			part.Note = ev.shownText(r.says.text)
 			if prompt { // it goes to the agent
 				part.Note = ev.capped(r, part.Note)
 			} else {
 				part.Note = escape.Person(part.Note)
 			}
 		}
-		part.Notice = escape.Person(ev.shownText(r.notice))
+		part.Notice = escape.Person(ev.shownText(r.says.notice))
 		part.Seen = r.Verb == verbStop && !ev.lastNotice(part.Notice)
-		part.Log = escape.Person(ev.render(r.log))
-		part.Private = ev.quoted
+		part.Log = escape.Person(ev.render(r.says.log))
+		part.Private = ev.here.quoted
 	}
-	ev.noting = false
+	ev.gathering.noting = false
 }
 
 // effects evaluates a rule's changes. broken says why the verdict cannot be followed.
@@ -71,7 +71,7 @@ func (ev *evaluation) finish() {
 		if f.when != nil {
 			holds, state, _ := ev.truth(f.when)
 			if state == broken {
-				ev.warn(sentencef("%s: %s", f.name, ev.why))
+				ev.warn(sentencef("%s: %s", f.name, ev.last.why))
 			}
 			if !holds || state != known {
 				continue
@@ -86,9 +86,9 @@ func (ev *evaluation) finish() {
 			}
 		}
 		if f.log != nil {
-			ev.quoted = false
+			ev.here.quoted = false
 			if text := ev.render(f.log); text != "" {
-				v.Finally = append(v.Finally, Effect{Kind: LogEffect, Text: text, Private: ev.quoted})
+				v.Finally = append(v.Finally, Effect{Kind: LogEffect, Text: text, Private: ev.here.quoted})
 			}
 		}
 	}

@@ -17,21 +17,21 @@ func (ev *evaluation) argument(p *path) (value string, problem sentence, quiet b
 		}
 		v, state := ev.value(s.placeholder)
 		if state != known {
-			return "", ev.why, state == unknown
+			return "", ev.last.why, state == unknown
 		}
-		private := ev.mark != nil
-		ev.quoted = ev.quoted || private
-		at := ev.at
-		ev.at = s.placeholder.last().id
+		private := ev.last.mark != nil
+		ev.here.quoted = ev.here.quoted || private
+		at := ev.here.at
+		ev.here.at = s.placeholder.last().id
 		ev.meter.print(v)
-		ev.at = at
+		ev.here.at = at
 		text := display(v)
-		if p.kind.Path || p.kind.Glob {
+		if p.kind.inProject() {
 			if why := unfit(v, text); why != "" {
 				return "", sentencef("${%s} %s", s.src, masked(why, private)), false
 			}
 		}
-		if p.kind.Glob {
+		if p.kind.Argument == argumentPattern {
 			text = escapeGlob(text, p.chars)
 		}
 		if p.guarded && b.Len() == 0 && strings.HasPrefix(text, "-") && !s.constant() {
@@ -41,11 +41,11 @@ func (ev *evaluation) argument(p *path) (value string, problem sentence, quiet b
 		b.WriteString(text)
 	}
 	value = b.String()
-	if (p.kind.Path || p.kind.Glob) && climbs(value, placeholders) {
-		return "", sentencef("the path leads out of its directory: %s", masked(cut(value, 60), ev.quoted)), false
+	if p.kind.inProject() && climbs(value, placeholders) {
+		return "", sentencef("the path leads out of its directory: %s", masked(cut(value, 60), ev.here.quoted)), false
 	}
-	if (p.kind.Path || p.kind.Glob) && len(placeholders) > 0 && !ev.program.allowsPath(value) {
-		return "", sentencef("the policy may not use the path %s", masked(cut(value, 60), ev.quoted)), false
+	if p.kind.inProject() && len(placeholders) > 0 && !ev.program.allowsPath(value) {
+		return "", sentencef("the policy may not use the path %s", masked(cut(value, 60), ev.here.quoted)), false
 	}
 	return value, sentence{}, false
 }

@@ -4,22 +4,11 @@ import "slices"
 
 // hides reports whether an operand reads anything private. The state of everything that it names is known.
 func (ev *evaluation) hides(o *operand) bool {
-	return slices.ContainsFunc(o.syms, func(s *symbol) bool { return s.slot < len(ev.slots) && o.looksInto(s, ev.slots[s.slot].mark) })
+	return slices.ContainsFunc(o.uses.syms, func(s *symbol) bool { return s.slot < len(ev.slots) && o.uses.looksInto(s, ev.slots[s.slot].mark) })
 }
 
 // markOf returns the mask of an operand's value. A boolean reveals nothing.
 func (ev *evaluation) markOf(o *operand, v any) *mask {
 	_, answer := v.(bool)
 	return secret(!answer && ev.hides(o))
-}
-
-// clear reports whether traces show private values too.
-func (ev *evaluation) clear() bool { return ev.trace == TraceClear }
-
-// show returns what the trace shows of a sentence.
-func (ev *evaluation) show(r sentence) string {
-	if ev.clear() {
-		return r.full
-	}
-	return r.shown
 }

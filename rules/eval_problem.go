@@ -39,7 +39,7 @@ func (ev *evaluation) reportEnd() {
 	v := ev.verdict
 	switch {
 	case v.Action == Continue, v.Success, v.Aside == Stopped, v.Aside == InRun: // no end, or one that was asked for
-	case v.Memory.Streak == 0 && v.Bound == "", ev.inRun, !ev.shows():
+	case v.Memory.Streak == 0 && v.Bound == "", ev.event.inRun, !ev.shows():
 	case v.Idle:
 		if v.Show = ev.lastNotice(v.Reason) || v.Show; v.Show {
 			ev.reportedBy(public(v.Reason))
@@ -78,7 +78,7 @@ func (ev *evaluation) settle() {
 // reportField reports a field that cannot be used as it is written.
 func (ev *evaluation) reportField(f *Fact, w schema.Violation, text sentence) {
 	p := problemOf(text)
-	g := &ev.gotten[f.index]
+	g := ev.got(f)
 	p.Fact, p.Field = f.Name, w.Pointer
 	if !g.masked {
 		p.File, p.Pos = g.Path, Pos{File: g.Path, Line: w.Line, Col: w.Col}
@@ -89,8 +89,8 @@ func (ev *evaluation) reportField(f *Fact, w schema.Violation, text sentence) {
 // reportFact reports a problem of a fact.
 func (ev *evaluation) reportFact(f *Fact, text sentence) {
 	p := problemOf(text)
-	p.Fact, p.File = f.Name, ev.gotten[f.index].Path
-	if ev.gotten[f.index].masked {
+	p.Fact, p.File = f.Name, ev.got(f).Path
+	if ev.got(f).masked {
 		p.File = ""
 	}
 	ev.reportProblem(p, f)
@@ -103,7 +103,7 @@ func (ev *evaluation) reportFacts() {
 		switch {
 		case g.Status == Missing && !g.Quiet, g.Status == Invalid, g.Status == Withheld:
 			ev.reportFact(f, sentencef("%s: %s", f.Name, g.sentence()))
-		case g.Status == OK && g.Problem != "" && (f.Options["lenient"] == true || f.Source.Glob):
+		case g.Status == OK && g.Problem != "" && (f.Options["lenient"] == true || f.Source.Argument == argumentPattern):
 			ev.reportFact(f, sentencef("%s: %s", f.Name, g.problem)) // each line begins with the path
 		}
 	}

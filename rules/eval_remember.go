@@ -34,12 +34,12 @@ func (ev *evaluation) toRemember(e *effect) (out Effect, skip, broken sentence) 
 	out = Effect{Kind: RememberEffect, Name: s.name}
 	value, state := ev.value(e.value)
 	if state != known {
-		return out, skip, sentencef("%s: the value is unknown: %s", e.src, ev.why)
+		return out, skip, sentencef("%s: the value is unknown: %s", e.src, ev.last.why)
 	}
-	ev.quoted = ev.mark != nil
-	ev.at = e.value.last().id
+	ev.here.quoted = ev.last.mark != nil
+	ev.here.at = e.value.last().id
 	ev.meter.copy(value)
-	ev.at = 0
+	ev.here.at = 0
 	var problem string
 	if out.Value, problem = storable(e.typ, value); problem == "" {
 		problem = misfit(s.memory.schema.Check(schema.Document{Value: out.Value}))
@@ -48,10 +48,10 @@ func (ev *evaluation) toRemember(e *effect) (out Effect, skip, broken sentence) 
 		problem = fmt.Sprintf("too large to remember (%d bytes, the limit is %d)", len(b), maxMemoryValue)
 	}
 	if problem != "" {
-		return out, skip, sentencef("%s: %s", e.src, masked(problem, ev.quoted))
+		return out, skip, sentencef("%s: %s", e.src, masked(problem, ev.here.quoted))
 	}
 	at := ev.need(s)
-	if out.Old = at.value; !ev.clear() {
+	if out.Old = at.value; !ev.trace.clear() {
 		out.Old = at.mark.masked(out.Old)
 	}
 	return out, skip, broken

@@ -29,22 +29,22 @@ type request struct {
 // request evaluates the arguments of a fact.
 func (ev *evaluation) request(f *Fact) request {
 	q := request{fact: f}
-	if ev.full() {
-		q.start = time.Since(ev.start)
+	if ev.trace.full() {
+		q.start = time.Since(ev.trace.start)
 	}
 	var quiet bool
 	q.args, q.private, q.problem, quiet = ev.arguments(f)
 	switch {
 	case q.problem.full != "":
 		q.v = Value{Status: Missing, Problem: q.problem.full, Quiet: quiet}
-	case f.Source.Argv && ev.untrusted != "": // a program would run in the project
-		q.v = Value{Status: Withheld, Problem: "is not run: " + ev.untrusted}
+	case f.Source.Argument == argumentWords && ev.event.untrusted != "": // a program would run in the project
+		q.v = Value{Status: Withheld, Problem: "is not run: " + ev.event.untrusted}
 		q.problem = public(q.v.Problem)
-	case ev.noting && f.slow():
-		if ev.notes == nil {
-			ev.notes, ev.endNotes = context.WithTimeoutCause(ev.meter.ctx, maxNoteTime, errNoteTime)
+	case ev.gathering.noting && f.slow():
+		if ev.gathering.notes == nil {
+			ev.gathering.notes, ev.gathering.endNotes = context.WithTimeoutCause(ev.meter.ctx, maxNoteTime, errNoteTime)
 		}
-		q.ctx = ev.notes
+		q.ctx = ev.gathering.notes
 	default:
 		q.ctx = ev.meter.ctx
 	}
@@ -57,8 +57,8 @@ func (ev *evaluation) ask(q *request) {
 	if q.v.Status == Missing && context.Cause(q.ctx) == errNoteTime {
 		q.v = Value{Status: Missing, Problem: errNoteTime.Error()}
 	}
-	if ev.full() {
-		q.took = time.Since(ev.start) - q.start
+	if ev.trace.full() {
+		q.took = time.Since(ev.trace.start) - q.start
 	}
 }
 
@@ -77,7 +77,7 @@ func (ev *evaluation) askBeside(q *request) {
 // together gathers facts at the same time. need finds the answers later, in the order of the rules, so that the verdict
 // does not depend on which came first.
 func (ev *evaluation) together(facts []*Fact) {
-	if !ev.overlaps || ev.settled {
+	if !ev.gathering.overlaps || ev.settled {
 		return
 	}
 	var ready []*Fact
@@ -92,7 +92,7 @@ func (ev *evaluation) together(facts []*Fact) {
 	var all sync.WaitGroup
 	for _, f := range ready {
 		q := ev.request(f)
-		ev.earlier = append(ev.earlier, &q)
+		ev.gathering.earlier = append(ev.gathering.earlier, &q)
 		if q.ctx == nil {
 			continue
 		}
@@ -103,12 +103,12 @@ func (ev *evaluation) together(facts []*Fact) {
 
 // seen reports whether a fact was gathered and used.
 func (ev *evaluation) seen(f *Fact) bool {
-	return f.sym.slot < len(ev.slots) && ev.slots[f.sym.slot].seen
+	return f.plan.sym.slot < len(ev.slots) && ev.slots[f.plan.sym.slot].seen
 }
 
 // early returns the answer for a fact that was gathered beside others, or nil.
 func (ev *evaluation) early(f *Fact) *request {
-	for _, q := range ev.earlier {
+	for _, q := range ev.gathering.earlier {
 		if q.fact == f {
 			return q
 		}
@@ -118,7 +118,7 @@ func (ev *evaluation) early(f *Fact) *request {
 
 // ready reports whether the arguments of a fact need no other slow fact that was not gathered.
 func (ev *evaluation) ready(f *Fact) bool {
-	yes := !slices.ContainsFunc(f.handed, func(a argument) bool { return a.text != nil })
+	yes := !slices.ContainsFunc(f.plan.handed, func(a argument) bool { return a.text != nil })
 	for _, seg := range f.segments() {
 		readBy(seg.placeholder, map[*symbol]bool{}, func(s *symbol) { yes = yes && (s.fact == nil || !s.fact.slow() || ev.seen(s.fact)) })
 	}
@@ -132,7 +132,7 @@ func (ev *evaluation) ahead(rules []*Rule) (n int) {
 	asks := false // a rule that may end the trying with a request for approval
 	for _, r := range rules {
 		if n++; r.when != nil && r.Unless == nil && !r.late && !(n > 1 && r.judged()) {
-			for _, f := range r.when.first().slow {
+			for _, f := range r.when.first().uses.slow {
 				// What needs approval is not gathered either if the earlier rule lacks it.
 				if !asks || f.Source.Trust != "" {
 					facts = append(facts, f)
@@ -149,12 +149,12 @@ func (ev *evaluation) ahead(rules []*Rule) (n int) {
 }
 
 // wouldWait reports whether rendering the texts of a rule may gather a slow fact.
-func (ev *evaluation) wouldWait(texts ...*text) (yes bool) {
+func (ev *evaluation) wouldWait(r *says) (yes bool) {
 	seen := map[*symbol]bool{}
 	read := func(c *cond) {
 		readBy(c, seen, func(s *symbol) { yes = yes || s.fact != nil && s.fact.slow() && !ev.seen(s.fact) })
 	}
-	for _, t := range texts {
+	for _, t := range r.all() {
 		if t == nil || !slices.ContainsFunc(ev.program.facts, (*Fact).slow) {
 			continue
 		}
@@ -187,12 +187,12 @@ func (ev *evaluation) tryNotes(late []lateNote) {
 			return l.rule.reads(func(f *Fact) bool { return f.slow() && !ev.seen(f) })
 		})
 	}
-	doubt := ev.doubt
-	ev.noting = true
+	doubt := ev.met.doubt
+	ev.gathering.noting = true
 	var facts []*Fact
 	for _, l := range late {
 		if l.rule.Unless == nil {
-			facts = append(facts, l.rule.when.first().slow...)
+			facts = append(facts, l.rule.when.first().uses.slow...)
 		}
 	}
 	ev.together(facts)
@@ -202,5 +202,5 @@ func (ev *evaluation) tryNotes(late []lateNote) {
 			ev.parts = slices.Insert(ev.parts, l.at+len(ev.parts)-before, l.rule)
 		}
 	}
-	ev.noting, ev.doubt = false, doubt
+	ev.gathering.noting, ev.met.doubt = false, doubt
 }

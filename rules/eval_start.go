@@ -58,7 +58,7 @@ func (s starting) Name(ctx context.Context, name string) any {
 
 // begin renders the files of a loop's start.
 func (ev *evaluation) begin(given map[string]any) ([]StartFile, error) {
-	l := ev.program.loop
+	l := ev.program.head.loop
 	if l == nil || len(l.start) == 0 {
 		return nil, fmt.Errorf("the policy does not define how its loop starts: it has no loop.start")
 	}
@@ -94,7 +94,7 @@ func (ev *evaluation) begin(given map[string]any) ([]StartFile, error) {
 
 // complete adds fields that have a default, and validates the object.
 func (f *StartFile) complete(fields map[string]any, order []string) error {
-	if body, ok := fields["body"]; ok && f.Fact.Source.Body {
+	if body, ok := fields["body"]; ok && f.Fact.Source.Value.Body {
 		f.Body = display(body)
 		delete(fields, "body")
 	}
@@ -125,18 +125,18 @@ func (f *StartFile) complete(fields map[string]any, order []string) error {
 // write sets a fact to what a file will contain.
 func (ev *evaluation) write(f *StartFile) {
 	value := f.Value
-	if fields, ok := value.(map[string]any); ok && f.Fact.Source.Body {
+	if fields, ok := value.(map[string]any); ok && f.Fact.Source.Value.Body {
 		with := maps.Clone(fields)
 		with["body"] = f.Body
 		value = with
 	}
 	got := ValueOf(f.Fact, value)
 	got.Path = f.Path
-	at := ev.need(f.Fact.sym) // so that it has a slot
-	ev.gotten[f.Fact.index] = gathered{Value: got, mark: f.Fact.private}
-	*at = slot{seen: true, value: got.V, mark: f.Fact.private}
-	for _, s := range ev.program.table.all() { // drop what was read before the file was written
-		if s.slot < len(ev.slots) && (s.kind == letSymbol || s.kind == askSymbol || s.kind == factSymbol && s.fact != f.Fact && len(s.fact.fixed) == 0 && !ev.written(s.fact, f)) {
+	at := ev.need(f.Fact.plan.sym) // so that it has a slot
+	*ev.got(f.Fact) = gathered{Value: got, mark: f.Fact.plan.private}
+	*at = slot{seen: true, value: got.V, mark: f.Fact.plan.private}
+	for _, s := range ev.program.machine.table.all() { // drop what was read before the file was written
+		if s.slot < len(ev.slots) && (s.kind == letSymbol || s.kind == askSymbol || s.kind == factSymbol && s.fact != f.Fact && len(s.fact.plan.fixed) == 0 && !ev.written(s.fact, f)) {
 			ev.slots[s.slot] = slot{}
 		}
 	}
@@ -144,7 +144,7 @@ func (ev *evaluation) write(f *StartFile) {
 
 // written reports whether the policy writes a fact at or above a file of its start.
 func (ev *evaluation) written(fact *Fact, f *StartFile) bool {
-	for _, s := range ev.program.loop.start {
+	for _, s := range ev.program.head.loop.start {
 		if s.fact == fact {
 			return true
 		}
@@ -174,7 +174,7 @@ func (ev *evaluation) startText(t *text, given map[string]any) (value any, ok bo
 		}
 		v, state := ev.value(s.placeholder)
 		if state != known || v == nil {
-			why := ev.why.full
+			why := ev.last.why.full
 			if state == known {
 				why = "it is empty"
 			}
@@ -212,7 +212,7 @@ func (ev *evaluation) startNames(v *template, pointer string) (names []string) {
 // startNamesOf returns the names after "start." in a placeholder.
 func startNamesOf(placeholder *cond) (names []string) {
 	placeholder.walk(func(o *operand) {
-		for _, sym := range o.syms {
+		for _, sym := range o.uses.syms {
 			if member, ok := strings.CutPrefix(sym.name, "start."); ok && sym.kind == nameSymbol {
 				names = append(names, member)
 			}

@@ -14,8 +14,8 @@ func (ev *evaluation) render(t *text) string {
 		return ""
 	}
 	parts := ev.program.compiled(t)
-	rendering, at, in := ev.rendering, ev.at, ev.in
-	ev.rendering, ev.at, ev.in = true, 0, t // stay set when a spent budget ends the evaluation
+	rendering, at, in := ev.here.rendering, ev.here.at, ev.here.in
+	ev.here.rendering, ev.here.at, ev.here.in = true, 0, t // stay set when a spent budget ends the evaluation
 	b := ev.buf[:0]
 	ev.buf = nil // a placeholder may ask a model, whose question is also a text
 	for i, whole := 0, true; whole && i < len(parts); i++ {
@@ -31,7 +31,7 @@ func (ev *evaluation) render(t *text) string {
 		}
 	}
 	ev.buf = b
-	ev.rendering, ev.at, ev.in = rendering, at, in
+	ev.here.rendering, ev.here.at, ev.here.in = rendering, at, in
 	return string(b)
 }
 
@@ -44,7 +44,7 @@ func (ev *evaluation) applies(p *passage) bool {
 		}
 		holds, state, _ := ev.truth(when)
 		if state == broken {
-			ev.warn(sentencef("a part is left out: %s", ev.why))
+			ev.warn(sentencef("a part is left out: %s", ev.last.why))
 		}
 		if !holds || state != known {
 			return false
@@ -72,9 +72,9 @@ func (ev *evaluation) passage(b []byte, segs []segment) (out []byte, whole bool)
 		default:
 			v, state := ev.value(s.placeholder)
 			if state == known {
-				ev.quoted = ev.quoted || ev.mark != nil
+				ev.here.quoted = ev.here.quoted || ev.last.mark != nil
 			} else {
-				ev.warn(sentencef("the placeholder ${%s} is unknown: %s", s.src, ev.why))
+				ev.warn(sentencef("the placeholder ${%s} is unknown: %s", s.src, ev.last.why))
 				v = "(?)"
 			}
 			ev.meter.print(v)
@@ -97,9 +97,9 @@ func (ev *evaluation) passage(b []byte, segs []segment) (out []byte, whole bool)
 
 // shownText renders a text for the agent or the user. A problem of a fact that it contains is not reported again.
 func (ev *evaluation) shownText(t *text) string {
-	ev.goesOut = true
+	ev.here.goesOut = true
 	shown := ev.render(t)
-	ev.goesOut = false
+	ev.here.goesOut = false
 	return shown
 }
 

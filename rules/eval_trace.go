@@ -7,14 +7,14 @@ import (
 
 // traced returns the trace step of an operand: its value and what it read.
 func (ev *evaluation) traced(o *operand, v any, state truth) OperandStep {
-	t := OperandStep{Text: o.shown}
+	t := OperandStep{Text: o.src.shown}
 	if state == known {
-		if is, ok := v.(bool); ok && o.negated {
+		if is, ok := v.(bool); ok && o.src.negated {
 			v = !is
 		}
-		t.Value = ev.shown(v, ev.mark)
+		t.Value = ev.trace.shown(v, ev.last.mark)
 	} else {
-		t.Unknown, t.Problem = true, ev.show(ev.why)
+		t.Unknown, t.Problem = true, ev.trace.show(ev.last.why)
 	}
 	ev.traceReads(o, &t)
 	return t
@@ -22,12 +22,12 @@ func (ev *evaluation) traced(o *operand, v any, state truth) OperandStep {
 
 // traceReads records what an operand read.
 func (ev *evaluation) traceReads(o *operand, t *OperandStep) {
-	for i := range o.reads {
-		a := &o.reads[i]
+	for i := range o.uses.reads {
+		a := &o.uses.reads[i]
 		if a.name == "" {
 			continue
 		}
-		v := &ev.gotten[a.fact.fact.index]
+		v := ev.got(a.fact.fact)
 		r := Read{Name: a.name}
 		if v.Status != OK {
 			r.State = string(v.Status)
@@ -35,19 +35,19 @@ func (ev *evaluation) traceReads(o *operand, t *OperandStep) {
 			r.State = "unusable"
 		} else {
 			found, mark, _ := at(v.V, v.mark, a.path)
-			r.Value = ev.shown(found, mark)
+			r.Value = ev.trace.shown(found, mark)
 		}
 		t.Reads = append(t.Reads, r)
 	}
-	for _, s := range o.syms {
-		if s.kind == factSymbol && slices.ContainsFunc(o.reads, func(a access) bool { return a.fact == s && a.name != "" }) ||
+	for _, s := range o.uses.syms {
+		if s.kind == factSymbol && slices.ContainsFunc(o.uses.reads, func(a access) bool { return a.fact == s && a.name != "" }) ||
 			s.kind == nameSymbol && s.info.called() {
 			continue
 		}
 		r := Read{Name: s.name}
 		switch state := ev.slots[s.slot].state; state {
 		case known:
-			r.Value = ev.shown(ev.slots[s.slot].value, ev.slots[s.slot].mark)
+			r.Value = ev.trace.shown(ev.slots[s.slot].value, ev.slots[s.slot].mark)
 		case unknown:
 			r.State = "unknown"
 		case broken:
@@ -59,30 +59,22 @@ func (ev *evaluation) traceReads(o *operand, t *OperandStep) {
 		return
 	}
 	o.sides.once.Do(func() {
-		ev.program.mu.Lock()
-		defer ev.program.mu.Unlock()
-		o.sides.parts = ev.program.compiler.parts(o)
+		ev.program.machine.mu.Lock()
+		defer ev.program.machine.mu.Unlock()
+		o.sides.parts = ev.program.machine.compiler.parts(o)
 	})
 	// What only the trace shows has its own budget: it must not change the verdict.
 	meter := ev.meter
-	ev.meter, ev.meter.answers = ev.scratch, meter.answers
-	defer func() { ev.meter, ev.scratch = meter, ev.meter }()
+	ev.meter, ev.meter.answers = ev.trace.scratch, meter.answers
+	defer func() { ev.meter, ev.trace.scratch = meter, ev.meter }()
 	for _, p := range o.sides.parts {
-		for _, s := range o.syms {
+		for _, s := range o.uses.syms {
 			ev.names[s.key] = ev.slots[s.slot].value
 		}
 		if v, err := run(&ev.vm, p.prog, ev.names); err == nil {
-			t.Reads = append(t.Reads, Read{Name: p.text, Value: ev.shown(v, ev.markOf(o, v))})
+			t.Reads = append(t.Reads, Read{Name: p.text, Value: ev.trace.shown(v, ev.markOf(o, v))})
 		}
 	}
-}
-
-// shown truncates a value for a trace. Of private strings, lists and objects it shows only the size.
-func (ev *evaluation) shown(v any, mark *mask) any {
-	if ev.clear() {
-		mark = nil
-	}
-	return short(mark.masked(v))
 }
 
 // at follows a static path as far as it exists. mark is the mask of v, of that of found.

@@ -44,7 +44,7 @@ func (ev *evaluation) truth(c *cond) (holds bool, state truth, by *operand) {
 		}
 		b, ok := v.(bool)
 		if !ok {
-			ev.why = public(fmt.Sprintf("%s: %s must be true or false; got %s", c.operand.pos(), c.operand.text, kindOf(v)))
+			ev.last.why = public(fmt.Sprintf("%s: %s must be true or false; got %s", c.operand.src.pos(), c.operand.src.text, kindOf(v)))
 			return false, broken, c.operand
 		}
 		return b, known, c.operand
@@ -72,13 +72,13 @@ func (ev *evaluation) truth(c *cond) (holds bool, state truth, by *operand) {
 			}
 			continue
 		}
-		of = max(of, ev.lack)
+		of = max(of, ev.last.lack)
 		if state > worst {
-			worst, why = state, ev.why
+			worst, why = state, ev.last.why
 		}
 	}
 	if worst != known {
-		ev.why, ev.lack = why, of
+		ev.last.why, ev.last.lack = why, of
 		return false, worst, c.last()
 	}
 	return c.op == and, known, c.last()
@@ -100,7 +100,7 @@ func (ev *evaluation) value(c *cond) (any, truth) {
 		return ev.value(c.kids[2])
 	}
 	holds, state, _ := ev.truth(c)
-	ev.mark = nil
+	ev.last.mark = nil
 	return holds, state
 }
 
@@ -120,13 +120,13 @@ func (ev *evaluation) fetch(s *symbol) *slot {
 	var v any
 	var state truth
 	var mark *mask
-	outer := ev.gap
-	ev.gap = nil
+	outer := ev.met.gap
+	ev.met.gap = nil
 	switch at := &ev.slots[s.slot]; {
 	case at.busy: // possible only for a cycle that Load missed
-		state, ev.why = broken, public(s.name+" depends on itself")
+		state, ev.last.why = broken, public(s.name+" depends on itself")
 	case ev.settled && ev.unread(s):
-		state, ev.why, ev.lack = unknown, public(s.name+" was not read for the decision"), ordinary
+		state, ev.last.why, ev.last.lack = unknown, public(s.name+" was not read for the decision"), ordinary
 	default:
 		at.busy = true
 		v, mark, state = ev.find(s)
@@ -134,8 +134,8 @@ func (ev *evaluation) fetch(s *symbol) *slot {
 	at := &ev.slots[s.slot] // the slots may have moved
 	at.mark = mark
 	ev.settleSlot(at, v, state)
-	ev.gap = outer
-	ev.read = ev.read || mark != nil
+	ev.met.gap = outer
+	ev.met.read = ev.met.read || mark != nil
 	return at
 }
 
@@ -144,11 +144,11 @@ func (ev *evaluation) settleSlot(at *slot, v any, state truth) {
 	at.seen, at.busy, at.state = true, false, state
 	if state == known {
 		at.value = v
-		at.gap = ev.gap
+		at.gap = ev.met.gap
 		return
 	}
-	why := ev.why
-	at.why, at.lack = &why, ev.lack
+	why := ev.last.why
+	at.why, at.lack = &why, ev.last.lack
 	if state == broken {
 		at.lack = max(at.lack, unusable)
 	}
@@ -163,16 +163,16 @@ func (ev *evaluation) find(s *symbol) (v any, mark *mask, state truth) {
 		v, mark = ev.recall(s)
 	case factSymbol:
 		v, state = ev.gather(s.fact)
-		mark = ev.gotten[s.fact.index].mark
+		mark = ev.got(s.fact).mark
 	case letSymbol:
 		v, state = ev.value(s.let.root)
-		mark = ev.mark
+		mark = ev.last.mark
 	case nameSymbol:
 		v, state = ev.name(s)
 		mark = s.info.mark
 	case askSymbol:
-		if of := ev.need(s.fact.sym); of.state != known && of.lack == withheld {
-			ev.why, ev.lack = *of.why, withheld
+		if of := ev.need(s.fact.plan.sym); of.state != known && of.lack == withheld {
+			ev.last.why, ev.last.lack = *of.why, withheld
 			return nil, nil, unknown
 		}
 		v, mark = ev.asked(s)

@@ -63,7 +63,7 @@ func ValueOf(f *Fact, v any) Value {
 		return Value{Status: Missing, Problem: "is nil", Quiet: true}
 	}
 	body, hasBody := any(nil), false
-	if fields, ok := plain.(map[string]any); ok && f.Source.Body {
+	if fields, ok := plain.(map[string]any); ok && f.Source.Value.Body {
 		if body, hasBody = fields["body"]; !hasBody {
 			body = ""
 		}
@@ -72,10 +72,10 @@ func ValueOf(f *Fact, v any) Value {
 	}
 	var r schema.Result
 	switch {
-	case f.Schema != nil && f.Source.Around == nil:
+	case f.Schema != nil && f.Source.Value.Around == nil:
 		r = f.Schema.Check(schema.Document{Value: plain})
-	case f.sym != nil && f.sym.typ != nil:
-		r = f.sym.typ.Check(schema.Document{Value: zeroed(f.sym.typ, plain)})
+	case f.plan.sym != nil && f.plan.sym.typ != nil:
+		r = f.plan.sym.typ.Check(schema.Document{Value: zeroed(f.plan.sym.typ, plain)})
 	default:
 		r = new(schema.Schema).Check(schema.Document{Value: plain})
 	}

@@ -84,7 +84,7 @@ rules:
 	fmt.Println(v.Action, v.Reason)
 	for _, part := range v.Parts {
 		for _, e := range part.Effects {
-			fmt.Println(e.Verb, e.Value)
+			fmt.Println(e.Name, e.Value)
 		}
 	}
 	// Output:

@@ -23,7 +23,7 @@ import (
 func TestNothingPublicPanics(t *testing.T) {
 	funcs := map[string]any{
 		"rules.Check": rules.Check, "rules.Diff": rules.Diff, "rules.Load": rules.Load, "rules.LoadBytes": rules.LoadBytes, "rules.PolicySchema": rules.PolicySchema,
-		"rules.Sources": rules.Sources, "rules.ValueOf": rules.ValueOf, "rules.Values": rules.Values,
+		"rules.SourceKinds": rules.SourceKinds, "rules.ValueOf": rules.ValueOf, "rules.Values": rules.Values,
 		"schema.Compile": schema.Compile, "schema.FromValue": schema.FromValue, "schema.ParseJSON": schema.ParseJSON, "schema.PointerOf": schema.PointerOf[any],
 		"schema.Shipped": schema.Shipped, "schema.ShippedNames": schema.ShippedNames, "schema.SplitPointer": schema.SplitPointer,
 	}
@@ -31,13 +31,13 @@ func TestNothingPublicPanics(t *testing.T) {
 		new(rules.Action), rules.Aside(""), rules.Budget{}, rules.Capabilities{}, &rules.Comparison{}, rules.Config{}, rules.Side{}, rules.Diagnostic{}, rules.Diagnostics{},
 		rules.Difference{}, &rules.Effect{}, rules.EffectDecl{}, rules.EffectKind(""), &rules.Fact{}, rules.FactRead{}, rules.Fault(""), rules.File{}, rules.Function{}, rules.Input{},
 		rules.Limit{}, rules.Limits{}, rules.LoadLimits{}, &rules.Loop{}, &rules.LoopInfo{}, &rules.Measure{}, &rules.Memory{}, rules.OperandStep{}, rules.Options{}, rules.Outcome(""), rules.Outline{}, rules.Part{}, rules.Pos{}, rules.Problem{},
-		&rules.Program{}, rules.Read{}, rules.Related{}, &rules.Rule{}, rules.Said{}, rules.Severity(0), rules.SourceKind{}, rules.SourceOption{}, rules.StartFile{}, rules.Status(""), rules.Step{},
+		&rules.Program{}, rules.Read{}, rules.Related{}, &rules.Rule{}, rules.Said{}, rules.Severity(0), rules.SourceKind{}, rules.SourceOption{}, rules.SourceValue{}, rules.StartFile{}, rules.Status(""), rules.Step{},
 		&rules.Trace{}, rules.TraceLevel(0), &rules.Unless{}, rules.Use{}, rules.Uses{}, rules.Value{}, &rules.Verdict{}, &rules.Witness{}, (*rules.Facts)(nil), (*rules.ConcurrentFacts)(nil),
 		&schema.CompileError{}, schema.Document{}, schema.Kind(0), schema.Result{}, &schema.Schema{}, &schema.SyntaxError{}, &schema.Schema{}, schema.Violation{}, schema.Widening{},
 	}
 	// What is silent gives an empty answer to nothing: an empty list, the zero value.
 	silent := map[string]bool{}
-	for _, name := range strings.Fields(`rules.Diff rules.PolicySchema rules.Sources rules.Values schema.PointerOf schema.Shipped schema.ShippedNames schema.SplitPointer`) {
+	for _, name := range strings.Fields(`rules.Diff rules.PolicySchema rules.SourceKinds rules.Values schema.PointerOf schema.Shipped schema.ShippedNames schema.SplitPointer`) {
 		silent[name] = true
 	}
 	called := map[string]bool{}

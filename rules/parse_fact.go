@@ -73,7 +73,7 @@ func (p *parser) fact(name, n *yamltree.Node) (factDecl, bool) {
 	if f.inline != nil && f.schema == nil {
 		p.errorf(f.inline, "inline", "add schema, so that the names of its fields are known", "inline needs a schema")
 	}
-	if f.kind.Returns && f.schema == nil {
+	if f.kind.Value.Returns && f.schema == nil {
 		p.errorf(name, "fact-returns", "add returns: {properties: {done: {type: boolean}}, required: [done]}", "the fact %q needs returns, the schema of the answer", name.Value)
 		return f, false
 	}
@@ -82,7 +82,7 @@ func (p *parser) fact(name, n *yamltree.Node) (factDecl, bool) {
 			p.warnf(name, "fact-option", "add "+o.Needs[word]+": NAME", "the fact %q needs %s: %s: %s has no default", name.Value, o.Needs[word], o.Name, word)
 		}
 	}
-	return f, f.kind.Given || len(f.args) > 0
+	return f, f.kind.given() || len(f.args) > 0
 }
 
 // option reads an option that only this kind of source has.
@@ -135,9 +135,9 @@ func wordsHelp(n *yamltree.Node) string {
 // arguments reads the arguments of a source.
 func (p *parser) arguments(k SourceKind, n *yamltree.Node) []*yamltree.Node {
 	switch {
-	case k.Given: // its schema
+	case k.given(): // its schema
 		return nil
-	case !k.Argv:
+	case k.Argument != argumentWords:
 		if t := p.scalar(n, "the argument of "+k.Name); t != nil {
 			if len(k.Words) > 0 {
 				p.word(t, k.Name, k.Words)

@@ -58,7 +58,7 @@ func newLoading(ctx context.Context, cfg Config) *loading {
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	return &loading{ctx: ctx, cfg: cfg, kinds: slices.Concat(Sources(), cfg.Sources), limits: cfg.Limits.filled()}
+	return &loading{ctx: ctx, cfg: cfg, kinds: slices.Concat(SourceKinds(), cfg.Sources), limits: cfg.Limits.filled()}
 }
 
 // again returns a copy of the call with nothing spent.
@@ -69,8 +69,8 @@ func (l *loading) again(ctx context.Context) *loading {
 // events returns all events that the policy may list.
 func (l *loading) events() []string { return slices.Concat(vocab.Events(), l.cfg.Events) }
 
-// verb returns the declaration of an effect of the embedding program.
-func (l *loading) verb(name string) *EffectDecl {
+// effect returns the declaration of an effect of the embedding program.
+func (l *loading) effect(name string) *EffectDecl {
 	for i := range l.cfg.Effects {
 		if l.cfg.Effects[i].Name == name {
 			return &l.cfg.Effects[i]

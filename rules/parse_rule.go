@@ -73,7 +73,7 @@ func (p *parser) unless(n *yamltree.Node) *Unless {
 	return u
 }
 
-// effectKeys returns the keys of an effect, including the verbs of the embedding program.
+// effectKeys returns the keys of an effect, including those of the embedding program.
 func (l *loading) effectKeys() form.Keys {
 	ks := form.EffectKeys()
 	for _, e := range l.cfg.Effects {
@@ -90,7 +90,7 @@ func isEffect(name string) bool { return form.EffectKeys().Has(name) && name != 
 func (p *parser) effect(n *yamltree.Node) (effectDecl, bool) {
 	var e effectDecl
 	ks := p.load.effectKeys()
-	if n.Kind == yamltree.Map && n.Get("run") != nil && p.load.verb("run") == nil {
+	if n.Kind == yamltree.Map && n.Get("run") != nil && p.load.effect("run") == nil {
 		return p.run(n)
 	}
 	if n.Kind != yamltree.Map || len(n.Fields) != 1 {
@@ -115,7 +115,7 @@ func (p *parser) effect(n *yamltree.Node) (effectDecl, bool) {
 		case PruneEffect:
 			e, ok = p.prune(v)
 		default:
-			e.kind, e.verb, e.node = VerbEffect, p.load.verb(k.Value), v
+			e.kind, e.own, e.node = OwnEffect, p.load.effect(k.Value), v
 		}
 		e.at = k.Start
 	})
@@ -161,7 +161,7 @@ func (p *parser) assignment(n *yamltree.Node, what string) *yamltree.Node {
 
 // runKind returns the source of a program that an effect runs, for approvals.
 func runKind() SourceKind {
-	return SourceKind{Name: "run", Doc: "A program that an effect runs.", Argv: true, Trust: "runs a program", Timeout: runTimeout}
+	return SourceKind{Name: "run", Doc: "A program that an effect runs.", Argument: argumentWords, Trust: "runs a program", Timeout: runTimeout}
 }
 
 func (p *parser) run(n *yamltree.Node) (effectDecl, bool) {

@@ -118,8 +118,8 @@ type ruleDecl struct {
 type effectDecl struct {
 	at     yamltree.Pos // of its key
 	kind   EffectKind
-	node   *yamltree.Node // set, remember: the assignment; delete, archive: the fact; verb: its arguments
-	verb   *EffectDecl    // of the embedding program
+	node   *yamltree.Node // set, remember: the assignment; delete, archive: the fact; own: its arguments
+	own    *EffectDecl    // of the embedding program
 	glob   *yamltree.Node
 	older  time.Duration
 	args   []*yamltree.Node // run

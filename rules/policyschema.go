@@ -15,7 +15,7 @@ type jsonSchema = map[string]any
 // nil means ralph's own.
 func PolicySchema(sources []SourceKind) []byte {
 	if sources == nil {
-		sources = Sources()
+		sources = SourceKinds()
 	}
 	p := objectSchema(form.PolicyKeys(), sources)
 	p["required"] = []string{"ralph"}
@@ -158,7 +158,7 @@ func shapeSchema(s form.Shape, sources []SourceKind) jsonSchema {
 func (s SourceKind) jsonSchema(sources []SourceKind) jsonSchema {
 	o := objectSchema(s.keys(), sources)
 	required := []string{s.Name}
-	if s.Returns {
+	if s.Value.Returns {
 		required = append(required, s.schemaKey())
 	}
 	o["required"] = required

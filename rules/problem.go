@@ -14,11 +14,3 @@ type Problem struct {
 
 // String returns the text.
 func (p Problem) String() string { return p.Text }
-
-// Masked returns the text as logs show it.
-func (p Problem) Masked() string {
-	if p.Private {
-		return sizeOnly(p.Text)
-	}
-	return p.Text
-}

@@ -82,7 +82,7 @@ func TestSourcesPage(t *testing.T) {
 	p.Text("Each fact has one source. The first key names it and holds its argument; the other keys are options. "+
 		"[Facts and sources](../policy.md#facts-and-sources) explains how facts are read, and [limits](limits.md) lists how large they can be. "+
 		"Every fact except an `input` also takes %s; see [every fact](policy-keys.md#every-fact).", reference.Code(form.FactOptionKeys().Names()...))
-	for _, s := range Sources() {
+	for _, s := range SourceKinds() {
 		p.Section(2, s.Name)
 		p.Text("%s", s.Doc+" "+strings.Join(traits(s), " "))
 		rows := keyRows(t, slices.Concat(form.Keys{{Name: s.Name, Shape: s.argument(), Doc: argumentDoc(s)}}, s.options()))
@@ -101,9 +101,9 @@ func TestSourcesPage(t *testing.T) {
 			rows[1][1] = "one of " + reference.Code(s.Words...)
 		}
 		p.Table(rows...)
-		value := s.Value
-		if s.Around != nil {
-			value = s.Around(nil)
+		value := s.Value.Type
+		if s.Value.Around != nil {
+			value = s.Value.Around(nil)
 		}
 		if fields, list := fieldsOf(value); fields != nil {
 			what := "The value has these fields:"
@@ -332,15 +332,15 @@ func (n *nameInfo) words() string {
 
 func argumentDoc(s SourceKind) string {
 	switch {
-	case s.Given:
+	case s.given():
 		return "JSON Schema of the value, without a default at its root."
-	case s.Argv:
+	case s.Argument == argumentWords:
 		return "Program and arguments."
-	case s.Glob:
+	case s.Argument == argumentPattern:
 		return "Pattern of the files. A value in a placeholder is taken literally."
 	case s.File:
 		return "The file. A value in a placeholder is taken literally."
-	case s.Path:
+	case s.Argument == argumentPath:
 		return "File or folder. A value in a placeholder is taken literally."
 	case len(s.Words) > 0:
 		return "Host that keeps the list."

@@ -26,7 +26,7 @@ func TestRunDefaults(t *testing.T) {
 		got := defaults{Fresh: p.Run.Fresh, Iteration: p.Run.Iteration}
 		if agent := p.Run.Agent; agent != nil {
 			got.Args = agent.Args
-			if agent.Source.Trust == "" || !agent.Source.Argv || agent.Pos.Line != 2 {
+			if agent.Source.Trust == "" || agent.Source.Argument != "words" || agent.Pos.Line != 2 {
 				t.Errorf("%s: the agent is %+v", run, agent)
 			}
 		}

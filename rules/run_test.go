@@ -115,12 +115,12 @@ func TestCovers(t *testing.T) {
 	}
 }
 
-// A program's own verb named run replaces ralph's.
+// A program's own effect named run replaces ralph's.
 func TestRunOfTheirOwn(t *testing.T) {
 	cfg := rules.Config{Effects: []rules.EffectDecl{{Name: "run", Doc: "Runs a job."}}}
 	p := loadWith(t, policy(running("run: {job: 'n${s.n}'}")), cfg)
 	v := (&world{facts: map[string]rules.Value{"s": is(object{"n": 3})}}).eval(p)
-	want := []rules.Effect{{Kind: rules.VerbEffect, Verb: "run", Value: map[string]any{"job": "n3"}}}
+	want := []rules.Effect{{Kind: rules.OwnEffect, Name: "run", Value: map[string]any{"job": "n3"}}}
 	if diff := cmp.Diff(want, v.Parts[0].Effects); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -123,7 +123,7 @@ const (
 	PruneEffect    EffectKind = "prune"    // remove old files that match a pattern
 	RunEffect      EffectKind = "run"      // run a program
 	LogEffect      EffectKind = "log"      // only in finally: write a log line
-	VerbEffect     EffectKind = "verb"     // a verb of the embedding program
+	OwnEffect      EffectKind = "own"      // an effect of the embedding program
 )
 
 // Effect is one change, evaluated and ready to be made.
@@ -135,14 +135,13 @@ type Effect struct {
 	Version string        `json:"version,omitempty"`    // the version that the decision read
 	Path    []any         `json:"path,omitempty"`       // set: the path in the document, string keys and int indexes
 	Old     any           `json:"old,omitempty"`        // set, remember: the current value
-	Value   any           `json:"new,omitempty"`        // set, remember: the new value; verb: the arguments
+	Value   any           `json:"new,omitempty"`        // set, remember: the new value; own: the arguments
 	Glob    string        `json:"glob,omitempty"`       // prune
 	Older   time.Duration `json:"older_ns,omitempty"`   // prune
-	Name    string        `json:"name,omitempty"`       // remember: the value of the memory
+	Name    string        `json:"name,omitempty"`       // remember: the value of the memory; own: its name
 	Text    string        `json:"text,omitempty"`       // log
 	Args    []string      `json:"args,omitempty"`       // run: the program and its arguments
 	Timeout time.Duration `json:"timeout_ns,omitempty"` // run; 0 means the default
-	Verb    string        `json:"verb,omitempty"`       // verb: its name
 	To      string        `json:"to,omitempty"`         // archive: the new path, in the record of an applied decision
 	Create  bool          `json:"create,omitempty"`     // set: the file is missing; create it with the fact's default
 	Private bool          `json:"private,omitempty"`    // its path, values, pattern or text contain what traces do not show

@@ -40,7 +40,7 @@ var (
 func (r *Runner) runAgent(ctx context.Context, n int, inv Invocation, cmd Command) (res Result, e exit, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	most := max(min(r.plan.Iteration, r.over().Sub(r.now())), time.Second)
+	most := max(min(r.plan.Iteration, r.over().Sub(r.clock.now())), time.Second)
 	timed, stop := context.WithTimeoutCause(ctx, most, errTime)
 	defer stop()
 
@@ -53,7 +53,7 @@ func (r *Runner) runAgent(ctx context.Context, n int, inv Invocation, cmd Comman
 	if err != nil {
 		return Result{}, exit{}, err
 	}
-	res = res.within(r.now())
+	res = res.within(r.clock.now())
 	switch cause := context.Cause(timed); {
 	case fatal != "":
 		res.Outcome = fatal
@@ -88,8 +88,8 @@ func (r *Runner) runProgram(ctx context.Context, cancel context.CancelCauseFunc,
 		}
 	}}
 	stderr := &tail{max: maxStderr}
-	spools := [2]*spool{r.directory.output(n, "out"), r.directory.output(n, "err")}
-	start := r.now()
+	spools := [2]*spool{r.out.directory.output(n, "out"), r.out.directory.output(n, "err")}
+	start := r.clock.now()
 	env := slices.Concat(r.env, cmd.Env) // if a name occurs twice, the last value counts
 	c := process.Command{
 		Args: cmd.Args, Dir: r.plan.Root, Env: env, Stdin: strings.NewReader(cmd.Stdin), Mark: r.mark(), Grace: grace,

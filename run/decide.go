@@ -21,7 +21,7 @@ func (r *Runner) firstPrompt(ctx context.Context) error {
 	v, err := r.loop.Look(ctx, r.event())
 	switch {
 	case ctx.Err() != nil:
-		return r.interrupted(ctx)
+		return r.user.interrupted(ctx)
 	case err != nil:
 		return endf(Failed, "%v", err)
 	case v.Aside != "" && v.Aside != rules.NoLoop, v.Fault == rules.FaultMemory:
@@ -68,7 +68,7 @@ func (r *Runner) ask(ctx context.Context, ev host.Event) error {
 	d := r.loop.Preview(ctx, ev)
 	d, err := r.loop.Apply(ctx, d)
 	if ctx.Err() != nil {
-		return r.interrupted(ctx) // evaluate again when the run is resumed
+		return r.user.interrupted(ctx) // evaluate again when the run is resumed
 	}
 	v, p := d.Verdict, &r.progress
 	said := Event{Kind: VerdictMade, Iteration: p.Iterations, Action: v.Action.String(), Rule: v.Rule, Notices: d.Notices}
@@ -122,7 +122,7 @@ func (m memories) Load(ctx context.Context, keys ...loop.Key) ([]loop.Entry, err
 	for i, k := range keys {
 		switch out[i].Key = k; {
 		case k.Project:
-			shared, err := m.r.project.Load(ctx, k)
+			shared, err := m.r.kept.project.Load(ctx, k)
 			if err == nil && len(shared) != 1 {
 				err = fmt.Errorf("Store.Load returned %d entries for a key", len(shared))
 			}
@@ -142,7 +142,7 @@ func (m memories) Load(ctx context.Context, keys ...loop.Key) ([]loop.Entry, err
 func (m memories) Save(ctx context.Context, entries ...loop.Entry) error {
 	for _, e := range entries {
 		if e.Key.Project {
-			if err := m.r.project.Save(ctx, e); err != nil {
+			if err := m.r.kept.project.Save(ctx, e); err != nil {
 				return err
 			}
 		}

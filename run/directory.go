@@ -46,7 +46,7 @@ func (r *Runner) openDirectory() error {
 	if err != nil {
 		return fmt.Errorf("the directory of the run cannot be used: %w", err)
 	}
-	r.directory = d
+	r.out.directory = d
 	return nil
 }
 

@@ -7,7 +7,7 @@
 // [Adapter].
 //
 // A run builds its own loop from the policy, because it keeps the loop's memory with the run: a verdict and the count
-// of its iteration are saved in one step. [WithLoop] adds options to that loop, such as sources, verbs and trust.
+// of its iteration are saved in one step. [WithLoop] adds options to that loop, such as sources, effects and trust.
 //
 // Start with [New] and [Runner.Run]. Package runtest tests your own adapters.
 package run

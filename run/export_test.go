@@ -4,12 +4,15 @@ import "time"
 
 // Hasty waits a millisecond where a run waits for better times.
 func Hasty() Option {
-	return func(r *Runner) error { r.backoff = func(int) time.Duration { return time.Millisecond }; return nil }
+	return func(r *Runner) error {
+		r.clock.backoff = func(int) time.Duration { return time.Millisecond }
+		return nil
+	}
 }
 
 // Clock returns a run with this clock.
 func Clock(now func() time.Time) Option {
-	return func(r *Runner) error { r.now = now; return nil }
+	return func(r *Runner) error { r.clock.now = now; return nil }
 }
 
 // Within is within.

@@ -74,7 +74,7 @@ func WithLimits(l Limits) Option {
 		if l.Iterations < 0 || l.Elapsed < 0 || l.Tokens < 0 || l.Cost < 0 {
 			return errors.New("a limit of a run must not be negative")
 		}
-		r.plan.Limits, r.limits = l, l
+		r.plan.Limits, r.resumed.limits = l, l
 		return nil
 	}
 }
@@ -108,7 +108,7 @@ func WithState(dir string) Option {
 		if dir == "" {
 			return errors.New("the state directory of the run is empty")
 		}
-		r.disk = store.Open(dir)
+		r.kept.disk = store.Open(dir)
 		return nil
 	}
 }
@@ -120,7 +120,7 @@ func WithLoop(opts ...loop.Option) Option {
 
 // WithProject sets the store for memory that loops of a project share. The default is in memory.
 func WithProject(s loop.Store) Option {
-	return set(func(r *Runner) { r.project = s })
+	return set(func(r *Runner) { r.kept.project = s })
 }
 
 // WithEnv sets the environment of the agent, each NAME=VALUE. The default is the environment of the process.
@@ -131,7 +131,7 @@ func WithEnv(env []string) Option {
 // WithInterrupt sets a channel that ends the run after the current iteration once it is closed. A done context ends
 // that iteration, too.
 func WithInterrupt(c <-chan struct{}) Option {
-	return set(func(r *Runner) { r.interrupt = c })
+	return set(func(r *Runner) { r.user.interrupt = c })
 }
 
 // Control is what the user wants a run to do. The zero value is to continue.
@@ -146,7 +146,7 @@ const (
 
 // WithControl sets a function that the run calls before each iteration, and every second while it waits.
 func WithControl(ask func() Control) Option {
-	return set(func(r *Runner) { r.control = ask })
+	return set(func(r *Runner) { r.user.control = ask })
 }
 
 // Resume continues the run with this ID, which [WithState] kept. It keeps its command line, limits and prompt; options
@@ -156,7 +156,7 @@ func Resume(id string) Option {
 		if id == "" {
 			return errors.New("the run to resume has no id")
 		}
-		r.resume = id
+		r.resumed.id = id
 		return nil
 	}
 }

@@ -14,7 +14,7 @@ const (
 
 // prune removes old runs of the project. It is best effort: the next run tries again.
 func (r *Runner) prune() {
-	all, _ := List(r.disk.Dir(), r.plan.Home)
+	all, _ := List(r.kept.disk.Dir(), r.plan.Home)
 	project, err := os.OpenRoot(r.plan.Home)
 	if err != nil {
 		return
@@ -31,11 +31,11 @@ func (r *Runner) prune() {
 			continue
 		}
 		left -= size(runs, info.ID)
-		if left >= 0 && r.now().Sub(info.Latest) < maxAge {
+		if left >= 0 && r.clock.now().Sub(info.Latest) < maxAge {
 			continue
 		}
 		if runs.RemoveAll(info.ID) == nil { // remove it first, so that an incomplete removal is found again
-			_ = r.disk.RemoveRun(info.ID)
+			_ = r.kept.disk.RemoveRun(info.ID)
 		}
 	}
 }

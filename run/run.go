@@ -23,25 +23,49 @@ import (
 type Runner struct {
 	used    atomic.Bool
 	adapter Adapter
-	program *rules.Program
 	name    string // of the policy
 	loop    *loop.Loop
 	plan    plan
-	now     func() time.Time
-	backoff func(n int) time.Duration // before retry n, from 1
 
-	disk        *store.Store
-	project     loop.Store
 	loopOptions []loop.Option
 	env         []string
-	interrupt   <-chan struct{}
-	control     func() Control
-	resume      string
-	limits      Limits // from the options; a resumed run replaces zero fields
+	kept        kept
+	resumed     resumption
+	user        user
 
-	progress  progress
-	counted   time.Time // until when progress has the time that this process lived
-	directory *directory
+	clock    clock
+	progress progress
+	out      outlet
+}
+
+// kept is where a run keeps itself, and what loops of its project share.
+type kept struct {
+	disk    *store.Store // nil: nothing is kept
+	project loop.Store
+}
+
+// resumption is the run to resume, and what its options change.
+type resumption struct {
+	id     string // "": it is a new run
+	limits Limits // zero fields are those of the run
+}
+
+// user is how a user ends or pauses a run.
+type user struct {
+	interrupt <-chan struct{}
+	control   func() Control
+}
+
+// clock is the time of a run.
+type clock struct {
+	now     func() time.Time
+	backoff func(n int) time.Duration // before retry n, from 1
+	counted time.Time                 // until when progress has the time that this process lived
+}
+
+// outlet is where the events of a run go.
+type outlet struct {
+	directory *directory // nil: none
 	emit      func(Event)
 }
 
@@ -71,7 +95,10 @@ func New(p *rules.Program, a Adapter, opts ...Option) (*Runner, error) {
 	case a == nil || a.Name() == "":
 		return nil, errors.New("there is no adapter, or it has no name")
 	}
-	r := &Runner{adapter: a, program: p, name: p.Name, now: time.Now, project: loop.InMemory(), control: func() Control { return GoOn }, backoff: backoff}
+	r := &Runner{
+		adapter: a, name: p.Name, kept: kept{project: loop.InMemory()}, user: user{control: func() Control { return GoOn }},
+		clock: clock{now: time.Now, backoff: backoff},
+	}
 	for _, o := range opts {
 		if o == nil {
 			return nil, errors.New("an option of the run is nil")
@@ -80,7 +107,7 @@ func New(p *rules.Program, a Adapter, opts ...Option) (*Runner, error) {
 			return nil, err
 		}
 	}
-	if r.project == nil || r.control == nil {
+	if r.kept.project == nil || r.user.control == nil {
 		return nil, errors.New("the project's store of the run or its control is nil")
 	}
 	if r.env == nil {
@@ -99,7 +126,7 @@ func New(p *rules.Program, a Adapter, opts ...Option) (*Runner, error) {
 
 // prepare completes the plan, or reads the plan of the run to resume.
 func (r *Runner) prepare(p *rules.Program) error {
-	if r.resume != "" {
+	if r.resumed.id != "" {
 		return r.recall()
 	}
 	pl := &r.plan
@@ -123,7 +150,7 @@ func (r *Runner) prepare(p *rules.Program) error {
 		}
 	}
 	pl.Policy, pl.Client = r.name, r.adapter.Name()
-	pl.Started = r.now()
+	pl.Started = r.clock.now()
 	pl.ID = newID(pl.Started)
 	if pl.Iteration == 0 {
 		pl.Iteration = DefaultIteration
@@ -200,7 +227,7 @@ func (r *Runner) Run(ctx context.Context) iter.Seq[Event] {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		watched := true
-		r.emit = func(ev Event) {
+		r.out.emit = func(ev Event) {
 			if watched && !yield(ev) {
 				watched = false
 				cancel()
@@ -226,7 +253,7 @@ func endf(end End, format string, args ...any) *ended {
 }
 
 func (r *Runner) run(ctx context.Context) {
-	r.counted = r.now()
+	r.clock.counted = r.clock.now()
 	release, err := r.begin(ctx)
 	if release != nil {
 		defer release()
@@ -240,14 +267,14 @@ func (r *Runner) run(ctx context.Context) {
 	}
 	last := Event{Kind: RunEnd, Ended: e.end, Rule: e.rule, Limit: e.limit, Why: e.why, Resets: e.resets, Totals: r.totals()}
 	if release == nil { // the kept run belongs to the process that holds its lock
-		last.V, last.Time, last.Run = 1, r.now(), r.plan.ID
-		r.emit(last)
+		last.V, last.Time, last.Run = 1, r.clock.now(), r.plan.ID
+		r.out.emit(last)
 		return
 	}
 	r.progress.End = e.end
 	_ = r.say(last)
-	if r.directory != nil {
-		r.directory.close()
+	if r.out.directory != nil {
+		r.out.directory.close()
 	}
 }
 
@@ -255,13 +282,13 @@ func (r *Runner) run(ctx context.Context) {
 // lock.
 func (r *Runner) begin(ctx context.Context) (release func(), err error) {
 	release = func() {}
-	if r.disk != nil {
+	if r.kept.disk != nil {
 		if release, err = r.hold(ctx); err != nil {
 			return nil, err
 		}
 	}
 	kind := RunStart
-	if r.resume != "" {
+	if r.resumed.id != "" {
 		kind = RunResume
 		if err := r.recall(); err != nil {
 			release()
@@ -269,7 +296,7 @@ func (r *Runner) begin(ctx context.Context) (release func(), err error) {
 		}
 		process.Leftovers(r.progress.Agent, r.mark(), grace) // a previous process of this run was killed
 	}
-	if r.disk != nil {
+	if r.kept.disk != nil {
 		if err := r.openDirectory(); err != nil {
 			return release, err
 		}
@@ -290,7 +317,7 @@ func (r *Runner) step(ctx context.Context) error {
 	case iterating: // killed during an iteration
 		return r.lost()
 	case deciding:
-		if r.control() == Leave { // the policy may have stopped its loops too, and would report that instead
+		if r.user.control() == Leave { // the policy may have stopped its loops too, and would report that instead
 			return errStopped()
 		}
 		if err := r.waitWhilePaused(ctx); err != nil {
@@ -386,7 +413,7 @@ func (r *Runner) ready(ctx context.Context) error {
 	if err := r.waitWhilePaused(ctx); err != nil {
 		return err
 	}
-	if err := r.interrupted(ctx); err != nil {
+	if err := r.user.interrupted(ctx); err != nil {
 		return err
 	}
 	t, l := r.totals(), r.plan.Limits
@@ -413,9 +440,9 @@ func reached(limit, format string, args ...any) *ended {
 func errStopped() error { return endf(Cancelled, "the run was stopped") }
 
 // interrupted returns an error if the user wants the run to end.
-func (r *Runner) interrupted(ctx context.Context) error {
+func (u *user) interrupted(ctx context.Context) error {
 	select {
-	case <-r.interrupt:
+	case <-u.interrupt:
 		return endf(Cancelled, "the run was interrupted")
 	default:
 	}
@@ -424,7 +451,7 @@ func (r *Runner) interrupted(ctx context.Context) error {
 		return endf(Cancelled, "the run was interrupted")
 	case cause != nil:
 		return endf(Cancelled, "the run was interrupted: %v", cause)
-	case r.control() == Leave:
+	case u.control() == Leave:
 		return errStopped()
 	}
 	return nil
@@ -432,8 +459,10 @@ func (r *Runner) interrupted(ctx context.Context) error {
 
 func (r *Runner) totals() Totals {
 	p := r.progress
-	return Totals{Iterations: p.Iterations, Tokens: p.Tokens, Cost: p.Cost, Elapsed: p.Elapsed + max(0, r.now().Sub(r.counted)), Outcomes: p.Outcomes}
+	return Totals{Iterations: p.Iterations, Tokens: p.Tokens, Cost: p.Cost, Elapsed: p.Elapsed + max(0, r.clock.now().Sub(r.clock.counted)), Outcomes: p.Outcomes}
 }
 
 // over returns when the time of the run is over, if this process lives until then.
-func (r *Runner) over() time.Time { return r.now().Add(r.plan.Limits.Elapsed - r.totals().Elapsed) }
+func (r *Runner) over() time.Time {
+	return r.clock.now().Add(r.plan.Limits.Elapsed - r.totals().Elapsed)
+}

@@ -27,7 +27,7 @@ func (r *Runner) wait(ctx context.Context, until time.Time, why string) error {
 	if err := r.say(Event{Kind: Waiting, Iteration: r.progress.Iterations, Until: &until, Why: why}); err != nil {
 		return err
 	}
-	for left := until.Sub(r.now()); left > 0; left = until.Sub(r.now()) {
+	for left := until.Sub(r.clock.now()); left > 0; left = until.Sub(r.clock.now()) {
 		if err := r.tick(ctx, min(left, poll)); err != nil {
 			return err
 		}
@@ -44,10 +44,10 @@ func (r *Runner) tick(ctx context.Context, d time.Duration) error {
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-	case <-r.interrupt:
+	case <-r.user.interrupt:
 	case <-ctx.Done():
 	}
-	return r.interrupted(ctx)
+	return r.user.interrupted(ctx)
 }
 
 // waitAfterFailure waits before the agent is started again: until a rate limit resets, or with growing delays if the
@@ -55,7 +55,7 @@ func (r *Runner) tick(ctx context.Context, d time.Duration) error {
 func (r *Runner) waitAfterFailure(ctx context.Context) error {
 	p := &r.progress
 	if p.Limited == 0 {
-		return r.wait(ctx, r.now().Add(r.backoff(p.Crashes)), "the agent failed")
+		return r.wait(ctx, r.clock.now().Add(r.clock.backoff(p.Crashes)), "the agent failed")
 	}
 	at := p.ResetsAt
 	if at.After(r.over()) {
@@ -63,7 +63,7 @@ func (r *Runner) waitAfterFailure(ctx context.Context) error {
 		e.resets = &at
 		return e
 	}
-	if least := r.now().Add(r.backoff(p.Limited)); at.Before(least) { // even if the client reports an earlier reset
+	if least := r.clock.now().Add(r.clock.backoff(p.Limited)); at.Before(least) { // even if the client reports an earlier reset
 		at = least
 	}
 	return r.wait(ctx, at, "the rate limit of the client is reached")
@@ -71,7 +71,7 @@ func (r *Runner) waitAfterFailure(ctx context.Context) error {
 
 // waitWhilePaused waits until the user resumes the run, or its time is over.
 func (r *Runner) waitWhilePaused(ctx context.Context) error {
-	for said := false; r.control() == Pause && r.over().After(r.now()); said = true {
+	for said := false; r.user.control() == Pause && r.over().After(r.clock.now()); said = true {
 		if !said {
 			if err := r.say(Event{Kind: Waiting, Iteration: r.progress.Iterations, Why: "loops are paused in this project; run `ralph resume` in another terminal to continue"}); err != nil {
 				return err

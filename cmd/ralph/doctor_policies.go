@@ -123,7 +123,7 @@ func (x *examination) examine(ctx context.Context, e examined, where string) {
 // inputs returns the names of the facts that a program must provide.
 func inputs(p *rules.Program) (names []string) {
 	for _, f := range p.Facts() {
-		if f.Source.Given {
+		if f.Source.Argument == "schema" {
 			names = append(names, f.Name)
 		}
 	}

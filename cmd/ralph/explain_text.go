@@ -191,8 +191,8 @@ func effectText(e rules.Effect) string {
 		return fmt.Sprintf("prune %s older than %s", e.Glob, e.Older)
 	case rules.LogEffect:
 		return "log"
-	case rules.VerbEffect:
-		return e.Verb
+	case rules.OwnEffect:
+		return e.Name
 	case rules.RunEffect:
 		return "run " + shellwords.Line(e.Args)
 	case rules.RememberEffect:

@@ -21,15 +21,20 @@ type runFlags struct {
 	policy, prompt, until string
 	client                string
 	goOn                  bool
-	max                   int
-	budget                []string
-	elapsed, iteration    time.Duration
+	limits                limitFlags
+	iteration             time.Duration
 	resume                string
 	list                  bool
 	worktree, merge       bool
 	format                string
 	set                   []string
 	changed               func(flag string) bool // whether the user set it
+}
+
+type limitFlags struct {
+	max     int
+	budget  []string
+	elapsed time.Duration
 }
 
 // Limits on the heap: a run takes hours, and the agent needs the memory.
@@ -85,9 +90,9 @@ func (a *app) runCommand() *cobra.Command {
 	fl.StringVar(&f.until, "until", "", "end with success once the agent's last message has this `text` alone on a line; prompts ask for it")
 	fl.StringVar(&f.client, "client", "", "read the output of the client of this `name` (default: by the program): "+strings.Join(clientNames(), ", "))
 	fl.BoolVar(&f.goOn, "continue", false, "continue the client's session in each iteration, instead of a fresh context")
-	fl.IntVar(&f.max, "max", 0, "end the run after this many iterations (default "+strconv.Itoa(run.DefaultIterations)+")")
-	fl.StringArrayVar(&f.budget, "budget", nil, "end the run after this `amount` of money, such as 5usd, or of tokens, such as 500k or 2M, if the client reports it; may be repeated")
-	durationVar(fl, &f.elapsed, "for", 0, "end the run after this `duration`, such as 8h or 2d (default "+amount.Time(run.DefaultElapsed)+")")
+	fl.IntVar(&f.limits.max, "max", 0, "end the run after this many iterations (default "+strconv.Itoa(run.DefaultIterations)+")")
+	fl.StringArrayVar(&f.limits.budget, "budget", nil, "end the run after this `amount` of money, such as 5usd, or of tokens, such as 500k or 2M, if the client reports it; may be repeated")
+	durationVar(fl, &f.limits.elapsed, "for", 0, "end the run after this `duration`, such as 8h or 2d (default "+amount.Time(run.DefaultElapsed)+")")
 	durationVar(fl, &f.iteration, "iteration", 0, "end an iteration after this `duration` (default "+amount.Time(run.DefaultIteration)+")")
 	fl.StringVar(&f.resume, "resume", "", "continue the run of this `id`, or the latest one")
 	fl.Lookup("resume").NoOptDefVal = project.Latest
@@ -119,12 +124,12 @@ func (f runFlags) exclusive(args []string) error {
 	return nil
 }
 
-// limits returns the limits in the flags.
-func (f runFlags) limits() (l run.Limits, err error) {
+// read returns the limits in the flags.
+func (f limitFlags) read(changed func(flag string) bool) (l run.Limits, err error) {
 	switch {
-	case f.changed("max") && f.max < 1:
+	case changed("max") && f.max < 1:
 		return l, fmt.Errorf("--max must be a number of iterations from 1; got %d", f.max)
-	case f.changed("for") && f.elapsed <= 0:
+	case changed("for") && f.elapsed <= 0:
 		return l, fmt.Errorf("--for must be a duration such as 8h or 2d; got %s", f.elapsed)
 	}
 	l.Iterations, l.Elapsed = f.max, f.elapsed

@@ -16,7 +16,7 @@ func (a *app) begin(ctx context.Context, p *project.Project, f runFlags, args []
 	interrupt := make(chan struct{})
 	q := project.RunRequest{Set: f.set, Until: f.until, Agent: args, Client: f.client, Worktree: f.worktree, Merge: f.merge, Resume: f.resume, Interrupt: interrupt}
 	var err error
-	if q.Limits, err = f.limits(); err != nil {
+	if q.Limits, err = f.limits.read(f.changed); err != nil {
 		return err
 	}
 	if q.Prompt, err = a.runPrompt(p.Dir(), f.prompt); err != nil {

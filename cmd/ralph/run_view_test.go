@@ -16,9 +16,9 @@ func TestRunViewOnATerminal(t *testing.T) {
 	start := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	ticks, notes := make(chan time.Time), make(chan string)
 	var out strings.Builder
-	v := &runView{out: withOutlet(&screen{to: &out}, nil), errs: &out, max: 5, bounds: "it ends after 5", tick: ticks, notes: notes}
+	v := &runView{out: withOutlet(&screen{to: &out}, nil), errs: &out, max: 5, bounds: "it ends after 5", feed: feed{tick: ticks, notes: notes}}
 	v.live = func() int { // it becomes narrow
-		if v.at.Before(start.Add(20 * time.Second)) {
+		if v.seen.at.Before(start.Add(20 * time.Second)) {
 			return 100
 		}
 		return 44

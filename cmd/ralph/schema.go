@@ -14,7 +14,7 @@ import (
 func (a *app) schemaSource(name string) ([]byte, error) {
 	switch name {
 	case "policy":
-		return rules.PolicySchema(append(rules.Sources(), a.language().Sources...)), nil
+		return rules.PolicySchema(append(rules.SourceKinds(), a.language().Sources...)), nil
 	case "test":
 		return policytest.Schema(), nil
 	}

@@ -34,10 +34,10 @@ type services map[string]service
 
 // Kind types the facts, so that a misspelt field is an error when a policy is loaded.
 func (services) Kind() rules.SourceKind {
-	return rules.SourceKind{Name: "service", Doc: "A service that runs.", Value: &schema.Schema{Kind: schema.Object, Fields: map[string]*schema.Schema{
+	return rules.SourceKind{Name: "service", Doc: "A service that runs.", Value: rules.SourceValue{Type: &schema.Schema{Kind: schema.Object, Fields: map[string]*schema.Schema{
 		"version": {Kind: schema.String},
 		"healthy": {Kind: schema.Bool},
-	}}}
+	}}}}
 }
 
 func (s services) Gather(_ context.Context, q loop.Query) rules.Value {
@@ -60,12 +60,12 @@ func page(_ context.Context, e rules.Effect) error {
 	return nil
 }
 
-// A program adds a source, a function, an event and a verb to the language.
+// A program adds a source, a function, an event and an effect to the language.
 func Example_language() {
 	ctx := context.Background()
 	l, diags := loop.Load(ctx, deploy, "deploy.yaml",
 		loop.WithSource(services{"api": {Version: "2.1.0"}}),
-		loop.WithVerb(rules.EffectDecl{Name: "page", Doc: "Pages a team."}, page),
+		loop.WithEffect(rules.EffectDecl{Name: "page", Doc: "Pages a team."}, page),
 		loop.WithConfig(rules.Config{
 			Events:    []string{"Deploy"},
 			Functions: []rules.Function{{Name: "major", Doc: "The major version.", Func: major}},

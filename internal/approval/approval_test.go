@@ -39,7 +39,7 @@ func project(t *testing.T, files map[string]string) string {
 
 // runs is a fact as the policy writes it: a word with a placeholder is not known.
 func runs(args ...string) *rules.Fact {
-	f := &rules.Fact{Name: "run", Source: rules.SourceKind{Name: "exec", Argv: true, Trust: "runs a program"}, Args: args}
+	f := &rules.Fact{Name: "run", Source: rules.SourceKind{Name: "exec", Argument: "words", Trust: "runs a program"}, Args: args}
 	for _, arg := range args {
 		if strings.Contains(arg, "${path}") || strings.Contains(arg, "${value}") {
 			arg = ""

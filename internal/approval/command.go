@@ -217,7 +217,7 @@ func Program(root, name string) (string, error) {
 // argv returns the words of a command line, "" for each that is not known before the start. started says that Args are
 // those of a start.
 func argv(f *rules.Fact, started bool) []string {
-	if f.Source.Trust == "" || !f.Source.Argv || len(f.Args) == 0 {
+	if f.Source.Trust == "" || f.Source.Argument != "words" || len(f.Args) == 0 {
 		return nil
 	}
 	words := slices.Clone(f.Args)

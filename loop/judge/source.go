@@ -28,7 +28,7 @@ const (
 // it. [rules.Value.Meta] has the model, and the tokens as input_tokens and output_tokens. Keys and addresses come from
 // the environment.
 func Source() loop.Source {
-	kinds := rules.Sources()
+	kinds := rules.SourceKinds()
 	return source{kinds[slices.IndexFunc(kinds, func(k rules.SourceKind) bool { return k.Name == "judge" })]}
 }
 

@@ -24,7 +24,7 @@ func Source(t *testing.T, src loop.Source, q loop.Query) {
 			t.Error("the kind has no doc, which the schema of policies shows")
 		}
 		again := src.Kind()
-		kind.Around, kind.Derive, again.Around, again.Derive = nil, nil, nil, nil // functions do not compare
+		kind.Value.Around, kind.Value.Derive, again.Value.Around, again.Value.Derive = nil, nil, nil, nil // functions do not compare
 		if !reflect.DeepEqual(again, kind) {
 			t.Errorf("the kind was\n%+v\nand is\n%+v", kind, again)
 		}
@@ -75,7 +75,7 @@ func fits(t *testing.T, kind rules.SourceKind, q loop.Query, v rules.Value) {
 	for _, u := range v.Unusable {
 		t.Errorf("the value does not fit the fact: %s %s", u.Pointer, u.Message)
 	}
-	if kind.Body {
+	if kind.Value.Body {
 		fields, _ := v.V.(map[string]any)
 		if _, ok := fields["body"].(string); !ok {
 			t.Error("the kind has a body, and the value has no text of that name")

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/ralph-sdk/ralph/internal/recorded"
+	"github.com/ralph-sdk/ralph/internal/inputs"
 	"github.com/ralph-sdk/ralph/internal/vocab"
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/rules"
@@ -22,7 +22,7 @@ type past struct {
 // Fact returns what the record has of a fact. Fields that it lacks look missing; check finds them afterwards, among all
 // that was read.
 func (w *past) Fact(_ context.Context, decl *rules.Fact, args []string) rules.Value {
-	read, ok := recorded.Gathered(w.record, decl.Name)
+	read, ok := inputs.Gathered(w.record, decl.Name)
 	arguments, _ := decl.Split(args)
 	switch {
 	case !ok:
@@ -30,12 +30,12 @@ func (w *past) Fact(_ context.Context, decl *rules.Fact, args []string) rules.Va
 		return rules.Value{Status: rules.Missing, Quiet: true, Problem: "it is not in the log"}
 	case read.Source != decl.Source.Name:
 		w.miss("the fact %s came from %s then, and comes from %s now", decl.Name, read.Source, decl.Source.Name)
-	case decl.Source.Path && read.Path != "" && len(arguments) > 0 &&
+	case (decl.Source.Argument == "path" || decl.Source.Argument == "pattern") && read.Path != "" && len(arguments) > 0 &&
 		path.Clean(arguments[0]) != path.Clean(read.Path):
 		w.miss("the fact %s was read from %s then, and is read from %s now", decl.Name, read.Path, arguments[0])
 	}
 	v := rules.Value{Status: read.Status, Problem: read.Problem, Path: read.Path, Version: "then", Quiet: !read.Unusable, Found: read.Status != rules.Missing}
-	if age, ok := recorded.Known(w.record, "age("+decl.Name+")"); ok {
+	if age, ok := inputs.Known(w.record, "age("+decl.Name+")"); ok {
 		if d, err := time.ParseDuration(age.(string)); err == nil {
 			v.ModTime = w.record.Time.Add(-d)
 		}
@@ -44,7 +44,7 @@ func (w *past) Fact(_ context.Context, decl *rules.Fact, args []string) rules.Va
 		v.Version = "" // of no file, which an effect could create
 	}
 	if v.Status == rules.OK {
-		v.V = value(decl, recorded.Document(w.record, decl.Name))
+		v.V = value(decl, inputs.Document(w.record, decl.Name))
 	}
 	return v
 }
@@ -52,12 +52,12 @@ func (w *past) Fact(_ context.Context, decl *rules.Fact, args []string) rules.Va
 // value returns a value of a record in the types that rules expect.
 func value(decl *rules.Fact, doc any) any {
 	if doc == nil {
-		doc = decl.Source.Value.Zero()
+		doc = decl.Source.Value.Type.Zero()
 	}
 	if doc == nil {
 		doc = map[string]any{}
 	}
-	if decl.Source.Glob {
+	if decl.Source.Argument == "pattern" {
 		files, _ := doc.([]any)
 		for _, f := range files {
 			if fields, ok := f.(map[string]any); ok {
@@ -68,7 +68,7 @@ func value(decl *rules.Fact, doc any) any {
 		}
 		return files
 	}
-	if decl.Schema != nil && decl.Source.Around == nil {
+	if decl.Schema != nil && decl.Source.Value.Around == nil {
 		return decl.Schema.Check(schema.Document{Value: doc}).Value
 	}
 	return doc
@@ -96,7 +96,7 @@ func (w *past) Name(_ context.Context, name string) any {
 	if v := ofRecord(w.record, name); v != nil {
 		return v
 	}
-	v, _ := recorded.Known(w.record, name)
+	v, _ := inputs.Known(w.record, name)
 	text, _ := v.(string)
 	entry, _ := vocab.Find(name)
 	switch entry.Zero.(type) {
@@ -141,11 +141,11 @@ func (w *past) options(p *rules.Program) rules.Options {
 	o := rules.Options{Event: r.Event, Time: r.Time, Trace: rules.TraceFull}
 	values := map[string]any{}
 	for name := range p.Memory {
-		if v, ok := recorded.Known(r, "memory."+name); ok { // otherwise check reports whether it is read now
+		if v, ok := inputs.Known(r, "memory."+name); ok { // otherwise check reports whether it is read now
 			values[name] = v
 		}
 	}
-	o.Memory, o.Project = recorded.Memories(p, rules.Said{At: r.Time}, r.Repeated, values)
+	o.Memory, o.Project = inputs.Memories(p, rules.Said{At: r.Time}, r.Repeated, values)
 	o.Memory.Streak, o.Memory.Total, o.Memory.Progress, o.Memory.Same, o.Memory.Failures = s.Continuations, s.Total, s.Before, s.Same, s.Failed
 	if s.Continuations > 0 {
 		o.Memory.Since, o.Memory.Latest = r.Time.Add(-s.Elapsed), r.Time.Add(-s.Step)

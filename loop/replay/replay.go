@@ -17,7 +17,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ralph-sdk/ralph/internal/recorded"
+	"github.com/ralph-sdk/ralph/internal/inputs"
 	"github.com/ralph-sdk/ralph/internal/vocab"
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/rules"
@@ -103,7 +103,7 @@ func (w *past) check(p *rules.Program, v *rules.Verdict) {
 		if in.Reported && p.Gate == "first" {
 			continue
 		}
-		switch _, ok := recorded.Known(w.record, in.Name); {
+		switch _, ok := inputs.Known(w.record, in.Name); {
 		case !ok && ofRecord(w.record, in.Name) == nil:
 			w.miss("%s is not in the log", inputText(in.Name))
 		case ok && in.Cut && !in.Reported: // its private parts are read only now

@@ -23,8 +23,10 @@ type Rows struct{ DB *sql.DB }
 // Kind declares the source. The schema describes a row, and the value is a list.
 func (Rows) Kind() rules.SourceKind {
 	return rules.SourceKind{
-		Name: "query", Doc: "The rows of a SQL query; values are arguments behind it.", Argv: true, Schema: true,
-		Around: func(row *schema.Schema) *schema.Schema { return &schema.Schema{Kind: schema.Array, Elem: row} },
+		Name: "query", Doc: "The rows of a SQL query; values are arguments behind it.", Argument: "words", Schema: true,
+		Value: rules.SourceValue{
+			Around: func(row *schema.Schema) *schema.Schema { return &schema.Schema{Kind: schema.Array, Elem: row} },
+		},
 	}
 }
 

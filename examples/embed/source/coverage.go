@@ -26,14 +26,14 @@ type coverage struct{}
 // fields: a rule that asks for cover.precent is then refused at its place.
 func (coverage) Kind() rules.SourceKind {
 	return rules.SourceKind{
-		Name: "coverage",
-		Doc:  "A coverage profile of go test.",
-		Path: true,
-		Value: &schema.Schema{Kind: schema.Object, Fields: map[string]*schema.Schema{
+		Name:     "coverage",
+		Doc:      "A coverage profile of go test.",
+		Argument: "path",
+		Value: rules.SourceValue{Type: &schema.Schema{Kind: schema.Object, Fields: map[string]*schema.Schema{
 			"statements": {Kind: schema.Int},
 			"covered":    {Kind: schema.Int},
 			"percent":    {Kind: schema.Number},
-		}},
+		}}},
 	}
 }
 

@@ -34,13 +34,45 @@ type Model struct {
 	watch [][]int32
 
 	undo    []change
-	dirty   []Var // variables with conditions to check
-	isDirty []bool
+	dirty   varSet // variables with conditions to check
+	asked   question
+	scratch big.Int
+}
+
+// question is how far the search for the answer to one question is.
+type question struct {
+	steps   int
+	budget  int // limit of steps
 	guesses int // opaque choices made
 	maybe   bool
-	steps   int
-	budget  int
-	scratch big.Int
+}
+
+// varSet is a set of variables, in the order in which they were added.
+type varSet struct {
+	list []Var
+	has  []bool // by variable
+}
+
+func (s *varSet) add(v Var) {
+	if !s.has[v] {
+		s.has[v] = true
+		s.list = append(s.list, v)
+	}
+}
+
+// pop removes and returns the variable that was added last.
+func (s *varSet) pop() Var {
+	v := s.list[len(s.list)-1]
+	s.list = s.list[:len(s.list)-1]
+	s.has[v] = false
+	return v
+}
+
+func (s *varSet) clear() {
+	for _, v := range s.list {
+		s.has[v] = false
+	}
+	s.list = s.list[:0]
 }
 
 type variable struct {
@@ -84,7 +116,7 @@ func (m *Model) Int(minimum, maximum, prefer int) Var {
 
 func (m *Model) declare(v variable, minimum, maximum int) Var {
 	m.vars, m.choices = append(m.vars, v), append(m.choices, v.values)
-	m.watch, m.isDirty = append(m.watch, nil), append(m.isDirty, false)
+	m.watch, m.dirty.has = append(m.watch, nil), append(m.dirty.has, false)
 	m.numbers.declare(v.values == nil, minimum, maximum)
 	return Var(len(m.vars) - 1)
 }
@@ -152,18 +184,18 @@ func (m *Model) solve(fs []*Formula, values bool) (status Status, r *Result) {
 	}
 	base := len(m.conds)
 	m.Always(fs...)
-	m.steps, m.budget, m.maybe, m.guesses = 0, min(m.Steps, m.left), false, 0
+	m.asked = question{budget: min(m.Steps, m.left)}
 	choices, numbers := len(m.undo), m.numbers.mark()
 	status = m.search(base, m.begin(base), false)
 	switch {
-	case status == Unsat && m.maybe:
+	case status == Unsat && m.asked.maybe:
 		status = Maybe
 	case status == Sat && values:
 		r = m.capture()
 	}
 	m.back(choices, numbers)
 	m.drop(base)
-	m.left -= m.steps
+	m.left -= m.asked.steps
 	return status, r
 }
 

@@ -34,27 +34,27 @@ func (m *Model) search(from int, ok, guessing bool) Status {
 	for {
 		switch {
 		case !ok || !m.propagate():
-			m.settle()
+			m.dirty.clear()
 			return Unsat
-		case m.guesses > 0 && m.maybe:
+		case m.asked.guesses > 0 && m.asked.maybe:
 			return Unsat // one successful guess is enough
-		case m.steps > m.budget:
+		case m.asked.steps > m.asked.budget:
 			return GaveUp
 		}
 		var atom *Formula
 		if atom, from, guessing = m.choose(from, guessing); atom == nil {
-			if m.guesses > 0 {
-				m.maybe = true
+			if m.asked.guesses > 0 {
+				m.asked.maybe = true
 				return Unsat
 			}
 			return Sat
 		}
-		choices, numbers, guesses := len(m.undo), m.numbers.mark(), m.guesses
+		choices, numbers, guesses := len(m.undo), m.numbers.mark(), m.asked.guesses
 		if status := m.search(from, m.assert(atom), guessing); status != Unsat {
 			return status
 		}
 		m.back(choices, numbers)
-		m.guesses = guesses
+		m.asked.guesses = guesses
 		ok = m.assert(Not(atom))
 	}
 }
@@ -73,34 +73,22 @@ func (m *Model) back(choices, numbers int) {
 }
 
 func (m *Model) touch(v Var) {
-	if v != Zero && !m.isDirty[v] {
-		m.isDirty[v] = true
-		m.dirty = append(m.dirty, v)
+	if v != Zero {
+		m.dirty.add(v)
 	}
-}
-
-// settle clears pending work after a contradiction.
-func (m *Model) settle() {
-	for _, v := range m.dirty {
-		m.isDirty[v] = false
-	}
-	m.dirty = m.dirty[:0]
 }
 
 // propagate checks all conditions that read changed variables, until nothing changes. It reports whether all conditions
 // are still possible.
 func (m *Model) propagate() bool {
-	for len(m.dirty) > 0 {
-		v := m.dirty[len(m.dirty)-1]
-		m.dirty = m.dirty[:len(m.dirty)-1]
-		m.isDirty[v] = false
-		for _, i := range m.watch[v] {
+	for len(m.dirty.list) > 0 {
+		for _, i := range m.watch[m.dirty.pop()] {
 			if !m.done[i] && !m.require(i) {
 				return false
 			}
 		}
-		if m.steps > m.budget {
-			m.settle()
+		if m.asked.steps > m.asked.budget {
+			m.dirty.clear()
 		}
 	}
 	return true
@@ -167,7 +155,7 @@ func (m *Model) eval(f *Formula) value {
 	case some:
 		return fold(f, yes, m.eval)
 	}
-	m.steps++
+	m.asked.steps++
 	if f.op == atMost {
 		return m.numbers.value(f.v, f.w, f.c)
 	}
@@ -186,11 +174,11 @@ func (m *Model) eval(f *Formula) value {
 
 // assert makes an open atom true. It reports whether that is possible.
 func (m *Model) assert(f *Formula) bool {
-	m.steps++
+	m.asked.steps++
 	if f.op == atMost {
 		before := m.numbers.searched
 		ok := m.numbers.assert(f.v, f.w, f.c)
-		m.steps += m.numbers.searched - before
+		m.asked.steps += m.numbers.searched - before
 		return ok
 	}
 	was, left := m.choices[f.v], new(big.Int)
@@ -205,7 +193,7 @@ func (m *Model) assert(f *Formula) bool {
 	m.undo = append(m.undo, change{v: f.v, was: was})
 	m.choices[f.v] = left
 	if m.vars[f.v].opaque {
-		m.guesses++
+		m.asked.guesses++
 	}
 	m.touch(f.v)
 	return true
@@ -221,7 +209,7 @@ func (m *Model) choose(from int, guessing bool) (atom *Formula, first int, guess
 		if m.done[i] {
 			continue
 		}
-		m.steps++
+		m.asked.steps++
 		if first < 0 {
 			first = i
 		}
@@ -277,6 +265,6 @@ func (m *Model) capture() *Result {
 		m.numbers.assert(Zero, v, -x)
 		r.values[v] = x
 	}
-	m.settle()
+	m.dirty.clear()
 	return r
 }

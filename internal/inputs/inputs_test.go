@@ -1,4 +1,4 @@
-package recorded_test
+package inputs_test
 
 import (
 	"encoding/json"
@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ralph-sdk/ralph/host"
-	"github.com/ralph-sdk/ralph/internal/recorded"
+	"github.com/ralph-sdk/ralph/internal/inputs"
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/loop/looptest"
 	"github.com/ralph-sdk/ralph/rules"
@@ -63,23 +63,23 @@ rules:
 	for name, want := range map[string]any{
 		"state#/n": 2, "state#/list": []any{1, map[string]any{"a": 2.5}}, "state#/list/1/a": 2.5, "state#/list/0": 1,
 	} {
-		if got, ok := recorded.Known(&r, name); !ok || !cmp.Equal(want, got) {
+		if got, ok := inputs.Known(&r, name); !ok || !cmp.Equal(want, got) {
 			t.Errorf("%s is %v, %v; want %v", name, got, ok, want)
 		}
 	}
 	for _, name := range []string{"state#/unread", "state#/long", "state#/secret", "last_assistant_message", "state#", "nosuch"} {
-		if got, ok := recorded.Known(&r, name); ok {
+		if got, ok := inputs.Known(&r, name); ok {
 			t.Errorf("%s is known: %v", name, got)
 		}
 	}
 	want := map[string]any{"n": 2, "list": []any{1, map[string]any{"a": 2.5}}}
-	if diff := cmp.Diff(want, recorded.Document(&r, "state")); diff != "" {
+	if diff := cmp.Diff(want, inputs.Document(&r, "state")); diff != "" {
 		t.Errorf("the document (-want +got)\n%s", diff)
 	}
 	if diff := cmp.Diff(map[string]any{`said("DONE")`: false}, r.Calls); diff != "" {
 		t.Errorf("the calls (-want +got)\n%s", diff)
 	}
-	if read, ok := recorded.Gathered(&r, "state"); !ok || read.Status != rules.OK || read.Path != "state.json" {
+	if read, ok := inputs.Gathered(&r, "state"); !ok || read.Status != rules.OK || read.Path != "state.json" {
 		t.Errorf("state was gathered as %+v, %v", read, ok)
 	}
 }

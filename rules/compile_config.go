@@ -27,10 +27,12 @@ func (c *compiler) checkConfig() {
 	}
 	cfg := c.load.cfg
 	for i, k := range cfg.Sources {
-		if !isIdentifier(k.Name) || slices.ContainsFunc(append(Sources(), cfg.Sources[:i]...), func(o SourceKind) bool { return o.Name == k.Name }) {
+		if !isIdentifier(k.Name) || slices.ContainsFunc(append(SourceKinds(), cfg.Sources[:i]...), func(o SourceKind) bool { return o.Name == k.Name }) {
 			fail("the source %q cannot be added: its name is not an identifier, or is already used", k.Name)
-		} else if every := (SourceKind{Schema: true, Returns: true, Editable: true, Body: true}); slices.ContainsFunc(every.keys(), func(o form.Key) bool { return o.Name == k.Name }) {
+		} else if every := (SourceKind{Schema: true, Editable: true, Value: SourceValue{Returns: true, Body: true}}); slices.ContainsFunc(every.keys(), func(o form.Key) bool { return o.Name == k.Name }) {
 			fail("the source %q cannot be added: its name is a key of facts", k.Name)
+		} else if shapes := argumentShapes(); !slices.Contains(shapes, k.Argument) {
+			fail("the source %q cannot be added: its Argument must be one of %s; got %q", k.Name, list(shapes), k.Argument)
 		}
 	}
 	first := vocab.Events()[:3] // a program that declares one of the later events keeps it

@@ -1,6 +1,6 @@
-// Package recorded reads the values that a recorded decision used, for replays and for tests made from decisions. Start
+// Package inputs reads the values that a recorded decision used, for replays and for tests made from decisions. Start
 // with [Known].
-package recorded
+package inputs
 
 import (
 	"encoding/json"

@@ -10,95 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/expr-lang/expr/vm"
-
 	"github.com/ralph-sdk/ralph/internal/escape"
 	"github.com/ralph-sdk/ralph/internal/vocab"
 )
-
-// evaluation is the state of one Eval. It is used by one goroutine and reused.
-type evaluation struct {
-	current
-	meter     meter
-	vm        vm.VM
-	slots     []slot         // by symbol
-	gotten    []gathered     // by fact
-	names     map[string]any // values by key, for expr's machine
-	builtins  []*symbol      // names that every evaluation reads
-	parts     []*Rule        // rules with texts for the verdict
-	ran       []*operand     // of lets, evaluated where not all are
-	causes    []string       // of rules with errors, each reported once
-	problems  []reported
-	explained []*Fact // facts whose problem a shown text contains
-	latest    []*Step // of the trace: the first same of them, then the rest of the latest short one
-	buf       []byte  // for texts
-}
-
-// current is the part of an evaluation that each event resets. The memories are those of the verdict, initially as the
-// event finds them.
-type current struct {
-	program *Program
-	facts   Facts
-	verdict *Verdict
-
-	event     string    // its name
-	now       time.Time // of the event
-	busy      string    // from Options, as are the next ones
-	untrusted string
-	policy    string
-	trace     TraceLevel
-	watch     bool
-	inRun     bool
-	stopped   bool
-
-	start   time.Time // of a full trace
-	scratch meter     // for what only a full trace shows
-	rule    *Rule     // that is tried or rendered
-	at      int       // the current operand, 0 if none
-	in      *text     // the current text, outside of its placeholders
-	why     sentence  // for the latest unknown or invalid operand
-	mark    *mask     // of the latest operand's value
-	step    *Step     // where operands are traced, or nil
-	failed  string    // how the turn failed, or ""; known once a rule chose to continue, as are the next ones
-	repeats int       // latest continuations with the current progress, as far as known
-	same    int       // number of steps in the trace
-
-	overlaps bool            // facts may be gathered at the same time
-	earlier  []*request      // for facts that were gathered beside others
-	noting   bool            // a note is tried or rendered
-	notes    context.Context // for the slow facts of notes, nil before the first; endNotes ends it
-	endNotes func()
-
-	iteration int // of the run, 0 outside of one
-	tokens    int // used, where there is a limit
-	cost      float64
-
-	lack   lack // why the latest operand is unknown
-	gap    *gap // of the lists that operands read, or nil
-	flawed bool // some value of a fact cannot be used, or not as written
-	doubt  bool // something unusable may have kept a rule from deciding
-
-	unapproved sentence // why an operand was unknown, if that is because a person has not approved what it reads
-	looking    bool     // called by Look, which decides nothing
-	trying     bool     // a rule's condition is being evaluated
-	rendering  bool     // a text is being rendered: what it reads does not decide
-	settled    bool     // the verdict is final; gather no new facts
-	goesOut    bool     // the current text is for the agent or the user
-	quoted     bool     // a text contains what traces do not
-	read       bool     // anything private was read
-}
-
-// slot is the state of one symbol in an evaluation.
-type slot struct {
-	value any
-	mark  *mask
-	gap   *gap      // of a value that is known
-	why   *sentence // of a missing value
-	state truth
-	lack  lack
-	seen  bool
-	busy  bool
-}
 
 // Eval tries the rules in order and returns the verdict of the first one that decides. It never fails, never panics and
 // never returns nil: what cannot be evaluated is reported, and [Verdict.Fault] says what went wrong. Eval asks f only
@@ -114,7 +28,7 @@ func (p *Program) Eval(ctx context.Context, f Facts, o Options) *Verdict {
 
 // eval returns the verdict that decide makes.
 func (p *Program) eval(ctx context.Context, f Facts, o *Options, decide func(*evaluation)) *Verdict {
-	if p == nil || p.table == nil {
+	if p == nil || p.machine.table == nil {
 		return &Verdict{Fault: FaultRule, Reason: noPolicy, Problems: []Problem{{Text: noPolicy}}, Memory: o.Memory, Project: o.Project, Session: o.Session}
 	}
 	if o.Memory.negative() || o.Session.negative() {
@@ -130,9 +44,9 @@ func (p *Program) eval(ctx context.Context, f Facts, o *Options, decide func(*ev
 	if o.Event == "" {
 		o.Event = vocab.Stop
 	}
-	ev, ok := p.pool.Get().(*evaluation)
+	ev, ok := p.machine.pool.Get().(*evaluation)
 	if !ok {
-		n := p.table.size()
+		n := p.machine.table.size()
 		ev = &evaluation{slots: make([]slot, n, n+8), gotten: make([]gathered, len(p.facts)), latest: []*Step{}}
 		ev.names = map[string]any{meterKey: &ev.meter}
 	}
@@ -148,30 +62,30 @@ func (p *Program) eval(ctx context.Context, f Facts, o *Options, decide func(*ev
 	v.Project = o.Project
 	v.Session = o.Session
 	ev.program, ev.facts, ev.verdict = p, f, v
-	ev.event, ev.now, ev.busy, ev.untrusted, ev.policy = o.Event, o.Time, o.Busy, o.Untrusted, o.Policy
-	ev.trace, ev.watch, ev.inRun, ev.stopped = o.Trace, o.Watch, o.Run, o.Stopped
+	ev.event = event{name: o.Event, now: o.Time, busy: o.Busy, untrusted: o.Untrusted, policy: o.Policy, watch: o.Watch, inRun: o.Run, stopped: o.Stopped}
+	ev.trace.level = o.Trace
 	ev.meter.begin(ctx, o.Budget)
 	m := &v.Memory
 	// A turn without continuations needs no memory: most stops of most agents write nothing.
 	said := m.Streak > 0 || len(m.Said) > 0
 	v.Changed = m.begin(o) && said
 	v.Session.beginTurn(o)
-	ev.repeats = m.Same
-	if ev.full() {
-		ev.start, ev.scratch = time.Now(), ev.meter
+	ev.used.repeats = m.Same
+	if ev.trace.full() {
+		ev.trace.start, ev.trace.scratch = time.Now(), ev.meter
 	}
-	if p.overlaps || p.rest != nil {
+	if p.machine.overlaps || p.rest != nil {
 		c, ok := f.(ConcurrentFacts)
-		ev.overlaps = ok && c.Concurrent()
+		ev.gathering.overlaps = ok && c.Concurrent()
 	}
 	ev.run(decide)
-	if ev.endNotes != nil {
-		ev.endNotes()
+	if ev.gathering.endNotes != nil {
+		ev.gathering.endNotes()
 	}
 	ev.remember()
 	v.Cost.Steps = ev.meter.spent
-	v.Trace.Steps = ev.latest[:ev.same:ev.same]
-	if ev.full() {
+	v.Trace.Steps = ev.latest[:ev.trace.same:ev.trace.same]
+	if ev.trace.full() {
 		ev.latest = []*Step{}
 	}
 	if len(v.Parts) == 0 {
@@ -192,7 +106,7 @@ func (ev *evaluation) run(decide func(*evaluation)) {
 		*v = Verdict{Fault: FaultPanic, Pos: at, Trace: v.Trace, Memory: v.Memory, Project: v.Project, Session: v.Session, Changed: v.Changed}
 		switch {
 		case ev.meter.over == nil:
-			v.Reason, v.Private = fmt.Sprintf("internal error: %v", r), ev.read
+			v.Reason, v.Private = fmt.Sprintf("internal error: %v", r), ev.met.read
 			ev.warn(public(string(debug.Stack())))
 		case ev.meter.ctx.Err() != nil:
 			v.Fault, v.Reason = FaultContext, "the evaluation was interrupted: "+ev.meter.over.Error()
@@ -203,8 +117,8 @@ func (ev *evaluation) run(decide func(*evaluation)) {
 			}
 		}
 		problem := masked(v.Reason, v.Private)
-		if ev.trying {
-			ev.tried(ev.step, Broken, ev.show(problem), 0)
+		if ev.here.trying {
+			ev.tried(ev.trace.step, Broken, ev.trace.show(problem), 0)
 		}
 		if v.Pos.Line > 0 {
 			problem = sentencef("%s: %s%s", v.Pos, what, problem)
@@ -214,7 +128,7 @@ func (ev *evaluation) run(decide func(*evaluation)) {
 	ev.meter.charge(1) // checks the context
 	decide(ev)
 	ev.settle()
-	if ev.full() && !ev.verdict.Idle {
+	if ev.trace.full() && !ev.verdict.Idle {
 		ev.verdict.Limits = ev.limits()
 	}
 	ev.meter.look = 0
@@ -225,13 +139,13 @@ func (ev *evaluation) run(decide func(*evaluation)) {
 // place returns the current position in the policy, and what is evaluated there.
 func (ev *evaluation) place() (at Pos, what string) {
 	switch {
-	case ev.at != 0:
-		o := ev.program.operand(ev.at)
-		return o.pos(), cut(o.text, 60) + ": "
-	case ev.in != nil:
-		return ev.in.scope.file.at(ev.in.node.Start), "the text: "
-	case ev.rule != nil:
-		return ev.rule.Pos, ""
+	case ev.here.at != 0:
+		o := ev.program.operand(ev.here.at)
+		return o.src.pos(), cut(o.src.text, 60) + ": "
+	case ev.here.in != nil:
+		return ev.here.in.scope.file.at(ev.here.in.node.Start), "the text: "
+	case ev.here.rule != nil:
+		return ev.here.rule.Pos, ""
 	}
 	return Pos{}, ""
 }
@@ -252,44 +166,38 @@ func (p *Program) release(ev *evaluation) {
 	if cap(ev.buf) > maxText/8 { // do not keep one large buffer
 		ev.buf = nil
 	}
-	p.pool.Put(ev)
+	p.machine.pool.Put(ev)
 }
-
-// prompt reports whether the event is a prompt, which has no decision.
-func (ev *evaluation) prompt() bool { return ev.event == vocab.UserPromptSubmit }
 
 // own reports whether the embedding program declares the event.
 func (ev *evaluation) own() bool {
-	return slices.Contains(ev.program.compiler.load.cfg.Events, ev.event)
+	return slices.Contains(ev.program.machine.compiler.load.cfg.Events, ev.event.name)
 }
 
 // watches reports whether the event accepts no verb.
-func (ev *evaluation) watches() bool { return vocab.Watched(ev.event) && !ev.own() }
+func (ev *evaluation) watches() bool { return vocab.Watched(ev.event.name) && !ev.own() }
 
 // compacts reports whether the event is a compaction, which ends no streak unless a rule stops it.
-func (ev *evaluation) compacts() bool { return ev.event == vocab.PreCompact && !ev.own() }
+func (ev *evaluation) compacts() bool { return ev.event.name == vocab.PreCompact && !ev.own() }
 
 // mute reports whether continue and stop have no effect at this event: a prompt, an event that accepts no verb, or a
 // compaction that cannot be blocked. Blocking an automatic one can end the session in an overflow, so a policy must be
 // able to distinguish it.
 func (ev *evaluation) mute() bool {
 	switch {
-	case ev.prompt(), ev.watches(), ev.watch:
+	case ev.event.prompt(), ev.watches(), ev.event.watch:
 		return true
-	case !ev.compacts() || ev.program.table.find(nameKey(vocab.Trigger)) != nil:
+	case !ev.compacts() || ev.program.machine.table.find(nameKey(vocab.Trigger)) != nil:
 		return false
 	}
 	trigger, _ := ev.facts.Name(ev.meter.ctx, vocab.Trigger).(string)
 	return trigger != "manual"
 }
 
-// full reports whether to record operands, facts and durations.
-func (ev *evaluation) full() bool { return ev.trace > TraceShort }
-
 // decide tries the rules if the policy is for the event, and reports an end.
 func (ev *evaluation) decide() {
-	if !slices.Contains(ev.program.Events, ev.event) {
-		ev.verdict.Idle, ev.verdict.Reason = true, "the policy does not decide "+ev.event
+	if !slices.Contains(ev.program.Events, ev.event.name) {
+		ev.verdict.Idle, ev.verdict.Reason = true, "the policy does not decide "+ev.event.name
 		return
 	}
 	if ev.head() && ev.complete() {
@@ -303,13 +211,13 @@ func (ev *evaluation) tryRules() {
 	p, v := ev.program, ev.verdict
 	ev.joinSession()
 	ev.checkValues()
-	prompt, mute, watches := ev.prompt(), ev.mute(), ev.watches()
+	prompt, mute, watches := ev.event.prompt(), ev.mute(), ev.watches()
 	var chosen *Rule // the first rule that continues
 	var more []string
 	var undecided Fault // of the first rule that could have decided
 	var because sentence
 	var late []lateNote
-	all := !mute && ev.untrusted == "" && (v.Loop == nil || !v.Loop.Gone)
+	all := !mute && ev.event.untrusted == "" && (v.Loop == nil || !v.Loop.Gone)
 	asked := 0 // of the rules: what these need was gathered at the same time, as far as it can be
 rules:
 	for i, r := range p.rules {
@@ -320,13 +228,13 @@ rules:
 			late = append(late, lateNote{r, len(ev.parts)})
 			continue
 		}
-		if all && p.overlaps && i >= asked {
+		if all && p.machine.overlaps && i >= asked {
 			asked = i + ev.ahead(p.rules[i:])
 		}
 		outcome := ev.try(r)
 		fault := ev.fault(outcome)
 		if fault != "" && r.decides() {
-			ev.doubt = true
+			ev.met.doubt = true
 			if undecided == "" {
 				undecided, because = fault, ev.undecided(r)
 			}
@@ -341,9 +249,9 @@ rules:
 			if chosen == nil {
 				hollow := ev.hollow(r) // rendering reads other lists
 				v.Rule, v.Pos, v.Success = r.Name, r.Pos, r.Success && hollow == nil
-				ev.quoted = false
-				v.Reason = escape.Person(ev.render(r.text))
-				v.Private = ev.quoted
+				ev.here.quoted = false
+				v.Reason = escape.Person(ev.render(r.says.text))
+				v.Private = ev.here.quoted
 				if hollow != nil {
 					v.Reason += ", but " + hollow.full
 					v.Private = v.Private || hollow.private()
@@ -353,10 +261,10 @@ rules:
 			}
 			break rules
 		case r.Verb == verbContinue:
-			ev.unapproved = sentence{}
-			text := ev.shownText(r.text)
-			if ev.unapproved.full != "" { // the rule needs it, though its condition does not
-				ev.why, ev.lack = ev.unapproved, withheld
+			ev.met.unapproved = sentence{}
+			text := ev.shownText(r.says.text)
+			if ev.met.unapproved.full != "" { // the rule needs it, though its condition does not
+				ev.last.why, ev.last.lack = ev.met.unapproved, withheld
 				ev.endTrying(r, FaultApproval, chosen == nil)
 				break rules
 			}
@@ -389,7 +297,7 @@ rules:
 		v.Reason = "the loop's file is gone: " + v.Loop.State
 	}
 	ev.reportParts(prompt)
-	v.Success = v.Success && !ev.doubt // otherwise a rule above it might have continued
+	v.Success = v.Success && !ev.met.doubt // otherwise a rule above it might have continued
 	if v.Fault == "" && !prompt {
 		ev.finish()
 	}
@@ -401,10 +309,10 @@ rules:
 
 // undecided returns why a rule that was tried is neither true nor false.
 func (ev *evaluation) undecided(r *Rule) sentence {
-	if ev.lack == withheld {
-		return sentencef("the rule %s needs your approval: %s", r.Name, ev.why)
+	if ev.last.lack == withheld {
+		return sentencef("the rule %s needs your approval: %s", r.Name, ev.last.why)
 	}
-	return sentencef("the rule %s is undecided: %s", r.Name, ev.why)
+	return sentencef("the rule %s is undecided: %s", r.Name, ev.last.why)
 }
 
 // endTrying reports a rule that might have decided and is undecided, and makes the verdict a stop if no rule has chosen
@@ -422,7 +330,7 @@ func (ev *evaluation) endTrying(r *Rule, fault Fault, stops bool) {
 func (ev *evaluation) reportedBy(because sentence) {
 	ev.problems = slices.DeleteFunc(ev.problems, func(p reported) bool { return strings.HasSuffix(because.full, p.Text) })
 	for _, f := range ev.program.facts {
-		g := &ev.gotten[f.index]
+		g := ev.got(f)
 		what := g.sentence().full
 		if g.Status == OK {
 			what = g.Problem
@@ -438,11 +346,11 @@ func (ev *evaluation) fault(o Outcome) Fault {
 	switch {
 	case o != Broken && o != Unknown:
 		return ""
-	case ev.lack == withheld:
+	case ev.last.lack == withheld:
 		return FaultApproval
 	case o == Broken:
 		return FaultRule
-	case ev.lack == unusable:
+	case ev.last.lack == unusable:
 		return FaultFact
 	}
 	return ""
@@ -453,7 +361,7 @@ func (r *Rule) decides() bool { return r.Verb == verbContinue || r.Verb == verbS
 
 // isFor reports whether the policy applies to this event.
 func (ev *evaluation) isFor() bool {
-	when, v := ev.program.when, ev.verdict
+	when, v := ev.program.head.when, ev.verdict
 	if when == nil {
 		return true
 	}
@@ -467,7 +375,7 @@ func (ev *evaluation) isFor() bool {
 		return true
 	case v.Fault != "":
 		v.Pos = from
-		why := sentencef("the policy's own when could not be evaluated: %s", ev.why)
+		why := sentencef("the policy's own when could not be evaluated: %s", ev.last.why)
 		v.Reason, v.Private = why.full, why.private()
 		ev.reportInstead(why, true)
 	default:
@@ -480,13 +388,13 @@ func (ev *evaluation) isFor() bool {
 // try evaluates whether a rule holds.
 func (ev *evaluation) try(r *Rule) Outcome {
 	v := ev.verdict
-	ev.rule = r
+	ev.here.rule = r
 	if r.Verb == verbContinue && v.Loop != nil && v.Loop.Gone {
 		return ev.tried(nil, No, "the loop's file is gone", 0)
 	}
 	repeated := 0
 	if r.Unless != nil {
-		if repeated = r.repeated(&v.Memory, &v.Project, ev.now); repeated >= r.Unless.Times {
+		if repeated = r.repeated(&v.Memory, &v.Project, ev.event.now); repeated >= r.Unless.Times {
 			return ev.tried(nil, SteppedOver, "it was already in "+strconv.Itoa(repeated)+" verdicts", repeated)
 		}
 	}
@@ -494,12 +402,12 @@ func (ev *evaluation) try(r *Rule) Outcome {
 		return ev.tried(nil, Holds, "", repeated)
 	}
 	var s *Step
-	if ev.full() {
+	if ev.trace.full() {
 		s = &Step{}
 	}
-	ev.trying, ev.gap = true, nil
+	ev.here.trying, ev.met.gap = true, nil
 	outcome, because := ev.test(r.when, s)
-	ev.trying = false
+	ev.here.trying = false
 	if outcome == Broken && r.Verb != verbStop { // the trying ends with a stop rule, which is reported
 		ev.reportBroken(r)
 	}
@@ -509,8 +417,8 @@ func (ev *evaluation) try(r *Rule) Outcome {
 // tried adds the step of the rule to the trace: s, which has its operands, or nil. Verdicts share equal steps with the
 // latest evaluation, which saves most of their memory.
 func (ev *evaluation) tried(s *Step, o Outcome, because string, repeated int) Outcome {
-	r, n := ev.rule, ev.same
-	ev.same++
+	r, n := ev.here.rule, ev.trace.same
+	ev.trace.same++
 	if n < len(ev.latest) {
 		if old := ev.latest[n]; s == nil && old.Rule == r.Name && old.Outcome == o && old.Because == because && old.Repeated == repeated {
 			return o
@@ -527,38 +435,38 @@ func (ev *evaluation) tried(s *Step, o Outcome, because string, repeated int) Ou
 
 // test evaluates a condition. because says why it does not hold. A full trace records the operands in s.
 func (ev *evaluation) test(when *cond, s *Step) (o Outcome, because string) {
-	if ev.full() {
-		ev.step = s
-		s.Start = time.Since(ev.start)
+	if ev.trace.full() {
+		ev.trace.step = s
+		s.Start = time.Since(ev.trace.start)
 	}
 	holds, state, by := ev.truth(when)
-	if ev.full() {
-		ev.step = nil
-		s.Took = time.Since(ev.start) - s.Start
+	if ev.trace.full() {
+		ev.trace.step = nil
+		s.Took = time.Since(ev.trace.start) - s.Start
 	}
 	switch {
 	case state == broken:
-		return Broken, ev.show(ev.why)
+		return Broken, ev.trace.show(ev.last.why)
 	case state == unknown:
-		return Unknown, ev.show(ev.why)
+		return Unknown, ev.trace.show(ev.last.why)
 	case holds:
 		return Holds, ""
 	}
-	return No, by.shown
+	return No, by.src.shown
 }
 
 // reportBroken reports why a rule could not be evaluated. Rules often share an invalid field: it is reported once,
 // under the first of them.
 func (ev *evaluation) reportBroken(r *Rule) {
-	if !slices.Contains(ev.causes, ev.why.full) {
-		ev.causes = append(ev.causes, ev.why.full)
-		ev.report(sentencef("rule %s: %s", r.Name, ev.why))
+	if !slices.Contains(ev.causes, ev.last.why.full) {
+		ev.causes = append(ev.causes, ev.last.why.full)
+		ev.report(sentencef("rule %s: %s", r.Name, ev.last.why))
 	}
 }
 
 // warn records what only a trace shows.
 func (ev *evaluation) warn(message sentence) {
-	ev.verdict.Trace.Warnings = append(ev.verdict.Trace.Warnings, ev.show(message))
+	ev.verdict.Trace.Warnings = append(ev.verdict.Trace.Warnings, ev.trace.show(message))
 }
 
 // complete continues with the whole program if only its head was loaded.

@@ -22,13 +22,13 @@ func sourced(sources []loop.Source) (opts []loop.Option) {
 	return opts
 }
 
-// verb is an effect of the program.
-func verb(name string, do func(context.Context, rules.Effect) error) loop.Option {
-	return loop.WithVerb(rules.EffectDecl{Name: name, Doc: "Does " + name + "."}, do)
+// effect is an effect of the program.
+func effect(name string, do func(context.Context, rules.Effect) error) loop.Option {
+	return loop.WithEffect(rules.EffectDecl{Name: name, Doc: "Does " + name + "."}, do)
 }
 
-// verbs is a program with its own verbs.
-func verbs(t *testing.T, policy string, sources ...loop.Source) *rules.Program {
+// withEffects is a program with its own effects.
+func withEffects(t *testing.T, policy string, sources ...loop.Source) *rules.Program {
 	t.Helper()
 	cfg := loop.Config(sourced(sources)...)
 	cfg.Effects = []rules.EffectDecl{{Name: "page", Doc: "Pages."}, {Name: "post", Doc: "Posts."}}
@@ -39,7 +39,7 @@ func verbs(t *testing.T, policy string, sources ...loop.Source) *rules.Program {
 	return program
 }
 
-const verbPolicy = `
+const effectPolicy = `
 ralph: 1
 gate: all
 facts: {a: {table: a}}
@@ -56,10 +56,10 @@ rules:
     then: [{page: them}]
 `
 
-// Verbs are carried out once each, in the order of the rules, after the memory was
+// Own effects are carried out once each, in the order of the rules, after the memory was
 // saved and the facts were written, also if the decision had to be made again. What
 // fails is reported and changes no verdict.
-func TestVerbs(t *testing.T) {
+func TestOwnEffects(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		page  error
@@ -87,16 +87,16 @@ func TestVerbs(t *testing.T) {
 			}}
 			var done []string
 			carryOut := func(_ context.Context, e rules.Effect) error {
-				done = append(done, fmt.Sprintf("%s %v, a is %d, total %d", e.Verb, e.Value, src.rows["a"], s.total(t)))
+				done = append(done, fmt.Sprintf("%s %v, a is %d, total %d", e.Name, e.Value, src.rows["a"], s.total(t)))
 				switch {
-				case e.Verb != "page":
+				case e.Name != "page":
 					return nil
 				case c.panic:
 					panic("boom")
 				}
 				return c.page
 			}
-			l, err := loop.New(verbs(t, verbPolicy, src), loop.WithSource(src), loop.WithStore(s), verb("page", carryOut), verb("post", carryOut))
+			l, err := loop.New(withEffects(t, effectPolicy, src), loop.WithSource(src), loop.WithStore(s), effect("page", carryOut), effect("post", carryOut))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -117,7 +117,7 @@ func TestVerbs(t *testing.T) {
 				t.Errorf("notices (-want +got)\n%s", diff)
 			}
 			effects := d.Record(false).Effects
-			if len(effects) != 4 || effects[0].Kind != rules.VerbEffect || effects[0].Verb != "page" {
+			if len(effects) != 4 || effects[0].Kind != rules.OwnEffect || effects[0].Name != "page" {
 				t.Errorf("the record has the effects %+v", effects)
 			}
 		})
@@ -125,11 +125,11 @@ func TestVerbs(t *testing.T) {
 }
 
 // A verdict that was withdrawn has no effects.
-func TestVerbsOfNoVerdict(t *testing.T) {
+func TestEffectsOfNoVerdict(t *testing.T) {
 	src := &table{name: "table", rows: map[string]int{"a": 1}, fails: errors.New("the disk is full")}
 	done := 0
 	count := func(context.Context, rules.Effect) error { done++; return nil }
-	l, err := loop.New(verbs(t, verbPolicy, src), loop.WithSource(src), verb("page", count), verb("post", count))
+	l, err := loop.New(withEffects(t, effectPolicy, src), loop.WithSource(src), effect("page", count), effect("post", count))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,20 +138,20 @@ func TestVerbsOfNoVerdict(t *testing.T) {
 		t.Error("Preview carries out")
 	}
 	if d, err := l.Apply(t.Context(), d); err == nil || d.Continue() || done > 0 {
-		t.Errorf("it says %q, error %v, %d verbs were carried out", said(d), err, done)
+		t.Errorf("it says %q, error %v, %d effects were carried out", said(d), err, done)
 	}
 }
 
-// New reports a verb that nothing carries out, and where the policy has it.
-func TestNewNamesMissingVerbs(t *testing.T) {
+// New reports an effect that nothing carries out, and where the policy has it.
+func TestNewNamesMissingEffects(t *testing.T) {
 	src := &table{name: "table"}
-	program := verbs(t, verbPolicy, src)
+	program := withEffects(t, effectPolicy, src)
 	none := func(context.Context, rules.Effect) error { return nil }
-	_, err := loop.New(program, loop.WithSource(src), verb("page", none))
-	if err == nil || !strings.Contains(err.Error(), "p.yaml:12:9: nothing carries out post: pass a function with loop.WithVerb") {
+	_, err := loop.New(program, loop.WithSource(src), effect("page", none))
+	if err == nil || !strings.Contains(err.Error(), "p.yaml:12:9: nothing carries out post: pass a function with loop.WithEffect") {
 		t.Errorf("error %v", err)
 	}
-	if _, err := loop.New(program, loop.WithSource(src), verb("page", none), verb("post", nil)); err == nil || !strings.Contains(err.Error(), `the verb "post" needs a name and a function`) {
+	if _, err := loop.New(program, loop.WithSource(src), effect("page", none), effect("post", nil)); err == nil || !strings.Contains(err.Error(), `the effect "post" needs a name and a function`) {
 		t.Errorf("error %v", err)
 	}
 }

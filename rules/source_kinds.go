@@ -16,55 +16,79 @@ type SourceKind struct {
 	Name string // the key, such as json
 	Doc  string // one sentence, for the schema of policies
 
-	// Given says that nothing gathers the value: the program provides it by name, with [Values] or loop.WithValues, and
-	// its argument is the schema of the value. A value that is not provided is missing, which is reported.
-	Given bool
-	// Argv says that the argument is a list of words (exec) instead of one string.
-	Argv bool
-	// Path says that the argument is a path: placeholders are literal, and the path must stay below the project root.
-	// With File it may be a list of paths; the source receives those that can be evaluated, and uses the first with an
-	// existing file, otherwise the last.
-	Path bool
-	// Glob says that the argument is a pattern: glob characters in placeholders are also escaped.
-	Glob bool
-
-	// Text says that the argument is for a reader: a placeholder that cannot be evaluated becomes (?), as in all texts.
-	Text bool
+	// Argument is the shape of the argument. "" is one string, "words" a list of words (exec), and "text" a string for a
+	// reader, in which a placeholder that cannot be evaluated becomes (?), as in all texts.
+	//
+	// "path" is a path: placeholders are literal, and the path must stay below the project root. With File it may be a
+	// list of paths; the source receives those that can be evaluated, and uses the first with an existing file, otherwise
+	// the last. "pattern" is a path in which glob characters in placeholders are also escaped.
+	//
+	// "schema" says that nothing gathers the value: the program provides it by name, with [Values] or loop.WithValues, and
+	// the argument is the schema of the value. A value that is not provided is missing, which is reported.
+	Argument string
 	// Words are the valid arguments; nil means any.
 	Words []string
 
-	Schema bool // has schema, and therefore inline
-	// Returns says that it has returns, a required schema: a question whose answer costs something. With gate: all, no
-	// later rule asks it once a rule continues. Free texts of the answer are private.
-	Returns  bool
-	Editable bool           // set can change its value
-	File     bool           // it is one file of the project, which can be deleted and archived
-	Body     bool           // its value has a field body, the text below the front matter; has lenient
-	Session  bool           // it reads the host's session data, not the project
-	Value    *schema.Schema // of the value of a fact without a schema; nil is anything
+	Schema   bool // has schema, and therefore inline
+	File     bool // it is one file of the project, which can be deleted and archived
+	Editable bool // set can change its value
+	Session  bool // it reads the host's session data, not the project
+	Value    SourceValue
+
+	// Private says that its values are private: traces and logs show only their sizes, also of everything derived from
+	// them. See [Value].Private for a source with only some private values.
+	Private bool
+	// Trust is what gathering does that needs a user's approval, completing the sentence "it …": "runs a program". ""
+	// needs no approval.
+	Trust string
 
 	// Timeout is the default time limit for gathering; 0 is unknown. A source with one is slow: its facts are gathered at
 	// the same time if they are needed for sure, and those of notes last.
 	Timeout time.Duration
-
-	// Trust is what gathering does that needs a user's approval, completing the sentence "it …": "runs a program". ""
-	// needs no approval.
-	Trust string
-	// Private says that its values are private: traces and logs show only their sizes, also of everything derived from
-	// them. See [Value].Private for a source with only some private values.
-	Private bool
 	// Once says to gather it at most once an event, even if a decision is made again after a conflict.
 	Once bool
 
 	// Options are its options in addition to schema and those of every fact.
 	Options []SourceOption
+}
+
+// SourceValue is the shape of the values of a source. The zero SourceValue is anything.
+type SourceValue struct {
+	Type *schema.Schema // of the value of a fact without a schema; nil is anything
+	Body bool           // it has a field body, the text below the front matter; the fact has lenient
+
+	// Returns says that the fact has returns, a required schema: a question whose answer costs something. With gate: all,
+	// no later rule asks it once a rule continues. Free texts of the answer are private.
+	Returns bool
+
 	// Around returns the type of the value from that of the document that the schema declares, if the value contains
 	// such documents, as that of glob does. document is nil if there is no schema. If Around is nil, both are the same.
 	Around func(document *schema.Schema) *schema.Schema
 	// Derive sets fields of a value that follow from others, for tests that set only some. nil derives none.
 	Derive func(fields map[string]any)
 
-	shows *mask // which parts of its value traces and logs show; nil shows all
+	shows *mask // which parts of the value traces and logs show; nil shows all
+}
+
+// The shapes of an argument.
+const (
+	argumentWords   = "words"
+	argumentText    = "text"
+	argumentPath    = "path"
+	argumentPattern = "pattern"
+	argumentSchema  = "schema"
+)
+
+func argumentShapes() []string {
+	return []string{"", argumentWords, argumentText, argumentPath, argumentPattern, argumentSchema}
+}
+
+// given reports whether the program provides the value.
+func (s SourceKind) given() bool { return s.Argument == argumentSchema }
+
+// inProject reports whether the argument is a path or a pattern.
+func (s SourceKind) inProject() bool {
+	return s.Argument == argumentPath || s.Argument == argumentPattern
 }
 
 // mask returns the mask of a value of the source, given its type.
@@ -72,12 +96,12 @@ func (s SourceKind) mask(t *schema.Schema) *mask {
 	switch {
 	case s.Private:
 		return hidden()
-	case s.Returns:
+	case s.Value.Returns:
 		return answered(t)
-	case s.Body: // a loop's prompt
+	case s.Value.Body: // a loop's prompt
 		return hiding("body")
 	}
-	return s.shows
+	return s.Value.shows
 }
 
 // SourceOption is an option of one kind of source.
@@ -132,28 +156,28 @@ func (s SourceKind) option(name string) (SourceOption, bool) {
 // schemaKey returns the key of the source's schema.
 func (s SourceKind) schemaKey() string {
 	switch {
-	case s.Given:
+	case s.given():
 		return s.Name
-	case s.Returns:
+	case s.Value.Returns:
 		return "returns"
 	}
 	return "schema"
 }
 
 func (s SourceKind) argument() form.Shape {
-	switch {
-	case s.Given:
+	switch s.Argument {
+	case argumentSchema:
 		return form.Schema
-	case s.Argv:
+	case argumentWords:
 		return form.Words
-	case s.Path:
+	case argumentPath, argumentPattern:
 		return form.Path
 	}
 	return form.Template
 }
 
 func (s SourceKind) options() form.Keys {
-	takes := map[string]bool{"schema": s.Schema, "returns": s.Returns, "inline": s.Schema && s.Editable, "lenient": s.Body, "covers": s.Argv}
+	takes := map[string]bool{"schema": s.Schema, "returns": s.Value.Returns, "inline": s.Schema && s.Editable, "lenient": s.Value.Body, "covers": s.Argument == argumentWords}
 	ks := slices.DeleteFunc(form.SourceOptionKeys(), func(k form.Key) bool { return !takes[k.Name] })
 	for _, o := range s.Options {
 		ks = append(ks, form.Key{Name: o.Name, Shape: o.shape(), Doc: o.Doc})
@@ -161,8 +185,8 @@ func (s SourceKind) options() form.Keys {
 	return ks
 }
 
-// Sources returns ralph's own sources.
-func Sources() []SourceKind {
+// SourceKinds returns ralph's own sources.
+func SourceKinds() []SourceKind {
 	text := &schema.Schema{Kind: schema.String}
 	boolean := &schema.Schema{Kind: schema.Bool}
 	integer := &schema.Schema{Kind: schema.Int}
@@ -187,52 +211,57 @@ func Sources() []SourceKind {
 	})
 	task.Extra = anything
 	return []SourceKind{
-		{Name: "input", Doc: "A value that the program provides by name. A missing one is reported.", Given: true},
-		{Name: "text", Doc: "A text file, trimmed.", Path: true, File: true, Value: text},
-		{Name: "json", Doc: "A JSON file that holds an object.", Path: true, Schema: true, Editable: true, File: true},
-		{Name: "frontmatter", Doc: "The YAML front matter of a file; .body is the text below it.", Path: true, Schema: true, Editable: true, File: true, Body: true},
-		{Name: checklist, Doc: "The task list items of a Markdown file.", Path: true, File: true, Value: listOf(item)},
+		{Name: "input", Doc: "A value that the program provides by name. A missing one is reported.", Argument: argumentSchema},
+		{Name: "text", Doc: "A text file, trimmed.", Argument: argumentPath, File: true, Value: SourceValue{Type: text}},
+		{Name: "json", Doc: "A JSON file that holds an object.", Argument: argumentPath, Schema: true, Editable: true, File: true},
+		{Name: "frontmatter", Doc: "The YAML front matter of a file; .body is the text below it.", Argument: argumentPath, Schema: true, Editable: true, File: true, Value: SourceValue{Body: true}},
+		{Name: checklist, Doc: "The task list items of a Markdown file.", Argument: argumentPath, File: true, Value: SourceValue{Type: listOf(item)}},
 		{
 			Name: "glob", Doc: "The files that match a pattern; those that cannot be used are left out and named by problem(fact). A stop rule that reads a list from which files are left out is undecided.",
-			Path: true, Glob: true, Schema: true,
+			Argument: argumentPattern, Schema: true,
 			Options: []SourceOption{
 				{Name: "parse", Kind: optionWord, Words: []string{"json", "frontmatter", "text"}, Doc: "How each file is read; json by default."},
 				{Name: "max", Kind: optionCount, Doc: "Maximum number of files to read; 1000 by default."},
 			},
-			Around: func(document *schema.Schema) *schema.Schema {
+			Value: SourceValue{Around: func(document *schema.Schema) *schema.Schema {
 				return listOf(object(map[string]*schema.Schema{"path": text, "name": text, "age": anything, "value": within(document)}))
-			},
+			}},
 		},
 		{
-			Name: "junit", Doc: "The report of a test run, in JUnit's XML.", Path: true, File: true,
-			Value: object(map[string]*schema.Schema{
+			Name: "junit", Doc: "The report of a test run, in JUnit's XML.", Argument: argumentPath, File: true,
+			Value: SourceValue{Type: object(map[string]*schema.Schema{
 				"tests": integer, "failures": integer, "skipped": integer, "failed": listOf(object(map[string]*schema.Schema{"name": text, "class": text, "text": text})),
-			}),
+			})},
 		},
 		{
-			Name: "git", Doc: "What git reports about a path: repo, branch, head, dirty, changed, ahead, behind.", Path: true, Once: true, Timeout: gitTimeout,
-			Derive: deriveStatus,
-			Value: object(map[string]*schema.Schema{
-				"repo": boolean, "branch": text, "head": text, "dirty": boolean, "changed": listOf(text), "ahead": integer, "behind": integer,
-			}),
-		},
-		{
-			Name: "exec", Doc: "The output of a program; its arguments are a list, never a shell command line.", Argv: true, Schema: true,
-			Trust: "runs a program", Once: true, Timeout: execTimeout, Derive: deriveOutput,
-			Options: []SourceOption{{Name: "stdin", Kind: optionText, Doc: "What the program reads from its standard input."}},
-			Around: func(document *schema.Schema) *schema.Schema {
-				return object(map[string]*schema.Schema{
-					"code": integer, "stdout": text, "stderr": text, "lines": listOf(text), "json": within(document),
-				})
+			Name: "git", Doc: "What git reports about a path: repo, branch, head, dirty, changed, ahead, behind.", Argument: argumentPath, Once: true, Timeout: gitTimeout,
+			Value: SourceValue{
+				Type: object(map[string]*schema.Schema{
+					"repo": boolean, "branch": text, "head": text, "dirty": boolean, "changed": listOf(text), "ahead": integer, "behind": integer,
+				}),
+				Derive: deriveStatus,
 			},
 		},
 		{
-			Name: "tasks", Doc: "The task list of the host: claude.", Words: []string{"claude"}, Value: listOf(task), Session: true,
-			shows:   showing("id", "status", "owner", "blocks", "blockedBy"), // the other strings are the agent's words
+			Name: "exec", Doc: "The output of a program; its arguments are a list, never a shell command line.", Argument: argumentWords, Schema: true,
+			Trust: "runs a program", Once: true, Timeout: execTimeout,
+			Options: []SourceOption{{Name: "stdin", Kind: optionText, Doc: "What the program reads from its standard input."}},
+			Value: SourceValue{
+				Around: func(document *schema.Schema) *schema.Schema {
+					return object(map[string]*schema.Schema{
+						"code": integer, "stdout": text, "stderr": text, "lines": listOf(text), "json": within(document),
+					})
+				},
+				Derive: deriveOutput,
+			},
+		},
+		{
+			Name: "tasks", Doc: "The task list of the host: claude.", Words: []string{"claude"}, Session: true,
+			Value:   SourceValue{Type: listOf(task), shows: showing("id", "status", "owner", "blocks", "blockedBy")}, // the other strings are the agent's words
 			Options: []SourceOption{{Name: "list", Kind: optionArgument, Doc: "Name of the list; the list of the session by default."}},
 		},
 		{
-			Name: "judge", Doc: "A model's answer to a question about the end of the conversation.", Text: true, Returns: true, Session: true,
+			Name: "judge", Doc: "A model's answer to a question about the end of the conversation.", Argument: argumentText, Value: SourceValue{Returns: true}, Session: true,
 			Trust: "sends the conversation to a model", Once: true, Timeout: judgeTimeout,
 			Options: []SourceOption{
 				{Name: "api", Kind: optionWord, Words: []string{"anthropic", "openai"}, Needs: map[string]string{"openai": "model"}, Doc: "Wire format of the model's service; anthropic by default."},
@@ -276,7 +305,7 @@ func findSource(kinds []SourceKind, name string) (SourceKind, bool) {
 // keys returns the keys of a fact with this source.
 func (s SourceKind) keys() form.Keys {
 	own := form.Keys{{Name: s.Name, Shape: s.argument(), Doc: s.Doc}}
-	if s.Given { // it takes no time, and has no silent default
+	if s.given() { // it takes no time, and has no silent default
 		return own
 	}
 	return slices.Concat(own, s.options(), form.FactOptionKeys())

@@ -12,7 +12,7 @@ import (
 
 // Effects of your own are declared with what carries them out: once, after the memory
 // was saved.
-func ExampleWithVerb() {
+func ExampleWithEffect() {
 	ctx := context.Background()
 	page := func(_ context.Context, e rules.Effect) error {
 		args := e.Value.(map[string]any)
@@ -27,7 +27,7 @@ rules:
     then:
       - page: {team: api, text: "${session_id} is stuck"}
 `)}}
-	l, diags := loop.Load(ctx, policies, "page.yaml", loop.WithVerb(rules.EffectDecl{Name: "page", Doc: "Pages a team."}, page))
+	l, diags := loop.Load(ctx, policies, "page.yaml", loop.WithEffect(rules.EffectDecl{Name: "page", Doc: "Pages a team."}, page))
 	if l == nil {
 		fmt.Println(diags.Err())
 		return
