@@ -116,6 +116,17 @@ func TestRun(t *testing.T) {
 	if n := strings.Count(string(log), "\n"); n != len(want)-3 {
 		t.Errorf("run.jsonl has %d lines:\n%s", n, log)
 	}
+	info, err := run.Find(state, r.ID())
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept, err := info.Events(int64(len(log)))
+	if len(kept) != len(want)-3 || err != nil || kept[len(kept)-1].Ended != run.Stopped {
+		t.Errorf("%d events are kept, %v", len(kept), err)
+	}
+	if tail, err := info.Events(int64(len(log)) - 10); len(tail) != len(kept)-1 || err != nil {
+		t.Errorf("%d events are in the end of run.jsonl, %v", len(tail), err)
+	}
 	out, _ := os.ReadFile(filepath.Join(dir, run.Dir, r.ID(), "0002.out"))
 	if string(out) != "working\n" {
 		t.Errorf("the output of iteration 2 is %q", out)

@@ -1,4 +1,4 @@
-import { ago, badge, bar, bdi, code, command, count, date, dollars, duration, el, link, plural, quiet, section, short, table, terms, text, thousands, value } from "./text.js";
+import { ago, badge, bar, bdi, code, command, count, date, dollars, duration, el, link, plural, policyName, quiet, section, short, table, terms, text, thousands, value, verdict } from "./text.js";
 import { href } from "./route.js";
 import { known, watchRows } from "./rows.js";
 
@@ -94,7 +94,7 @@ function recordTerms(r) {
     ["time", `${date(r.time)}, ${ago(r.time)}`],
     ["event", bdi(r.event), r.host && [" of ", bdi(r.host)], r.agent && [", subagent ", bdi(r.agent)]],
     ["session", r.session && link(href("timeline", "", { session: r.session }), bdi(r.session))],
-    ["run", r.run && link(href("run", r.run), bdi(r.run))],
+    ["run", r.run && [link(href("run", r.run), bdi(r.run)), r.iteration ? `, after iteration ${r.iteration}` : ", before its first iteration"]],
     ["loop", loop && [bdi(loop.name), loop.owner && [", owner ", bdi(short(loop.owner))], loop.gone && ", its file is gone"]],
     ["streak", streak.continuations != null && `${plural(streak.continuations, "continuation")} before this one, ${count(streak.total ?? 0)} in the session`,
       streak.same > 1 && `, ${streak.same} without progress`],
@@ -108,13 +108,12 @@ function recordTerms(r) {
     ["not applied", r.applied === false && !r.command && "its effects were not made"]);
 }
 
-function explained(record, several) {
+function explained(record, row) {
   if (record.v !== 1) return el("article", { class: "decision" }, el("p", {}, "A newer version of ralph made this decision."), rawRecord(record, true));
-  const row = known.rows.find((r) => r.id === record.id && r.policy === record.policy);
-  const why = record.error || record.reason || record.skipped || row?.said || "no reason";
+  const why = record.error || record.reason || record.skipped || row.said || "no reason";
   return el("article", { class: "decision" },
-    el("p", { class: "verdict" }, badge(row?.kind ?? record.action), " by ",
-      record.rule ? sourceLink(record.digest, record.at, record.rule) : bdi(record.command || "no rule"), several && [" of ", bdi(record.policy)]),
+    el("p", { class: "verdict" }, verdict(row), " ", bdi(policyName(record.policy)), quiet(" › "),
+      record.rule ? sourceLink(record.digest, record.at, record.rule) : bdi(record.command || "no rule")),
     el("p", { class: "reason" }, bdi(why), /^\(\d+ bytes\)$/.test(why) && quiet(" of text for the agent, of which the log keeps the size")),
     recordTerms(record),
     section("Rules in order", ruleList(record)), section("Facts", factTable(record)),
@@ -125,7 +124,7 @@ function explained(record, several) {
 
 // decisionView explains a decision. Policies of one event share its ID.
 export async function decisionView({ id, query }, { source }) {
-  const { records } = await source.decision(id);
+  const { records, rows } = await source.decision(id);
   const first = records.find((r) => r.policy === query.policy) ?? records[0];
   const ways = el("nav", { class: "ways", "aria-label": "Decisions of this session" });
   const drawWays = () => {
@@ -141,6 +140,6 @@ export async function decisionView({ id, query }, { source }) {
   const ordered = [first, ...records.filter((r) => r !== first)];
   return {
     title: "Decision", note: [bdi(first.policy), " ", first.time && date(first.time)],
-    content: [ways, ordered.map((r) => explained(r, records.length > 1))], close: watchRows(drawWays),
+    content: [ways, ordered.map((r) => explained(r, rows.find((row) => row.policy === r.policy) ?? rows[0]))], close: watchRows(drawWays),
   };
 }
