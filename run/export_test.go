@@ -7,10 +7,5 @@ func Hasty() Option {
 	return func(r *Runner) error { r.backoff = func(int) time.Duration { return time.Millisecond }; return nil }
 }
 
-// Clock returns a run with this clock.
-func Clock(now func() time.Time) Option {
-	return func(r *Runner) error { r.now = now; return nil }
-}
-
 // Within is within.
 func (res Result) Within(now time.Time) Result { return res.within(now) }

@@ -19,7 +19,7 @@ function runSummary({ info, state, why, advice }, live, inProject) {
   const agents = Object.entries(info.totals?.outcomes ?? {}).map(([name, n]) => `${n} ${name.replaceAll("_", " ")}`).join(", ");
   return el("div", {},
     el("p", { class: "verdict" }, outcome(state), " ", why && bdi(why), info.running && info.until && ` until ${hour(info.until)}`),
-    terms(["policy", bdi(info.policy)], ["agent", code((info.args ?? []).join(" ")), info.client && [" ", bdi(info.client, "quiet")]],
+    terms(["policy", bdi(info.policy)], ["agent", code((info.args ?? []).join(" ")), info.client !== info.args?.[0] && [" ", bdi(info.client, "quiet")]],
       ["directory", code(info.root)], ["started", `${date(info.started)}, `, when(info.started)], ["latest", when(info.latest)],
       ...budget(info), ["agents", agents], ["decisions", link(href("timeline", "", { run: info.id }), "Timeline of this run")]),
     live && info.running && inProject(["ralph", "stop", info.policy], "Copy stop"),
