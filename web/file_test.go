@@ -75,7 +75,7 @@ func TestFile(t *testing.T) {
 	}
 }
 
-// A page says of a run what a file of it says, in one of the words for how it ended, and lists its iterations.
+// The page and a file of it show the same of a run: one of the words for how it ended, why, and its iterations.
 func TestRuns(t *testing.T) {
 	w := world(t)
 	ended := func(words string, agent string) string {

@@ -1,7 +1,7 @@
 import { badge, bar, bdi, by, code, count, dollars, duration, el, link, look, outcome, quiet, section, short, stacked, terms, thousands, verdict, when } from "./text.js";
 import { href } from "./route.js";
 import { known, watchRows } from "./rows.js";
-import { decisionLink, streak } from "./timeline.js";
+import { decisionLink, ofLimit } from "./timeline.js";
 import { budget } from "./run.js";
 
 const mostSessions = 100;
@@ -82,7 +82,7 @@ function sessionCells({ n, last }, all) {
   const spent = [last.tokens && thousands(last.tokens), last.usd && dollars(last.usd)].filter(Boolean).join(", ");
   return [
     [last.run ? runLink(last.run) : el("a", { href: decisions }, bdi(session)), all && [" ", code(last.root)]],
-    ...latest(last), measure && [bar(measure.done, measure.total, "done"), `${measure.done}/${measure.total}`], streak(last), spent, link(decisions, count(n)), when(last.time),
+    ...latest(last), measure && [bar(measure.done, measure.total, "done"), `${measure.done}/${measure.total}`], ofLimit(last), spent, link(decisions, count(n)), when(last.time),
   ];
 }
 

@@ -9,8 +9,8 @@ const places = new Map(); // where the reader was, by address
 
 export const decisionLink = (row, ...content) => link(href("decision", row.id, { policy: row.policy }), content);
 
-// streak is how far a streak is of its limit, with this decision.
-export const streak = (row) => (row.limit ? `${count(row.continuations ?? 0)} of ${count(row.limit)}` : "");
+// ofLimit is how far a streak is of its limit, with this decision.
+export const ofLimit = (row) => (row.limit ? `${count(row.continuations ?? 0)} of ${count(row.limit)}` : "");
 
 function drawRow(row, index, items) {
   if (row.day) return el("div", { class: "day", role: "listitem" }, el("span", {}, row.day));
@@ -24,7 +24,7 @@ function drawRow(row, index, items) {
     cell("by", by(row), `${row.policy ?? ""} › ${row.by}`),
     cell("said", [bdi(row.said), row.notes && quiet(` + ${plural(row.notes, "note")}`)], row.said),
     cell("session", row.session && bdi(short(row.session)), row.session),
-    number("streak", "streak", streak(row), "continuations of the streak with this decision, of its limit"),
+    number("streak", "streak", ofLimit(row), "continuations of the streak with this decision, of its limit"),
     number("measure", "done", row.measure && `${row.measure.done}/${row.measure.total}`, "done of total"),
     number("tokens", "tokens", row.tokens && thousands(row.tokens), "tokens of the context"),
     number("usd", "cost", row.usd && dollars(row.usd), "cost of the run so far"),
