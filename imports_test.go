@@ -107,7 +107,7 @@ func TestImports(t *testing.T) {
 
 		// The page in a browser, a module of its own, for tests.
 		"web":          {"bufio", "os", "os/exec", "path/filepath", "syscall", "time"},
-		"web/pictures": {"./host", "./loop", "./project", "./view", "./web", "html", "image/png", "log", "os", "os/signal", "path/filepath", "time"},
+		"web/pictures": {"./host", "./loop", "./project", "./rules", "./run", "./view", "./web", "html", "image/png", "log", "os", "os/signal", "path/filepath", "time"},
 
 		// What ships, and the command.
 		"docs/checks":                 nil,
