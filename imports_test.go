@@ -96,7 +96,7 @@ func TestImports(t *testing.T) {
 		"internal/worktree": {"./internal/git", "os", "path/filepath"},
 
 		// What a project has, for commands and other programs.
-		"project": {"./examples", "./host", "./host/setup", "./internal/amount", "./internal/approval", "./internal/home", "./internal/nearest", "./internal/shellwords", "./internal/store", "./internal/workspace", "./internal/worktree", "./internal/yamltree", "./loop", "./rules", "./run", "./state", "crypto/rand", "os", "path/filepath", "runtime", "time"},
+		"project": {"./examples", "./host", "./host/setup", "./internal/amount", "./internal/approval", "./internal/home", "./internal/nearest", "./internal/shellwords", "./internal/store", "./internal/vocab", "./internal/workspace", "./internal/worktree", "./internal/yamltree", "./loop", "./rules", "./run", "./state", "crypto/rand", "os", "path/filepath", "runtime", "time"},
 
 		// Pictures: of a policy, and of what a project has done.
 		"graph": {"./internal/amount", "./internal/escape", "./rules"},
@@ -107,7 +107,7 @@ func TestImports(t *testing.T) {
 
 		// The page in a browser, a module of its own, for tests.
 		"web":          {"bufio", "os", "os/exec", "path/filepath", "syscall", "time"},
-		"web/pictures": {"./host", "./loop", "./project", "./view", "./web", "html", "image/png", "log", "os", "os/signal", "path/filepath", "time"},
+		"web/pictures": {"./host", "./loop", "./project", "./rules", "./run", "./view", "./web", "html", "image/png", "log", "os", "os/signal", "path/filepath", "time"},
 
 		// What ships, and the command.
 		"docs/checks":                 nil,

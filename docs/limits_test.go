@@ -53,7 +53,7 @@ func inner() map[string][]string {
 			"maxValues", "maxWarnings",
 		},
 		"state": {"maxRemarks", "maxRepeated", "maxShown", "maxTempAge"},
-		"view":  {"maxPage", "maxText"},
+		"view":  {"maxEvents", "maxPage", "maxText"},
 	}
 }
 

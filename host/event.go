@@ -21,6 +21,7 @@ type Event struct {
 
 	ID             string // the caller's name for the decision, which becomes the ID of its record; "" for a hook
 	Run            string // the run of ralph run that sent the event; "" for a hook
+	Iteration      int    // of the run that has ended, from 1; 0 before the first
 	SessionID      string
 	TurnID         string // the host's own ID of the turn: prompt_id of Claude Code and Qwen, turn_id of Codex
 	Cwd            string // the agent's working directory, as the host wrote it; it follows the agent's cd. "." is the hook's own

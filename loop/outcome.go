@@ -1,6 +1,9 @@
 package loop
 
-import "github.com/ralph-sdk/ralph/rules"
+import (
+	"github.com/ralph-sdk/ralph/internal/vocab"
+	"github.com/ralph-sdk/ralph/rules"
+)
 
 // Outcome is how a decision, a loop or a run ended, in one word.
 type Outcome string
@@ -8,8 +11,9 @@ type Outcome string
 // The outcomes. docs/run.md has the exit status of each.
 const (
 	Continued Outcome = "continued" // the agent continues
+	Waiting   Outcome = "waiting"   // a run waits: for a rate limit, after a crash, or while it is paused
 	Done      Outcome = "done"      // the rule that let the agent stop has success
-	Stopped   Outcome = "stopped"   // another rule let it stop, or none continued it
+	Stopped   Outcome = "stopped"   // another rule let it stop, none continued it, or the loop's file is gone
 	Limited   Outcome = "limit"     // a limit turned a continue into a stop, or ended a run
 	Asked     Outcome = "asked"     // a person ended it
 	Idle      Outcome = "idle"      // there is no loop, or it is not this session's
@@ -18,8 +22,8 @@ const (
 	Lost      Outcome = "lost"      // a run that was killed
 )
 
-// Outcome returns how the decision ended. The first that holds counts: failed, asked, skipped, idle, limit, continued, done,
-// stopped.
+// Outcome returns how the decision ended. The first that holds counts: failed, asked, skipped, idle, none, limit, continued,
+// done, stopped. None is "": an event at which there is nothing to stop, such as a prompt.
 func (h Head) Outcome() Outcome {
 	switch {
 	case h.Fault != "", h.Error != "":
@@ -28,8 +32,10 @@ func (h Head) Outcome() Outcome {
 		return Asked
 	case h.Skipped != "" && (h.Aside == "" || h.Aside == rules.Off):
 		return Skipped
-	case h.Skipped != "":
+	case h.Skipped != "" && (h.Loop == nil || !h.Loop.Gone):
 		return Idle
+	case !vocab.Decides(h.Event):
+		return ""
 	case h.Bound != "":
 		return Limited
 	case h.Action == rules.Continue:

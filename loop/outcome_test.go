@@ -3,6 +3,7 @@ package loop_test
 import (
 	"testing"
 
+	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/rules"
 )
@@ -20,12 +21,15 @@ func TestOutcome(t *testing.T) {
 		{"a success", loop.Head{Rule: "done", Success: true}, loop.Done},
 		{"a limit", loop.Head{Rule: "next", Bound: "limits.continuations"}, loop.Limited},
 		{"no loop", loop.Head{Skipped: "no loop", Aside: rules.NoLoop}, loop.Idle},
+		{"a loop whose file is gone", loop.Head{Skipped: "the loop's file is gone", Aside: rules.NoLoop, Loop: &rules.LoopInfo{Gone: true}}, loop.Stopped},
 		{"the loop of another session", loop.Head{Skipped: "it belongs to s2", Aside: rules.Foreign}, loop.Idle},
 		{"in a run", loop.Head{Skipped: "run r-1", Aside: rules.InRun}, loop.Idle},
 		{"a loop that is off", loop.Head{Skipped: "settings.on", Aside: rules.Off}, loop.Skipped},
 		{"all loops are off", loop.Head{Skipped: "RALPH_OFF is set"}, loop.Skipped},
 		{"a loop that a person stopped", loop.Head{Skipped: "it was stopped", Aside: rules.Stopped}, loop.Asked},
 		{"the command that ended it", loop.Head{Command: "ralph stop"}, loop.Asked},
+		{"a prompt", loop.Head{Event: host.UserPromptSubmit, Rule: "notes"}, ""},
+		{"a fault at a prompt", loop.Head{Event: host.UserPromptSubmit, Fault: rules.FaultFact}, loop.Failed},
 		{"a fault", loop.Head{Rule: "limit", Fault: rules.FaultFact}, loop.Failed},
 		{"a fault where there is no loop", loop.Head{Skipped: "no loop", Aside: rules.NoLoop, Fault: rules.FaultFact}, loop.Failed},
 		{"a store that is gone", loop.Head{Success: true, Error: "disk full"}, loop.Failed},

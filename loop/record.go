@@ -91,6 +91,9 @@ type Head struct {
 	Tokens  int            `json:"tokens,omitempty"` // context size of the agent's last reply, if read
 	USD     float64        `json:"usd,omitempty"`    // cost of the run so far in US dollars, if the client reports it
 	Took    time.Duration  `json:"took_ns"`          // the time to decide
+
+	// Iteration of the run after which it was made, 0 before the first.
+	Iteration int `json:"iteration,omitempty"`
 }
 
 // head returns the head of the record, with private values.
@@ -100,7 +103,7 @@ func (d *Decision) head() Head {
 		V: 1, ID: d.id, Time: d.Time.UTC(), Policy: d.Policy, Root: d.Root, Host: d.Event.Host, Event: d.Event.Name, Session: d.Event.SessionID,
 		Agent: d.Event.AgentID, SessionFile: d.Event.TranscriptPath, Run: d.Event.Run, Action: v.Action, Rule: v.Rule, Reason: v.Reason, Success: v.Success, Bound: v.Bound,
 		Skipped: d.Skipped, Aside: v.Aside, Fault: v.Fault, Loop: v.Loop, Measure: v.Measure,
-		Notices: slices.Concat(d.Notices, d.texts.known), Notes: d.Notes, USD: d.usd, Took: d.Took,
+		Notices: slices.Concat(d.Notices, d.texts.known), Notes: d.Notes, USD: d.usd, Took: d.Took, Iteration: d.Event.Iteration,
 	}
 	if d.Err != nil {
 		h.Error = d.Err.Error()

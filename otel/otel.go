@@ -124,12 +124,12 @@ type metrics struct {
 }
 
 func (m metrics) Record(ctx context.Context, r *loop.Record) error {
-	by := []attribute.KeyValue{
+	by := known(
 		attribute.String("ralph.policy", r.Policy),
 		attribute.String("ralph.event", r.Event),
 		attribute.String("ralph.action", r.Action.String()),
 		attribute.String("ralph.outcome", string(r.Outcome())),
-	}
+	)
 	m.decisions.Add(ctx, 1, metric.WithAttributes(append(by, known(
 		attribute.String("ralph.rule", r.Rule),
 		attribute.String("error.type", failure(string(r.Fault), r.Error != "")),

@@ -83,6 +83,19 @@ func untilReset(i run.Info) time.Duration {
 	return d
 }
 
+// RunState returns what a run does or how it ended in one word, which is running or a [loop.Outcome], and why.
+func RunState(i run.Info) (word, why string) {
+	switch {
+	case i.Ended != "":
+		return string(Outcome(i.Ended)), i.Why
+	case !i.Running:
+		return string(loop.Lost), "the run was killed"
+	case i.Waiting != "":
+		return string(loop.Waiting), i.Waiting
+	}
+	return "running", ""
+}
+
 // Outcome returns how a run ended; a run without an end was killed.
 func Outcome(e run.End) loop.Outcome { return cmp.Or(endings()[e].outcome, loop.Failed) } // an end of a later version too
 

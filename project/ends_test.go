@@ -37,3 +37,22 @@ func TestAdviceAboutTheAgent(t *testing.T) {
 		}
 	}
 }
+
+func TestRunState(t *testing.T) {
+	for _, tt := range []struct {
+		info      run.Info
+		word, why string
+	}{
+		{run.Info{Running: true}, "running", ""},
+		{run.Info{Running: true, Waiting: "the agent failed"}, "waiting", "the agent failed"},
+		{run.Info{}, "lost", "the run was killed"},
+		{run.Info{Ended: run.Success, Why: "all tests pass"}, "done", "all tests pass"},
+		{run.Info{Ended: run.NoProgress, Why: "nothing changed"}, "limit", "nothing changed"},
+		{run.Info{Ended: run.Cancelled, Why: "the run was interrupted"}, "asked", "the run was interrupted"},
+		{run.Info{Ended: "of a later version"}, "failed", ""},
+	} {
+		if word, why := project.RunState(tt.info); word != tt.word || why != tt.why {
+			t.Errorf("%+v is %s, %s; want %s, %s", tt.info, word, why, tt.word, tt.why)
+		}
+	}
+}

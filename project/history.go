@@ -16,6 +16,7 @@ import (
 
 	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/internal/approval"
+	"github.com/ralph-sdk/ralph/internal/vocab"
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/rules"
 	"github.com/ralph-sdk/ralph/run"
@@ -198,16 +199,17 @@ func (p *Project) Texts(digest string) ([]rules.File, error) {
 	return approval.Unpack(text, digest)
 }
 
-// Verdict returns the action, or what to show instead: a prompt and the end of a session have no verdict, as there is
-// nothing to stop, and a command decides nothing.
-func (d Decision) Verdict() string {
-	switch {
-	case d.Command != "":
-		return "ended"
-	case !Decides(d.Event):
-		return "-"
+// Streak returns the continuations of the streak, with this decision, and their limit; 0 if there is none.
+func (d Decision) Streak() (continuations, limit int) {
+	for _, l := range d.Limits {
+		if l.Name == "continuations" {
+			continuations, limit = l.At, l.Of
+		}
 	}
-	return d.Action.String()
+	if limit > 0 && d.Outcome() == loop.Continued {
+		continuations++
+	}
+	return continuations, limit
 }
 
 // By returns the rule, limit or command that decided, "error" if there was one, "-" if nothing decided.
@@ -246,6 +248,9 @@ func NothingDecided(event string, noted []string, steps []*rules.Step) string {
 	return "no rule decided, note by " + strings.Join(noted, ", ")
 }
 
+// Decides reports whether rules can stop or continue an agent at an event.
+func Decides(event string) bool { return vocab.Decides(event) }
+
 // Held returns the names of the rules that held: if none decided, those without a verb and notes.
 func Held(steps []*rules.Step) (names []string) {
 	for _, s := range steps {
@@ -255,9 +260,6 @@ func Held(steps []*rules.Step) (names []string) {
 	}
 	return names
 }
-
-// Decides reports whether rules can stop or continue an agent at an event.
-func Decides(event string) bool { return event != host.UserPromptSubmit && !host.Watched(event) }
 
 // Archived returns the path to which the decision, or the command, moved the loop's state, or "".
 func (d Decision) Archived() string {

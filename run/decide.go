@@ -57,7 +57,7 @@ func (r *Runner) shown() []string { return host.Said.Shown(r.progress.Prompt, r.
 // resuming a run that ended begins another turn.
 func (r *Runner) event() host.Event {
 	turn := fmt.Sprintf("%s-%d", r.plan.ID, r.progress.Resumed)
-	return host.Event{Host: r.adapter.Host(), Name: host.Stop, Run: r.plan.ID, SessionID: Session(r.plan.ID), Cwd: r.plan.Root, TurnID: turn, Turn: turn}
+	return host.Event{Host: r.adapter.Host(), Name: host.Stop, Run: r.plan.ID, Iteration: r.progress.Iterations, SessionID: Session(r.plan.ID), Cwd: r.plan.Root, TurnID: turn, Turn: turn}
 }
 
 // Session returns the session name of a run in events and decision records.

@@ -10,10 +10,5 @@ func Hasty() Option {
 	}
 }
 
-// Clock returns a run with this clock.
-func Clock(now func() time.Time) Option {
-	return func(r *Runner) error { r.clock.now = now; return nil }
-}
-
 // Within is within.
 func (res Result) Within(now time.Time) Result { return res.within(now) }

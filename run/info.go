@@ -1,6 +1,8 @@
 package run
 
 import (
+	"bytes"
+	"encoding/json"
 	"io"
 	"path"
 	"strings"
@@ -71,25 +73,45 @@ type Printed struct {
 }
 
 // Printed returns at most so many bytes of the end of what the agent printed in the latest iteration. Of a run that has
-// none yet it is empty. An agent can write these files: links do not lead out of the project.
+// none yet it is empty.
 func (i Info) Printed(most int64) (p Printed, err error) {
 	if p.Iteration = i.Totals.Iterations; p.Iteration == 0 {
 		return p, nil
 	}
-	f, err := state.Files(i.Home).Open(path.Join(Dir, i.ID, outputName(p.Iteration, "out")))
+	text, cut, err := i.end(outputName(p.Iteration, "out"), most)
+	p.Text, p.Cut = strings.ToValidUTF8(string(text), "\ufffd"), cut
+	return p, err
+}
+
+// Events returns the events of the run, from at most so many bytes of the end of run.jsonl. It leaves out lines that are
+// no events of the run.
+func (i Info) Events(most int64) (all []Event, err error) {
+	text, _, err := i.end(logFile, most)
+	for line := range bytes.Lines(text) {
+		var ev Event
+		if json.Unmarshal(line, &ev) == nil && ev.V == 1 && ev.Run == i.ID {
+			all = append(all, ev)
+		}
+	}
+	return all, err
+}
+
+// end returns at most so many bytes of the end of a file of the run, and how many come before them. An agent can write
+// these files: links do not lead out of the project.
+func (i Info) end(name string, most int64) (text []byte, cut int64, err error) {
+	f, err := state.Files(i.Home).Open(path.Join(Dir, i.ID, name))
 	if err != nil {
-		return p, err
+		return nil, 0, err
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	file, ok := f.(io.ReaderAt)
 	if err != nil || !ok {
-		return p, err
+		return nil, 0, err
 	}
-	p.Cut = max(0, info.Size()-most)
-	text, err := io.ReadAll(io.NewSectionReader(file, p.Cut, most))
-	p.Text = strings.ToValidUTF8(string(text), "\ufffd")
-	return p, err
+	cut = max(0, info.Size()-most)
+	text, err = io.ReadAll(io.NewSectionReader(file, cut, most))
+	return text, cut, err
 }
 
 // Live returns the ID of the policy's live run in a project, or "" if there is none. The project of a run in a worktree

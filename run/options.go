@@ -128,6 +128,11 @@ func WithEnv(env []string) Option {
 	return set(func(r *Runner) { r.env = env })
 }
 
+// WithClock sets the clock. The default is time.Now.
+func WithClock(now func() time.Time) Option {
+	return set(func(r *Runner) { r.clock.now = now })
+}
+
 // WithInterrupt sets a channel that ends the run after the current iteration once it is closed. A done context ends
 // that iteration, too.
 func WithInterrupt(c <-chan struct{}) Option {

@@ -116,6 +116,17 @@ func TestRun(t *testing.T) {
 	if n := strings.Count(string(log), "\n"); n != len(want)-3 {
 		t.Errorf("run.jsonl has %d lines:\n%s", n, log)
 	}
+	info, err := run.Find(state, r.ID())
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept, err := info.Events(int64(len(log)))
+	if len(kept) != len(want)-3 || err != nil || kept[len(kept)-1].Ended != run.Stopped {
+		t.Errorf("%d events are kept, %v", len(kept), err)
+	}
+	if tail, err := info.Events(int64(len(log)) - 10); len(tail) != len(kept)-1 || err != nil {
+		t.Errorf("%d events are in the end of run.jsonl, %v", len(tail), err)
+	}
 	out, _ := os.ReadFile(filepath.Join(dir, run.Dir, r.ID(), "0002.out"))
 	if string(out) != "working\n" {
 		t.Errorf("the output of iteration 2 is %q", out)
@@ -505,7 +516,7 @@ func TestElapsed(t *testing.T) {
 	var got []string
 	var id string
 	for _, limits := range []run.Limits{{Iterations: 1, Elapsed: 10 * time.Hour}, {Iterations: 2}, {Iterations: 9}} {
-		opts := []run.Option{run.WithDir(dir), run.WithState(state), run.WithLimits(limits), run.Clock(func() time.Time { return now })}
+		opts := []run.Option{run.WithDir(dir), run.WithState(state), run.WithLimits(limits), run.WithClock(func() time.Time { return now })}
 		if id != "" {
 			opts = append(opts, run.Resume(id))
 		}
@@ -533,7 +544,7 @@ func TestLeastWait(t *testing.T) {
 	dir, _ := project(t)
 	now := time.Now()
 	for resets, want := range map[time.Duration]time.Duration{0: 10 * time.Second, -time.Hour: 10 * time.Second, time.Second: 10 * time.Second, time.Hour: time.Hour} {
-		r, err := run.New(load(t, endless), &scripted{outcomes: []run.Outcome{run.RateLimited}, resets: resets}, run.WithDir(dir), sh("true"), run.Clock(func() time.Time { return now }))
+		r, err := run.New(load(t, endless), &scripted{outcomes: []run.Outcome{run.RateLimited}, resets: resets}, run.WithDir(dir), sh("true"), run.WithClock(func() time.Time { return now }))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -613,7 +624,7 @@ func TestPrune(t *testing.T) {
 		all(t, t.Context(), r)
 		return r.ID()
 	}
-	old, others, young := start(dir, run.Clock(func() time.Time { return month })), start(other, run.Clock(func() time.Time { return month })), start(dir)
+	old, others, young := start(dir, run.WithClock(func() time.Time { return month })), start(other, run.WithClock(func() time.Time { return month })), start(dir)
 	kept := map[string]bool{}
 	for _, home := range []string{dir, other} {
 		infos, err := run.List(state, home)

@@ -4,17 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"io/fs"
 	"net/http"
 	"path"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/ralph-sdk/ralph/project"
-	"github.com/ralph-sdk/ralph/run"
 )
 
 // data is what both a server and a file show.
@@ -78,8 +74,8 @@ func (s *Server) route(w http.ResponseWriter, r *http.Request) {
 		}
 		answer(w, s.data.rows.before(number("before"), most), nil)
 	case "/api/decision":
-		records, err := s.data.records(q.Get("id"))
-		answer(w, map[string]any{"records": records}, err)
+		shown, err := s.data.decision(q.Get("id"))
+		answer(w, shown, err)
 	case "/api/policy":
 		shown, err := s.data.policy(r.Context(), q.Get("digest"))
 		answer(w, shown, err)
@@ -120,67 +116,47 @@ func answer(w http.ResponseWriter, value any, err error) {
 	_, _ = w.Write(asJSON(value))
 }
 
+// shownStatus is the status of a project with the states of its runs.
+type shownStatus struct {
+	*project.Status
+	Runs []shownRun `json:"runs,omitempty"` // the latest, also those that ended
+}
+
 // status returns the loops and runs of the project, nil of all projects.
-func (s *data) status(ctx context.Context) (*project.Status, error) {
+func (s *data) status(ctx context.Context) (*shownStatus, error) {
 	if s.Project.Dir() == "" {
 		return nil, nil
 	}
-	return s.Project.Status(ctx)
-}
-
-// records returns the decisions of an ID as the log has them.
-func (s *data) records(id string) ([]json.RawMessage, error) {
-	n := s.rows.count(id)
-	if n == 0 {
-		return nil, unknownError("the decision log has no such decision")
-	}
-	entries, err := s.Project.History(project.Query{ID: strings.TrimSuffix(id, "…"), Last: n, Match: func(d project.Decision) bool { return short(d.ID) == id }})
-	records := []json.RawMessage{}
-	for _, e := range entries {
-		records = append(records, e.Line)
-	}
-	return records, err
-}
-
-// shownRun is a run with the end of what its agent printed.
-type shownRun struct {
-	Info   run.Info     `json:"info"`
-	Output *run.Printed `json:"output,omitempty"`
-	Advice string       `json:"advice,omitempty"` // what a person can do about its end
-}
-
-// maxPrinted bounds the agent's output that is shown, from its end.
-const maxPrinted = 64 << 10
-
-// findRun returns a run of the project by its ID.
-func findRun(p *project.Project, id string) (run.Info, error) {
-	if p.Dir() == "" {
-		return run.Info{}, unknownError("a run is shown with its project: leave out --all")
-	}
-	all, err := p.Runs()
-	i := slices.IndexFunc(all, func(info run.Info) bool { return info.ID == id })
-	switch {
-	case err != nil:
-		return run.Info{}, err
-	case i < 0:
-		return run.Info{}, unknownError(fmt.Sprintf("there is no run %q in this project; ralph run --list prints them", id))
-	}
-	return all[i], nil
-}
-
-func (s *data) run(ctx context.Context, id string) (shownRun, error) {
-	info, err := findRun(s.Project, id)
+	status, err := s.Project.Status(ctx)
 	if err != nil {
-		return shownRun{}, err
+		return nil, err
 	}
-	shown := shownRun{Info: info}
-	if !info.Running {
-		shown.Advice = s.Project.Advice(ctx, info)
+	runs, err := s.Project.Runs()
+	if err != nil {
+		return nil, err
 	}
-	printed, err := info.Printed(maxPrinted)
-	if errors.Is(err, fs.ErrNotExist) { // it was removed
-		return shown, nil
+	shown := &shownStatus{Status: status}
+	for _, info := range runs[:min(len(runs), maxRuns)] {
+		shown.Runs = append(shown.Runs, newRun(info))
 	}
-	shown.Output = &printed
-	return shown, err
+	return shown, nil
+}
+
+// shownDecision is what has an ID: the decisions as the log has them, and their rows.
+type shownDecision struct {
+	Records []json.RawMessage `json:"records"`
+	Rows    []row             `json:"rows"`
+}
+
+// decision returns the decisions of an ID.
+func (s *data) decision(id string) (shownDecision, error) {
+	d := shownDecision{Rows: s.rows.of(id)}
+	if len(d.Rows) == 0 {
+		return d, unknownError("the decision log has no such decision")
+	}
+	entries, err := s.Project.History(project.Query{ID: strings.TrimSuffix(id, "…"), Last: len(d.Rows), Match: func(d project.Decision) bool { return short(d.ID) == id }})
+	for _, e := range entries {
+		d.Records = append(d.Records, e.Line)
+	}
+	return d, err
 }

@@ -29,6 +29,7 @@ func TestRows(t *testing.T) {
 		{`"action":"stop"`, `"skipped":"paused"`},
 		{`"event":""`, `"command":"ralph stop"`},
 		{`"noted":["hint"]`},
+		{`"event":"UserPromptSubmit"`, `"noted":["hint"]`},
 		{`"action":"stop"`, `"trace":{"steps":[null,{"rule":"a","outcome":"no"}]}`},
 		{`"run":"r-1"`, `"rule":"` + strings.Repeat("r", 400) + `"`, `"action":"continue"`},
 	} {
@@ -36,16 +37,17 @@ func TestRows(t *testing.T) {
 	}
 	b := w.serve(view.Config{})
 	want := []row{
-		{Kind: "continue", By: "next", Session: "s1", Limit: 500},
-		{Kind: "done", By: "done", Said: "every item is done", Session: "s1", Continuations: 1, Limit: 500},
-		{Kind: "stop", By: "over", Said: "it is over"},
-		{Kind: "limit", By: "limits.continuations", Said: "the limit", Continuations: 3, Limit: 5},
-		{Kind: "error", By: "error", Said: "it is broken"},
-		{Kind: "pause", By: "-", Said: "paused"},
-		{Kind: "command", By: "ralph stop"},
-		{Kind: "note", By: "-", Said: "no rule decided, note by hint"},
-		{Kind: "none", By: "-", Said: "no rule held"},
-		{Kind: "continue", By: strings.Repeat("r", 299) + "…", Run: "r-1"},
+		{Outcome: "continued", By: "next", Session: "s1", Continuations: 1, Limit: 500},
+		{Outcome: "done", By: "done", Said: "every item is done", Session: "s1", Continuations: 1, Limit: 500},
+		{Outcome: "stopped", By: "over", Said: "it is over"},
+		{Outcome: "limit", By: "limits.continuations", Said: "the limit", Continuations: 3, Limit: 5},
+		{Outcome: "failed", By: "error", Said: "it is broken"},
+		{Outcome: "skipped", By: "-", Said: "paused"},
+		{Outcome: "asked", By: "ralph stop"},
+		{Outcome: "stopped", By: "-", Said: "no rule decided, note by hint"},
+		{By: "-", Said: "note by hint"},
+		{Outcome: "stopped", By: "-", Said: "no rule held"},
+		{Outcome: "continued", By: strings.Repeat("r", 299) + "…", Run: "r-1"},
 	}
 	got := b.all()
 	got[0].Said = "" // a text for the agent, which the log has by its size
@@ -69,9 +71,12 @@ func TestDecision(t *testing.T) {
 		id   string
 		want int
 	}{{id, 1}, {"both", 2}, {b.all()[4].ID, 1}, {odd, 1}, {"12", 1}} {
-		var got struct{ Records []struct{ ID, Policy string } }
+		var got struct {
+			Records []struct{ ID, Policy string }
+			Rows    []row
+		}
 		b.ask("/api/decision"+query("id", tt.id), &got)
-		if len(got.Records) != tt.want {
+		if len(got.Records) != tt.want || len(got.Rows) != tt.want {
 			t.Errorf("%.20q: %d records, want %d", tt.id, len(got.Records), tt.want)
 		}
 		for _, r := range got.Records {
@@ -170,19 +175,25 @@ func TestRunOutput(t *testing.T) {
 	b := w.serve(view.Config{})
 	id := b.all()[0].Run
 	var got struct {
-		Info   struct{ ID, Policy string }
+		Info       struct{ ID, Policy string }
+		State, Why string
+		Iterations []struct {
+			N     int
+			State string
+		}
 		Output struct {
 			Iteration int
 			Text      string
 		}
 	}
-	if b.ask("/api/run"+query("id", id), &got); id == "" || got.Info.ID != id || got.Output.Iteration != 1 || got.Output.Text != "<script>output-canary" {
+	if b.ask("/api/run"+query("id", id), &got); id == "" || got.Info.ID != id || got.Output.Iteration != 1 || got.Output.Text != "<script>output-canary" ||
+		got.State != "done" || got.Why != "every item is done" || len(got.Iterations) != 1 || got.Iterations[0].N != 1 || got.Iterations[0].State != "ok" {
 		t.Errorf("run %q is %+v", id, got)
 	}
 	for output, n := range map[bool]int{false: 0, true: 1} {
 		for _, c := range []view.Config{{}, {Run: id}} {
 			file := w.file(c, output)
-			if data := opened(t, file); strings.Count(data, "output-canary") != n || !strings.Contains(data, `"client":"generic"`) || strings.Contains(data, `"labels"`) {
+			if data := opened(t, file); strings.Count(data, "output-canary") != n || !strings.Contains(data, `"client":"generic"`) || strings.Count(data, `"state":"done"`) != 2 || strings.Contains(data, `"labels"`) {
 				t.Errorf("with output %t and %+v the data are %.2000s", output, c.Run, data)
 			}
 			if line := "No output of agents."; strings.Contains(file, line) == output {

@@ -123,7 +123,7 @@ func TestEvents(t *testing.T) {
 	if diff := cmp.Diff(want[3:], ids(again.rows)); diff != "" {
 		t.Errorf("behind the last event (-want +got)\n%s", diff)
 	}
-	if r := again.rows[len(again.rows)-2]; r.Kind != "newer" || !strings.Contains(r.Said, "newer version") {
+	if r := again.rows[len(again.rows)-2]; r.Outcome != "" || !strings.Contains(r.Said, "newer version") {
 		t.Errorf("the row of a newer version is %+v", r)
 	}
 	if diff := cmp.Diff(want, ids(b.all())); diff != "" {

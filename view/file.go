@@ -34,8 +34,10 @@ type contents struct {
 
 // saved is the data of a file. The page reads what a server answers.
 type saved struct {
-	Page     about                        `json:"page"`
-	Status   any                          `json:"status"` // null: it has texts that the log does not have
+	Page   about `json:"page"`
+	Status struct {
+		Runs []shownRun `json:"runs"` // all else has texts that the log does not have
+	} `json:"status"`
 	Rows     []row                        `json:"rows"`
 	Records  map[string][]json.RawMessage `json:"records"`
 	Policies map[string]*shownPolicy      `json:"policies"`
@@ -119,9 +121,10 @@ func newSaved(ctx context.Context, c Config, output bool) (*saved, error) {
 				return nil, err
 			}
 			if shown.Info.Labels = nil; !output { // labels have the values of params
-				shown.Output = nil
+				shown.withoutOutput()
 			}
 			s.Runs[r.Run] = shown
+			s.Status.Runs = append([]shownRun{{Info: shown.Info, State: shown.State, Why: shown.Why}}, s.Status.Runs...)
 		}
 	}
 	return s, nil

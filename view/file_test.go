@@ -113,7 +113,7 @@ func TestFileData(t *testing.T) {
 				Decisions int
 			}
 		}
-		Status   any
+		Status   struct{ Loops, Runs, Finished []any }
 		Rows     []row
 		Records  map[string][]struct{ Root string }
 		Policies map[string]shownPolicy
@@ -122,8 +122,8 @@ func TestFileData(t *testing.T) {
 		t.Fatal(err)
 	}
 	project := "~/" + filepath.Base(w.dir)
-	if got.Page.Project != project || got.Page.Version != "v1" || !got.Page.Now.Equal(time.Unix(0, 0)) || got.Page.File.What != "project "+project || got.Page.File.Decisions != 3 || got.Page.Home != "" || got.Status != nil {
-		t.Errorf("the page is %+v, the status %v", got.Page, got.Status)
+	if got.Page.Project != project || got.Page.Version != "v1" || !got.Page.Now.Equal(time.Unix(0, 0)) || got.Page.File.What != "project "+project || got.Page.File.Decisions != 3 || got.Page.Home != "" || len(got.Status.Loops)+len(got.Status.Runs)+len(got.Status.Finished) > 0 {
+		t.Errorf("the page is %+v, the status %+v", got.Page, got.Status)
 	}
 	if len(got.Rows) != 3 || len(got.Records) != 3 || got.Records["run"][0].Root != project || len(got.Policies) != 1 || got.Policies[got.Rows[0].Digest].SVG == "" {
 		t.Errorf("%d rows, %d records, %d policies", len(got.Rows), len(got.Records), len(got.Policies))

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/project"
+	"github.com/ralph-sdk/ralph/run"
 )
 
 // A server keeps the latest rows: older ones make room.
@@ -62,6 +63,46 @@ func TestMostRows(t *testing.T) {
 	}
 	if p := x.before(-1, 2); len(p.Rows) != 2 {
 		t.Errorf("before a number that nothing has: %+v", p)
+	}
+}
+
+// An iteration has what its agent used alone, and no time that is not known.
+func TestIterations(t *testing.T) {
+	at := func(s int) time.Time { return time.Unix(int64(s), 0) }
+	totals := func(tokens int, usd float64) run.Totals { return run.Totals{Tokens: tokens, Cost: &usd} }
+	start := func(n, s int) run.Event { return run.Event{Kind: run.IterationStart, Iteration: n, Time: at(s)} }
+	end := func(n, s int, o run.Outcome, t run.Totals) run.Event {
+		return run.Event{Kind: run.IterationEnd, Iteration: n, Time: at(s), Outcome: o, Totals: t}
+	}
+	events := []run.Event{
+		{Kind: run.RunStart}, start(1, 10), end(1, 15, run.OK, totals(100, 0.5)), {Kind: run.VerdictMade, Iteration: 1},
+		start(2, 20), end(2, 21, run.Crashed, totals(150, 0.75)), {Kind: run.Waiting, Iteration: 2, Why: "the agent failed"},
+		start(3, 30), {Kind: run.RunResume}, end(3, 99, run.Lost, totals(150, 0.75)), start(4, 100),
+	}
+	want := []iteration{
+		{N: 1, Started: at(10), Took: 5 * time.Second, State: "ok", Tokens: 100, USD: 0.5},
+		{N: 2, Started: at(20), Took: time.Second, State: "crashed", Tokens: 50, USD: 0.25, Waiting: "the agent failed"},
+		{N: 3, Started: at(30), State: "lost"},
+		{N: 4, Started: at(100), State: "running"},
+	}
+	if diff := cmp.Diff(want, iterations(run.Info{Running: true}, events)); diff != "" {
+		t.Errorf("a live run (-want +got)\n%s", diff)
+	}
+	want[3].State = "lost"
+	if diff := cmp.Diff(want, iterations(run.Info{}, events)); diff != "" {
+		t.Errorf("one that was killed (-want +got)\n%s", diff)
+	}
+	want = want[1:3]
+	want[0].Tokens, want[0].USD = 0, 0 // the totals before it are not known
+	if diff := cmp.Diff(want, iterations(run.Info{}, events[2:10])); diff != "" {
+		t.Errorf("the end of the events (-want +got)\n%s", diff)
+	}
+	var many []run.Event
+	for n := range 2 * maxIterations {
+		many = append(many, start(n+1, n))
+	}
+	if all := iterations(run.Info{}, many); len(all) != maxIterations || all[len(all)-1].N != 2*maxIterations {
+		t.Errorf("%d iterations", len(all))
 	}
 }
 

@@ -20,55 +20,34 @@ const maxText = 300
 type row struct {
 	N int `json:"n"`
 	loop.Head
-	Action        string `json:"action"`
-	Kind          string `json:"kind"`
-	By            string `json:"by"`
-	Said          string `json:"said,omitempty"`
-	Notes         int    `json:"notes,omitempty"`
-	Loop          string `json:"loop,omitempty"`
-	Continuations int    `json:"continuations,omitempty"`
-	Limit         int    `json:"limit,omitempty"`
+	Action        string       `json:"action,omitempty"` // never: the outcome says it
+	Outcome       loop.Outcome `json:"outcome,omitempty"`
+	By            string       `json:"by"`
+	Said          string       `json:"said,omitempty"`
+	Notes         int          `json:"notes,omitempty"`
+	Loop          string       `json:"loop,omitempty"`
+	Continuations int          `json:"continuations,omitempty"`
+	Limit         int          `json:"limit,omitempty"`
 }
 
 // newRow returns the row of a decision. Rows share what many of them say, and leave out what only one decision shows.
 func newRow(d project.Decision) row {
 	shared := func(s string) string { return unique.Make(short(s)).Value() }
-	r := row{Head: d.Head, Action: shared(d.Verdict()), Kind: kind(d), By: shared(d.By()), Said: shared(d.Said()), Notes: len(d.Notes)}
+	r := row{Head: d.Head, Outcome: d.Outcome(), By: shared(d.By()), Said: shared(d.Said()), Notes: len(d.Notes)}
+	r.Continuations, r.Limit = d.Streak()
 	h := &r.Head
 	h.ID, h.Root, h.Rule, h.Reason, h.Error = short(d.ID), "", "", "", ""
 	for _, s := range []*string{&h.Policy, &h.Digest, &h.Host, &h.Session, &h.Agent, &h.Run, &h.Event, &h.Command, &h.Bound, &h.Skipped} {
 		*s = shared(*s)
 	}
 	h.Loop, h.Limits, h.Notices, h.Notes, h.Noted, h.Effects = nil, nil, nil, nil, nil, nil
-	if r.Kind == "newer" {
-		r.Said = "logged by a newer version of ralph"
+	if d.V != 1 {
+		r.Outcome, r.Said = "", "logged by a newer version of ralph"
 	}
 	if d.Loop != nil {
 		r.Loop = shared(cmp.Or(d.Loop.Name, d.Loop.State))
 	}
-	for _, l := range d.Limits {
-		if l.Name == "continuations" {
-			r.Continuations, r.Limit = l.At, l.Of
-		}
-	}
 	return r
-}
-
-// kind returns what a row is, in one word: its colour and its shape.
-func kind(d project.Decision) string {
-	switch o := d.Outcome(); {
-	case d.V != 1:
-		return "newer"
-	case o == loop.Stopped && d.Rule == "" && len(d.Noted) > 0:
-		return "note"
-	case o == loop.Stopped && d.Rule == "":
-		return "none"
-	default:
-		return map[loop.Outcome]string{
-			loop.Failed: "error", loop.Asked: "command", loop.Skipped: "pause", loop.Idle: "pause", loop.Limited: "limit",
-			loop.Continued: "continue", loop.Done: "done", loop.Stopped: "stop",
-		}[o]
-	}
 }
 
 // short cuts a text.

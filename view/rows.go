@@ -100,7 +100,7 @@ func (x *rows) row(d project.Decision) row {
 	if x.all {
 		r.Root = short(d.Root)
 	}
-	if r.Digest != "" && r.Kind != "newer" && r.Command == "" {
+	if r.Digest != "" && d.V == 1 && r.Command == "" {
 		c := x.used[r.Digest]
 		if c == nil {
 			c = &graph.Counts{Of: "decisions"}
@@ -198,18 +198,18 @@ func (x *rows) between(from, to int) []row {
 	return list
 }
 
-// count returns how many rows have an ID.
-func (x *rows) count(id string) (n int) {
+// of returns the rows with an ID.
+func (x *rows) of(id string) (found []row) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for _, list := range [][]row{x.older, x.newer} {
 		for i := range list {
 			if list[i].ID == id {
-				n++
+				found = append(found, list[i])
 			}
 		}
 	}
-	return n
+	return found
 }
 
 // counts returns what is counted of a policy, nil if no decision has its digest.

@@ -183,10 +183,10 @@ func (b *browser) ask(path string, into any) {
 
 // A row is what tests read of one.
 type row struct {
-	N                             int
-	ID, Policy, Digest, Kind, Run string
-	Session, Said, By, Root       string
-	Continuations, Limit          int
+	N                                int
+	ID, Policy, Digest, Outcome, Run string
+	Session, Said, By, Root          string
+	Continuations, Limit             int
 }
 
 type rows struct {

@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/ralph-sdk/ralph/web"
 )
 
@@ -70,6 +72,57 @@ func TestFile(t *testing.T) {
 	p.wait("document.querySelector('main .rules li')")
 	if home := w.Home; strings.Contains(p.text("body"), home) {
 		t.Errorf("the file names %s", home)
+	}
+}
+
+// The page and a file of it show the same of a run: one of the words for how it ended, why, and its iterations.
+func TestRuns(t *testing.T) {
+	w := world(t)
+	ended := func(words string, agent string) string {
+		t.Helper()
+		_, _ = w.Ralph(t.Context(), "", "run", "--max", "3", "--client", "generic", "--", "sh", "-c", agent) // most end with a status
+		list := must(w.Ralph(t.Context(), "", "run", "--list"))(t)
+		if line, _, _ := strings.Cut(list, "\n"); !strings.Contains(line, "  "+words) {
+			t.Fatalf("the list has %s, want %s", line, words)
+		}
+		return strings.Fields(list)[0]
+	}
+	const work = "sed -i '0,/\\[ \\]/s//[x]/' TODO.md; "
+	runs := []struct {
+		id, verdict string
+		rows        []string
+	}{
+		{ended("lost: the run was killed", work+"kill -KILL $PPID"), "lost the run was killed", []string{"start continued", "1 lost"}},
+		{ended("asked", work+"echo '- [ ] three' >>TODO.md; kill -INT $PPID; sleep 0.1"), "asked the run was interrupted", []string{"start continued", "1 ok continued"}},
+		{ended("limit", "exit 0"), "limit 3 of 3 iterations were started", []string{"start continued", "1 ok continued", "2 ok continued", "3 ok continued"}},
+		{ended("done", work), "done every box is ticked", []string{"start continued", "1 ok done"}},
+	}
+	file := filepath.Join(t.TempDir(), "out.html")
+	must(w.Ralph(t.Context(), "", "view", "--out", file))(t)
+	p := serve(t, w)
+	for name, p := range map[string]*page{"live": p, "file": openFile(t, p.browser, file)} {
+		p.view("#/timeline")
+		p.view("#/")
+		p.wait("[...document.querySelectorAll('main h2')].some((h) => h.textContent === 'Runs')")
+		for _, r := range runs {
+			word, _, _ := strings.Cut(r.verdict, " ")
+			var overview string
+			p.eval("[...document.querySelectorAll('.card, tr')].find((e) => e.querySelector('a[href=\"#/run/"+r.id+"\"]')).innerText", &overview)
+			if !strings.Contains(overview, word) {
+				t.Errorf("%s: the overview has %q, want %s", name, overview, word)
+			}
+		}
+		for _, r := range runs {
+			p.view("#/run/" + r.id)
+			if got := strings.Join(strings.Fields(p.text("main .verdict")), " "); got != r.verdict {
+				t.Errorf("%s: %q, want %q", name, got, r.verdict)
+			}
+			var rows []string
+			p.eval("[...document.querySelectorAll('.stacked tbody tr')].map((tr) => [tr.cells[0].innerText, ...[...tr.querySelectorAll('.badge')].map((b) => b.innerText)].join(' ').trim())", &rows)
+			if diff := cmp.Diff(r.rows, rows); diff != "" {
+				t.Errorf("%s: %s (-want +got)\n%s", name, r.verdict, diff)
+			}
+		}
 	}
 }
 

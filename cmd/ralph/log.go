@@ -16,8 +16,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ralph-sdk/ralph/host"
+	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/project"
-	"github.com/ralph-sdk/ralph/rules"
 )
 
 type logFlags struct {
@@ -99,7 +99,7 @@ func (a *app) log(ctx context.Context, f logFlags) error {
 	if err != nil {
 		return err
 	}
-	t := logTable{paint: a.palette(), ids: f.all || f.follow, all: f.all, prefix: distinct(sessions), widths: []int{0, len(time.DateTime), len("continue"), 8, 14, 16}}
+	t := logTable{paint: a.palette(), ids: f.all || f.follow, all: f.all, prefix: distinct(sessions), widths: []int{0, len(time.DateTime), len(loop.Continued), 8, 14, 16}}
 	if file, ok := a.terminal(a.stdout); ok {
 		t.narrow(widthOf(file))
 	}
@@ -191,7 +191,7 @@ func (t *logTable) titles() []string {
 	if t.ids {
 		number = "id"
 	}
-	return []string{number, "time", "verdict", "session", "policy", "by"}
+	return []string{number, "time", "outcome", "session", "policy", "by"}
 }
 
 func (t *logTable) cells(e project.Entry) []string {
@@ -207,7 +207,7 @@ func (t *logTable) cells(e project.Entry) []string {
 	if t.most > 0 && t.most < roomy {
 		at, policy, by = at[len("2006-"):len(at)-len(":05")], cut(project.Short(policy), 12), cut(by, 16)
 	}
-	return []string{number, at, e.Verdict(), session, policy, by}
+	return []string{number, at, cmp.Or(string(e.Outcome()), "-"), session, policy, by}
 }
 
 // roomy is how many characters a line with full times, policies and rules needs.
@@ -217,7 +217,7 @@ const roomy = 120
 // and rules.
 func (t *logTable) narrow(most int) {
 	if t.most = most; most < roomy {
-		t.widths = []int{1, len("01-02 15:04"), len("continue"), len("session"), len("policy"), len("by")}
+		t.widths = []int{1, len("01-02 15:04"), len(loop.Continued), len("session"), len("policy"), len("by")}
 	}
 }
 
@@ -228,7 +228,7 @@ func (t *logTable) fit(cells []string) {
 	}
 }
 
-// line pads the cells; the verdict is coloured.
+// line pads the cells; the outcome is coloured.
 func (t *logTable) line(cells []string, shade string) string {
 	var b strings.Builder
 	for i, cell := range cells {
@@ -249,8 +249,7 @@ func (t *logTable) line(cells []string, shade string) string {
 func (t *logTable) write(w io.Writer, e project.Entry, goal string) {
 	cells := t.cells(e)
 	t.fit(cells) // -f prints each as it arrives
-	shade := map[string]string{rules.Continue.String(): green, rules.Stop.String(): yellow}[e.Verdict()]
-	rest := cut(done(e.Success, e.Said()), 100)
+	rest := cut(e.Said(), 100)
 	note := func(what, text string) {
 		if text != "" {
 			rest += "  (" + what + text + ")"
@@ -266,7 +265,20 @@ func (t *logTable) write(w io.Writer, e project.Entry, goal string) {
 	if t.all {
 		rest += "  [" + e.Root + "]"
 	}
-	fmt.Fprintln(w, t.cutLine(cells, shade, rest))
+	fmt.Fprintln(w, t.cutLine(cells, outcomeShade(e.Outcome()), rest))
+}
+
+// outcomeShade returns the colour of an outcome.
+func outcomeShade(o loop.Outcome) string {
+	switch o {
+	case loop.Continued, loop.Waiting, loop.Done:
+		return green
+	case loop.Failed, loop.Lost:
+		return red
+	case loop.Stopped, loop.Limited, loop.Asked:
+		return yellow
+	}
+	return ""
 }
 
 // cutLine returns a line with the text after the columns, cut to the width of the terminal.

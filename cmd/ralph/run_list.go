@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/ralph-sdk/ralph/internal/amount"
-	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/project"
 	"github.com/ralph-sdk/ralph/run"
 )
@@ -24,9 +23,9 @@ func (a *app) listRuns(ctx context.Context, p *project.Project, f runFlags) erro
 		fmt.Fprintf(a.stdout, "no runs in %s\n", p.Dir())
 	}
 	for _, info := range all {
-		state := stateWords(info, p.Advice(ctx, info))
-		if info.Ended != "" {
-			state = string(project.Outcome(info.Ended))
+		state, _ := project.RunState(info)
+		if info.Ended == "" {
+			state = stateWords(info, p.Advice(ctx, info))
 		}
 		fmt.Fprintf(a.stdout, "%s  %-9s  %-14s  %s  %s\n", info.ID, info.Client, amount.Of(info.Totals.Iterations, "iteration"), project.Short(info.Policy), state)
 	}
@@ -35,13 +34,12 @@ func (a *app) listRuns(ctx context.Context, p *project.Project, f runFlags) erro
 
 // stateWords describes a run that has not ended.
 func stateWords(info run.Info, advice string) string {
+	word, why := project.RunState(info)
 	switch {
+	case info.Running && info.Until != nil:
+		word += " until " + clock(*info.Until, info.Latest)
 	case !info.Running:
-		return strings.TrimSuffix(string(loop.Lost)+"; "+advice, "; ")
-	case info.Waiting == "":
-		return "running"
-	case info.Until == nil:
-		return "waiting: " + info.Waiting
+		why += strings.TrimSuffix("; "+advice, "; ")
 	}
-	return fmt.Sprintf("waiting until %s: %s", clock(*info.Until, info.Latest), info.Waiting)
+	return strings.TrimSuffix(word+": "+why, ": ")
 }

@@ -25,6 +25,9 @@ func Events() []string {
 // Watched reports whether hosts ignore the answer to an event, which only has notices, logs and effects.
 func Watched(event string) bool { return event == StopFailure || event == SessionEnd }
 
+// Decides reports whether rules can stop or continue an agent at an event.
+func Decides(event string) bool { return event != UserPromptSubmit && !Watched(event) }
+
 // The kinds of failures of a turn.
 const (
 	RateLimited     = "rate_limited"

@@ -41,7 +41,7 @@ function announcer() {
   const say = () => {
     timer = undefined;
     const last = waiting.at(-1);
-    parts.news.textContent = visible(`${plural(waiting.length, "new decision")}: ${last.action} by ${last.by ?? "no rule"} of ${last.policy}`);
+    parts.news.textContent = visible(`${plural(waiting.length, "new decision")}: ${last.outcome ?? "no decision"}, ${last.policy} › ${last.by}`);
     waiting = [];
   };
   return { tell(rows) { waiting = waiting.concat(rows); timer ??= setTimeout(say, 5000); } };

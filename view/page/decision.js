@@ -1,6 +1,7 @@
-import { ago, badge, bar, bdi, code, command, count, date, dollars, duration, el, link, plural, quiet, section, short, table, terms, text, thousands, value } from "./text.js";
+import { ago, badge, bar, bdi, code, command, count, date, dollars, duration, el, link, policyName, quiet, section, short, stacked, terms, text, thousands, value, verdict } from "./text.js";
 import { href } from "./route.js";
 import { known, watchRows } from "./rows.js";
+import { ofLimit } from "./timeline.js";
 
 const outcomes = { holds: "done", no: "none", unknown: "note", error: "error", "stepped aside": "pause" };
 
@@ -50,7 +51,7 @@ function factTable(record) {
   const source = (f) => [
     bdi(f.source), " ", f.path && code(f.path), f.status && [" ", badge("note", f.status)], f.defaulted && " default used", f.problem && [" ", bdi(f.problem, "problem")],
   ];
-  return facts.length + rest.length > 0 && table("Facts as they were read", ["fact", "values that were read", "changed", "source"], [
+  return facts.length + rest.length > 0 && stacked("Facts as they were read", ["fact", ["values that were read", "text"], "changed", "source"], [
     ...facts.map((f) => [bdi(f.name, "name"), el("ul", {}, values(f.name)), age(f), source(f)]),
     ...rest.map((i) => [bdi(i.name, "name"), read(i), "–", "ralph"]),
   ]);
@@ -67,14 +68,14 @@ function effectTable(record) {
     [code(e.file ?? e.glob ?? e.name ?? e.verb ?? (e.args ?? []).join(" ")), e.path && [" ", code(e.path.join("."))]], change(e),
   ];
   const all = [...(record.effects ?? []).map(row("")), ...(record.finally ?? []).map(row(" finally"))];
-  return all.length > 0 && table("Effects", ["effect", "on", "old → new"], all);
+  return all.length > 0 && stacked("Effects", ["effect", "on", ["old → new", "text"]], all);
 }
 
 // amount writes what a limit counts: times in nanoseconds, cost in millionths of a dollar.
 const amount = (name, n) => (name === "elapsed" ? duration(n / 1e6) : name === "cost" ? dollars(n / 1e6) : count(n));
 
 function limitTable(record) {
-  return record.limits?.length > 0 && table("Limits as they stood", ["limit", "at", "of", "left"], record.limits.map((l) => [
+  return record.limits?.length > 0 && stacked("Limits before this decision", ["limit", ["at", "number"], ["of", "number"], ["left", "number"]], record.limits.map((l) => [
     [bdi(l.name, "name"), record.bound === l.name && el("strong", {}, " reached")], amount(l.name, l.at), amount(l.name, l.of),
     [bar(l.at, l.of, l.at >= l.of ? "stop" : "continue"), amount(l.name, Math.max(0, l.of - l.at))],
   ]));
@@ -87,16 +88,16 @@ function rawRecord(record, open) {
   return el("details", { class: "raw", open }, el("summary", {}, "The record as the log keeps it"), json);
 }
 
-function recordTerms(r) {
+function recordTerms(r, row) {
   const { streak = {}, measure, loop } = r;
   return terms(
     ["policy", r.digest ? link(href("policy", r.digest), bdi(r.policy)) : bdi(r.policy), r.shadows && " (replaces the shipped one)"],
     ["time", `${date(r.time)}, ${ago(r.time)}`],
     ["event", bdi(r.event), r.host && [" of ", bdi(r.host)], r.agent && [", subagent ", bdi(r.agent)]],
     ["session", r.session && link(href("timeline", "", { session: r.session }), bdi(r.session))],
-    ["run", r.run && link(href("run", r.run), bdi(r.run))],
+    ["run", r.run && [link(href("run", r.run), bdi(r.run)), r.iteration ? `, after iteration ${r.iteration}` : ", before its first iteration"]],
     ["loop", loop && [bdi(loop.name), loop.owner && [", owner ", bdi(short(loop.owner))], loop.gone && ", its file is gone"]],
-    ["streak", streak.continuations != null && `${plural(streak.continuations, "continuation")} before this one, ${count(streak.total ?? 0)} in the session`,
+    ["streak", streak.continuations != null && [ofLimit(row), ofLimit(row) && " with this decision, ", `${count(streak.total ?? 0)} in the session before it`],
       streak.same > 1 && `, ${streak.same} without progress`],
     ["progress", streak.progress && code(streak.progress), streak.before && [" before ", code(streak.before)]],
     ["measure", measure && [bar(measure.done, measure.total, "done"), ` ${measure.done} of ${measure.total} done`]],
@@ -108,24 +109,23 @@ function recordTerms(r) {
     ["not applied", r.applied === false && !r.command && "its effects were not made"]);
 }
 
-function explained(record, several) {
+function explained(record, row) {
   if (record.v !== 1) return el("article", { class: "decision" }, el("p", {}, "A newer version of ralph made this decision."), rawRecord(record, true));
-  const row = known.rows.find((r) => r.id === record.id && r.policy === record.policy);
-  const why = record.error || record.reason || record.skipped || row?.said || "no reason";
+  const why = record.error || record.reason || record.skipped || row.said || "no reason";
   return el("article", { class: "decision" },
-    el("p", { class: "verdict" }, badge(row?.kind ?? record.action), " by ",
-      record.rule ? sourceLink(record.digest, record.at, record.rule) : bdi(record.command || "no rule"), several && [" of ", bdi(record.policy)]),
+    el("p", { class: "verdict" }, verdict(row), " ", bdi(policyName(record.policy)), quiet(" › "),
+      record.rule ? sourceLink(record.digest, record.at, record.rule) : bdi(record.command || "no rule")),
     el("p", { class: "reason" }, bdi(why), /^\(\d+ bytes\)$/.test(why) && quiet(" of text for the agent, of which the log keeps the size")),
-    recordTerms(record),
+    recordTerms(record, row),
     section("Rules in order", ruleList(record)), section("Facts", factTable(record)),
-    section("Effects", effectTable(record)), section("Limits", limitTable(record)),
+    section("Effects", effectTable(record)), section("Limits before this decision", limitTable(record)),
     said("Notices", record.notices), said("Notes", record.notes), said("Log", record.log), said("Warnings", record.trace?.warnings),
     rawRecord(record), el("p", {}, "In a terminal: ", command(["ralph", "explain", record.id])));
 }
 
 // decisionView explains a decision. Policies of one event share its ID.
 export async function decisionView({ id, query }, { source }) {
-  const { records } = await source.decision(id);
+  const { records, rows } = await source.decision(id);
   const first = records.find((r) => r.policy === query.policy) ?? records[0];
   const ways = el("nav", { class: "ways", "aria-label": "Decisions of this session" });
   const drawWays = () => {
@@ -141,6 +141,6 @@ export async function decisionView({ id, query }, { source }) {
   const ordered = [first, ...records.filter((r) => r !== first)];
   return {
     title: "Decision", note: [bdi(first.policy), " ", first.time && date(first.time)],
-    content: [ways, ordered.map((r) => explained(r, records.length > 1))], close: watchRows(drawWays),
+    content: [ways, ordered.map((r) => explained(r, rows.find((row) => row.policy === r.policy) ?? rows[0]))], close: watchRows(drawWays),
   };
 }

@@ -3,11 +3,11 @@ import { el } from "./text.js";
 const mostRows = 400;
 
 // windowedList shows as many of its items as fit, in a space as high as all of them. All have the same height: that of
-// class row. draw(item, index, items) makes the element of an item, a link or a heading.
-export function windowedList(label, draw) {
+// class row. draw(item, index, items) makes the element of an item, a link or a heading. The heads of the columns stay in sight.
+export function windowedList(label, draw, heads) {
   const probe = el("div", { class: "row", "aria-hidden": "true" });
   const space = el("div", { class: "space", role: "list", "aria-label": label });
-  const node = el("div", { class: "list", tabindex: 0, role: "region", "aria-label": label }, el("div", { class: "probe" }, probe), space);
+  const node = el("div", { class: "list", tabindex: 0, role: "region", "aria-label": label }, el("div", { class: "probe" }, probe), heads, space);
   const shown = new Map(); // item → element
   let items = [], height = 36, active = 0, asked = 0;
 
@@ -48,7 +48,7 @@ export function windowedList(label, draw) {
   const go = (index, step) => {
     while (items[index]?.day && index + step >= 0 && index + step < items.length) index += step; // a heading takes no focus
     active = Math.max(0, Math.min(items.length - 1, index));
-    const top = active * height, bottom = top + height - node.clientHeight;
+    const top = active * height, bottom = top + height + heads.offsetHeight - node.clientHeight;
     if (node.scrollTop > top) node.scrollTop = Math.max(0, top - height);
     else if (node.scrollTop < bottom) node.scrollTop = bottom;
     render();

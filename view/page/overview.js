@@ -1,14 +1,10 @@
-import { badge, bar, bdi, code, count, dollars, el, link, plural, policyName, quiet, section, short, terms, thousands, when } from "./text.js";
+import { badge, bar, bdi, by, code, count, dollars, duration, el, link, look, outcome, quiet, section, short, stacked, terms, thousands, verdict, when } from "./text.js";
 import { href } from "./route.js";
 import { known, watchRows } from "./rows.js";
-import { decisionLink, streak } from "./timeline.js";
-import { budget, runState } from "./run.js";
+import { decisionLink, ofLimit } from "./timeline.js";
+import { budget } from "./run.js";
 
 const mostSessions = 100;
-const loopKinds = {
-  running: "continue", "in a run": "continue", done: "done", stopped: "stop", paused: "pause", "switched off": "pause", unreadable: "error",
-};
-const endKinds = { done: "done", limit: "limit", asked: "command", failed: "error" };
 
 function findRow(last, policy) {
   const oldest = Math.max(0, known.rows.length - 3000);
@@ -28,7 +24,7 @@ const why = (s) => s && el("span", { class: "why" }, bdi(s));
 
 function lastDecision(last, policy) {
   const row = findRow(last, policy);
-  return [badge(row?.kind ?? last.action), " by ", row ? decisionLink(row, bdi(last.by)) : bdi(last.by), ", ", when(last.at), why(last.reason)];
+  return [row && [verdict(row), " "], row ? decisionLink(row, by(row)) : bdi(last.by), ", ", when(last.at), why(last.reason)];
 }
 
 function loopStreak({ continuations, limit }) {
@@ -43,9 +39,9 @@ function loopCommands({ state, policy }, commands) {
 }
 
 function loopCard(loop, commands) {
-  const kind = loopKinds[loop.state] ?? "none", { measure } = loop;
-  return el("article", { class: "card k-" + kind },
-    el("header", {}, el("h3", {}, bdi(loop.name)), badge(kind, loop.state)),
+  const { measure, state } = loop;
+  return el("article", { class: "card k-" + look(state) },
+    el("header", {}, el("h3", {}, bdi(loop.name)), outcome(state)),
     loop.goal && el("p", {}, bdi(loop.goal, "quiet")), loop.why && el("p", {}, bdi(loop.why)),
     (loop.problems ?? []).map((p) => el("p", { class: "problem" }, bdi(p))),
     terms(
@@ -58,47 +54,53 @@ function loopCard(loop, commands) {
     el("p", { class: "commands" }, loopCommands(loop, commands)));
 }
 
-function runCard(info, commands) {
-  return el("article", { class: "card k-" + (info.running ? "continue" : "error") },
-    el("header", {}, el("h3", {}, link(href("run", info.id), "Run ", bdi(info.id))), runState(info)),
-    info.waiting && el("p", {}, bdi(info.waiting)),
+const runLink = (id) => link(href("run", id), "Run ", bdi(id));
+
+// runCard is a run that has not ended.
+function runCard({ info, state, why: cause }, commands) {
+  return el("article", { class: "card k-" + look(state) },
+    el("header", {}, el("h3", {}, runLink(info.id)), outcome(state)),
+    cause && el("p", {}, bdi(cause)),
     terms(["policy", policyLink(info.policy)], ["agent", code((info.args ?? []).join(" "))], ...budget(info),
       ["started", when(info.started)], ["latest", when(info.latest)]),
     el("p", { class: "commands" }, info.running ? commands(["ralph", "stop", info.policy], "Copy stop")
       : commands(["ralph", "run", "--resume=" + info.id], "Copy resume")));
 }
 
-// latest is the latest decision of a session or policy, in words.
-const latest = (row, ...words) => el("span", { class: "what" }, badge(row.kind), " ", decisionLink(row, words), " ", why(row.said));
+const endedRuns = (runs) => runs.length > 0 && stacked("Runs that ended", [["run", "id"], "outcome", ["reason", "text brief"], "policy", ["iterations", "number"], ["time", "number"], ["cost", "number"], ["ended", "nowrap"]],
+  runs.map(({ info, state, why: cause }) => [
+    runLink(info.id), outcome(state), bdi(cause), policyLink(info.policy), count(info.totals.iterations), duration(info.totals.elapsed_ns / 1e6),
+    info.totals.cost_usd && dollars(info.totals.cost_usd), when(info.latest),
+  ]));
 
-function sessionItem({ n, last }, all) {
+// latest is the latest decision of a session or policy: its outcome, and what decided and why.
+const latest = (row) => [verdict(row), [decisionLink(row, by(row)), " ", why(row.said)]];
+
+function sessionCells({ n, last }, all) {
   const { measure, session } = last;
-  const spent = [last.tokens && thousands(last.tokens), last.usd && dollars(last.usd)];
-  return el("li", {},
-    el("a", { class: "id", href: href("timeline", "", { session, root: all && last.root }), title: session }, bdi(session)),
-    latest(last, bdi(policyName(last.policy)), last.by !== "-" && [" ", bdi(last.by)]),
-    el("span", { class: "figures" },
-      el("span", {}, measure && [bar(measure.done, measure.total, "done"), `${measure.done}/${measure.total}`]),
-      el("span", { title: "streak, and its limit" }, streak(last)), el("span", { title: "tokens and cost" }, spent.filter(Boolean).join(", ")),
-      el("span", {}, plural(n, "decision")), el("span", {}, when(last.time))),
-    last.run && el("a", { class: "more", href: href("run", last.run) }, "Run ", bdi(last.run)), all && el("span", { class: "more" }, code(last.root)));
+  const decisions = href("timeline", "", { session, root: all && last.root });
+  const spent = [last.tokens && thousands(last.tokens), last.usd && dollars(last.usd)].filter(Boolean).join(", ");
+  return [
+    [last.run ? runLink(last.run) : el("a", { href: decisions }, bdi(session)), all && [" ", code(last.root)]],
+    ...latest(last), measure && [bar(measure.done, measure.total, "done"), `${measure.done}/${measure.total}`], ofLimit(last), spent, link(decisions, count(n)), when(last.time),
+  ];
 }
 
 function sessionList(all) {
   const sessions = [...known.sessions.values()].filter((s) => s.last.session).sort((a, b) => b.last.n - a.last.n);
   const more = sessions.length - mostSessions;
   return sessions.length > 0 && [
-    el("ul", { class: "sessions" }, sessions.slice(0, mostSessions).map((s) => sessionItem(s, all))),
+    stacked("Sessions, the latest first", [["session", "id"], "outcome", ["policy › rule", "text brief"], ["done", "number"], ["streak", "number"], ["tokens, cost", "number"], ["decisions", "number"], ["last", "nowrap"]],
+      sessions.slice(0, mostSessions).map((s) => sessionCells(s, all))),
     more > 0 && el("p", {}, quiet(`${count(more)} older sessions are in the `, link(href("timeline"), "timeline"), ".")),
   ];
 }
 
 function policyList(shadows = []) {
   const policies = [...known.policies].sort((a, b) => b[1].last.n - a[1].last.n).slice(0, mostSessions);
-  return policies.length > 0 && el("ul", { class: "sessions" }, policies.map(([name, { n, last }]) => el("li", {},
-    el("span", { class: "id" }, policyLink(name)), latest(last, bdi(last.by)),
-    el("span", { class: "figures two" }, link(href("timeline", "", { policy: name }), plural(n, "decision")), when(last.time)),
-    shadows.includes(name) && el("span", { class: "more" }, "The project's file replaces the shipped policy."))));
+  return policies.length > 0 && stacked("Policies, the latest first", [["policy", "id"], "outcome", ["policy › rule", "text brief"], ["decisions", "number"], ["last", "nowrap"]], policies.map(([name, { n, last }]) => [
+    [policyLink(name), shadows.includes(name) && quiet(" replaces the shipped policy")], ...latest(last), link(href("timeline", "", { policy: name }), count(n)), when(last.time),
+  ]));
 }
 
 // firstSteps is what a project without anything sees.
@@ -129,22 +131,23 @@ const unusableBanner = ({ policy, problem }, commands) => banner("error", "canno
 
 function endedItem(f) {
   const name = bdi(f.name || f.policy);
-  return el("p", {}, badge(endKinds[f.result] ?? "stop", f.result), " ", f.run ? link(href("run", f.run), name) : name, ", ", when(f.at), " by ", bdi(f.by),
+  return el("p", {}, outcome(f.result), " ", f.run ? link(href("run", f.run), name) : name, ", ", when(f.at), " by ", bdi(f.by),
     f.reason && [": ", bdi(f.reason)], why(f.goal), f.file && [" ", code(f.file)]);
 }
 
 function draw(status, page, inProject, live) {
   const commands = live ? inProject : () => null;
-  const { off, paused = [], loops, runs, hints = [], others, unusable = [], finished, shadows } = status ?? {};
+  const { off, paused = [], loops, runs = [], hints = [], others, unusable = [], finished = [], shadows } = status ?? {};
   const empty = status !== undefined && ![known.rows, loops, runs, others, finished].some((list) => list?.length);
+  const ended = runs.filter((r) => r.info.ended), endedLoops = finished.filter((f) => f.file || !f.run);
   const cards = (list, card) => list?.length > 0 && el("div", { class: "cards" }, list.map((one) => card(one, commands)));
   return el("div", {},
     status === undefined && el("p", {}, quiet("Reading the loops …")),
     off && banner("pause", "all loops are off", bdi(off), " ", commands(["ralph", "resume"], "Copy resume")),
     !off && paused.map((p) => pauseBanner(p, commands)), unusable.map((u) => unusableBanner(u, commands)),
     empty && live && firstSteps(inProject),
-    section("Loops", cards(loops, loopCard)), section("Runs", cards(runs, runCard)), section("Hints", hints.map(hintBanner)),
-    section("Sessions", sessionList(page.all)), section("Policies", policyList(shadows)), section("Ended", (finished ?? []).map(endedItem)));
+    section("Loops", cards(loops, loopCard)), section("Runs", cards(runs.filter((r) => !r.info.ended), runCard), endedRuns(ended)), section("Hints", hints.map(hintBanner)),
+    section("Sessions", sessionList(page.all)), section("Policies", policyList(shadows)), section("Ended", endedLoops.map(endedItem)));
 }
 
 // overviewView shows loops, runs and sessions, and stays true while decisions are made.

@@ -1,7 +1,7 @@
 // The rows that the page knows, oldest first, and what is counted over them. Everything is kept up to date row by row, so
 // that no step is long, however many there are.
 
-export const known = { rows: [], first: 0, reading: false, sessions: new Map(), policies: new Map(), kinds: new Map(), rules: new Map() };
+export const known = { rows: [], first: 0, reading: false, sessions: new Map(), policies: new Map(), outcomes: new Map(), rules: new Map() };
 
 const watchers = new Set();
 
@@ -30,7 +30,7 @@ export function addRows(batch, older = false) {
   for (const row of older ? fresh.slice().reverse() : fresh) {
     countRow(known.sessions, sessionKey(row), row, older);
     countRow(known.policies, row.policy, row, older);
-    countRow(known.kinds, row.kind, row, older);
+    countRow(known.outcomes, row.outcome, row, older);
     countRow(known.rules, row.by, row, older);
   }
   for (const call of [...watchers]) call(fresh, older);
@@ -41,17 +41,17 @@ const hay = new WeakMap();
 function searchable(row) {
   let s = hay.get(row);
   if (s === undefined) {
-    s = [row.action, row.kind, row.policy, row.by, row.said, row.session, row.loop, row.run, row.event, row.host, row.id, row.root].join(" ").toLowerCase();
+    s = [row.outcome, row.policy, row.by, row.said, row.session, row.loop, row.run, row.event, row.host, row.id, row.root].join(" ").toLowerCase();
     hay.set(row, s);
   }
   return s;
 }
 
 // matcher makes a function of the filters of an address.
-export function matcher({ root, session, run, policy, action, rule, q }) {
+export function matcher({ root, session, run, policy, outcome, rule, q }) {
   const words = (q ?? "").toLowerCase().split(/\s+/).filter(Boolean);
   return (row) => (!root || row.root === root) && (!session || row.session === session) && (!run || row.run === run) &&
-    (!policy || row.policy === policy) && (!action || row.kind === action) &&
+    (!policy || row.policy === policy) && (!outcome || row.outcome === outcome) &&
     (!rule || row.by === rule || (row.by ?? "").startsWith(rule + "/")) &&
     (words.length === 0 || words.every((w) => searchable(row).includes(w)));
 }

@@ -87,7 +87,7 @@ async function fileSource(packed) {
     page: async () => data.page,
     status: async () => data.status ?? null,
     decisions: async () => ({ rows, first: rows[0]?.n ?? 0, last: rows.at(-1)?.n ?? 0, total: rows.length }),
-    decision: async (id) => ({ records: kept(data.records, id, "this decision") }),
+    decision: async (id) => ({ records: kept(data.records, id, "this decision"), rows: rows.filter((r) => r.id === id) }),
     policy: async (digest) => kept(data.policies, digest, "this policy"),
     run: async (id) => kept(data.runs, id, "this run"),
     follow() {},

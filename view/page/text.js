@@ -87,7 +87,7 @@ export const hour = (time) => date(time).slice(11);
 // when shows how long ago a time is.
 export const when = (time) => el("time", { datetime: time, title: date(time), class: "age" }, ago(time));
 
-// The verdicts as shapes: a reader without colours sees them too.
+// What is coloured has a shape, too: a reader without colours sees it.
 const shapes = {
   continue: "M2 3h7l5 5-5 5H2z",
   stop: "M5 2h6l3 3v6l-3 3H5l-3-3V5z",
@@ -101,12 +101,30 @@ const shapes = {
   none: "M8 4a4 4 0 1 0 0 8A4 4 0 1 0 8 4",
 };
 
-// badge is a verdict in colour, shape and words.
-export function badge(kind, word = kind === "none" ? "no decision" : kind) {
+// badge is a word with a colour and a shape.
+export function badge(kind, word = kind) {
   const known = Object.hasOwn(shapes, kind) ? kind : "none";
   const shape = svg("svg", { class: "shape", viewBox: "0 0 16 16", width: 16, height: 16, "aria-hidden": "true" }, svg("path", { d: shapes[known] }));
   return el("span", { class: "badge k-" + known }, shape, el("span", {}, visible(word)));
 }
+
+// The colour and shape of each word: outcomes of decisions, loops and runs, states, and how agents ended.
+const looks = {
+  continued: "continue", running: "continue", "in a run": "continue", done: "done", stopped: "stop", limit: "limit", asked: "command",
+  waiting: "pause", paused: "pause", idle: "pause", skipped: "pause", "switched off": "pause", failed: "error", lost: "error", unreadable: "error",
+  ok: "none", interrupted: "command", rate_limited: "limit", turn_limit: "limit", context_overflow: "limit", budget: "limit", timeout: "limit",
+  auth: "error", billing: "error", crashed: "error",
+};
+export const look = (word) => (Object.hasOwn(looks, word) ? looks[word] : "none");
+
+// outcome shows one of these words.
+export const outcome = (word) => badge(look(word), String(word).replaceAll("_", " "));
+
+// verdict is how the decision of a row ended; a prompt, for one, has no end.
+export const verdict = (row) => (row.v !== 1 ? badge("newer", "newer ralph") : row.outcome ? outcome(row.outcome) : badge("none", "no decision"));
+
+// by names what decided: the policy, and its rule, limit or command.
+export const by = (row) => [bdi(policyName(row.policy)), row.by !== "-" && [el("span", { class: "quiet" }, " › "), bdi(row.by, "name")]];
 
 // bar shows a share; its words stand beside it.
 export function bar(part, whole, kind) {
@@ -133,6 +151,16 @@ export function table(caption, heads, rows) {
     el("table", {}, el("caption", { class: "hear" }, visible(caption)),
       el("thead", {}, el("tr", {}, heads.map((h) => el("th", { scope: "col" }, h)))),
       el("tbody", {}, rows.map((cells) => (cells instanceof Node ? cells : el("tr", {}, cells.map((c) => el("td", {}, c))))))));
+}
+
+// stacked makes a table whose rows are blocks on a narrow screen, each value with its head. A head is a word, or a word and
+// the class of its column. Roles are named, since blocks lose their own.
+export function stacked(caption, heads, rows) {
+  const column = heads.map((h) => [h].flat());
+  const cell = (content, i) => el("td", { role: "cell", class: column[i][1], "data-head": column[i][0] }, shown([content]).length > 0 && el("div", {}, content));
+  return el("table", { class: "stacked", role: "table" }, el("caption", { class: "hear" }, visible(caption)),
+    el("thead", { role: "rowgroup" }, el("tr", { role: "row" }, column.map(([h, kind]) => el("th", { role: "columnheader", class: kind }, h)))),
+    el("tbody", { role: "rowgroup" }, rows.map((cells) => el("tr", { role: "row" }, cells.map(cell)))));
 }
 
 // command shows a command with a button that copies it. Text with hidden characters is no command to paste.

@@ -1,4 +1,4 @@
-import { badge, bdi, count, day, dollars, duration, el, hour, link, plural, policyName, quiet, short, text, thousands, visible } from "./text.js";
+import { bdi, by, count, day, dollars, duration, el, hour, link, plural, quiet, short, text, thousands, verdict, visible } from "./text.js";
 import { href, replaceRoute } from "./route.js";
 import { known, matcher, watchRows } from "./rows.js";
 import { windowedList } from "./list.js";
@@ -9,33 +9,40 @@ const places = new Map(); // where the reader was, by address
 
 export const decisionLink = (row, ...content) => link(href("decision", row.id, { policy: row.policy }), content);
 
-// streak is how far a streak is of its limit, in words.
-export const streak = (row) => (row.limit ? `${count(row.continuations ?? 0)} of ${count(row.limit)}` : "");
+// ofLimit is how far a streak is of its limit, with this decision.
+export const ofLimit = (row) => (row.limit ? `${count(row.continuations ?? 0)} of ${count(row.limit)}` : "");
 
 function drawRow(row, index, items) {
   if (row.day) return el("div", { class: "day", role: "listitem" }, el("span", {}, row.day));
   const older = items[index + 1]?.day ? items[index + 2] : items[index + 1];
   const gap = older && "+" + duration(Date.parse(row.time) - Date.parse(older.time));
   const cell = (name, content, title) => el("span", { class: "c-" + name, title }, content);
+  const number = (name, head, content, title) => cell(name, content && [el("span", { class: "hear" }, ` ${head} `), content], title);
   return el("div", { role: "listitem" }, decisionLink(row,
     cell("time", hour(row.time)),
-    cell("kind", badge(row.kind)),
-    cell("by", [bdi(policyName(row.policy)), " ", row.by !== "-" && bdi(row.by, "name")], `${row.policy ?? ""} ${row.by}`),
+    cell("outcome", verdict(row)),
+    cell("by", by(row), `${row.policy ?? ""} › ${row.by}`),
     cell("said", [bdi(row.said), row.notes && quiet(` + ${plural(row.notes, "note")}`)], row.said),
     cell("session", row.session && bdi(short(row.session)), row.session),
-    cell("streak", streak(row), "streak, and its limit"),
-    cell("measure", row.measure && `${row.measure.done}/${row.measure.total}`, "done of total"),
-    cell("tokens", row.tokens && thousands(row.tokens), "tokens"),
-    cell("usd", row.usd && dollars(row.usd), "cost of the run so far"),
-    cell("gap", gap, "since the decision below")));
+    number("streak", "streak", ofLimit(row), "continuations of the streak with this decision, of its limit"),
+    number("measure", "done", row.measure && `${row.measure.done}/${row.measure.total}`, "done of total"),
+    number("tokens", "tokens", row.tokens && thousands(row.tokens), "tokens of the context"),
+    number("usd", "cost", row.usd && dollars(row.usd), "cost of the run so far"),
+    number("gap", "after", gap, "since the decision below")));
 }
+
+// listHeads are above the columns. Readers that do not see them hear a word before each number.
+const listHeads = () => el("div", { class: "heads", "aria-hidden": "true" }, [
+  ["time", "time"], ["outcome", "outcome"], ["by", "policy › rule"], ["said", "reason"], ["session", "session"], ["streak", "streak"], ["measure", "done"],
+  ["tokens", "tokens"], ["usd", "cost"], ["gap", "after"],
+].map(([name, head]) => el("span", { class: "c-" + name }, head)));
 
 // timelineView shows rows that filters choose, the latest first.
 export function timelineView({ query }) {
   const filters = { ...query };
   let items = [], matches = matcher(filters), turn = 0, rows = 0, seen = 0;
 
-  const list = windowedList("Decisions, the latest first. The arrow keys move.", drawRow);
+  const list = windowedList("Decisions, the latest first. The arrow keys move.", drawRow, listHeads());
   const status = el("p", { class: "quiet found", role: "status" });
   const empty = el("p", { class: "empty", hidden: true });
 
@@ -107,7 +114,7 @@ export function timelineView({ query }) {
     return key === "x" || key === "show" ? drawCharts() : again();
   };
   const option = (value, words) => Object.assign(el("option", { value: "" }, words), { value });
-  const selects = [["policy", known.policies, "All policies"], ["action", known.kinds, "All actions"], ["rule", known.rules, "All rules"]]
+  const selects = [["policy", known.policies, "All policies"], ["outcome", known.outcomes, "All outcomes"], ["rule", known.rules, "All rules"]]
     .map(([key, from, all]) => ({ key, from, all, node: el("select", { "aria-label": key, onchange: (e) => change(key, e.target.value) }) }));
   const refill = () => {
     for (const { key, from, all, node } of selects) {

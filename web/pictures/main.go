@@ -20,6 +20,8 @@ import (
 	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/project"
+	"github.com/ralph-sdk/ralph/rules"
+	"github.com/ralph-sdk/ralph/run"
 	"github.com/ralph-sdk/ralph/view"
 	"github.com/ralph-sdk/ralph/web"
 )
@@ -59,24 +61,73 @@ var tasks = []string{
 	"sort invoices by date", "read invoices from CSV", "report the line of a broken row", "skip empty rows", "document the columns",
 }
 
-// script lets three sessions work through the tasks, and returns the time after it.
-func script(ctx context.Context, w *web.World) (time.Time, error) {
+// steps are the boxes of the scripted run.
+var steps = []string{"raise the version", "write the changelog", "build the archives", "read the notes again"}
+
+// release is the policy of the run.
+var release = strings.NewReplacer("Works through TODO.md, one box", "Prepares a release, one step", "TODO.md", "RELEASE.md", "every box is ticked", "the release is ready").Replace(web.Checklist)
+
+// checklist writes a list of boxes, of which so many are ticked.
+func checklist(w *web.World, name string, list []string, done int, now time.Time) error {
+	var text strings.Builder
+	for i, task := range list {
+		fmt.Fprintf(&text, "- [%s] %s\n", map[bool]string{true: "x", false: " "}[i < done], task)
+	}
+	return errors.Join(w.Write(name, text.String()), os.Chtimes(filepath.Join(w.Dir, name), now, now))
+}
+
+// iterate lets an agent prepare the release in a run that begins now, and returns the time after it and its ID.
+func iterate(ctx context.Context, w *web.World, now time.Time) (time.Time, string, error) {
+	program, findings := rules.LoadBytes(ctx, ".ralph/release.yaml", []byte(release), loop.Config())
+	if program == nil {
+		return now, "", findings.Err()
+	}
+	if err := errors.Join(w.Write(".ralph/release.yaml", release), checklist(w, "RELEASE.md", steps, 0, now)); err != nil {
+		return now, "", err
+	}
+	results := []struct {
+		outcome run.Outcome
+		after   time.Duration
+		tokens  int
+		usd     float64
+	}{{run.OK, 2 * time.Minute, 18_400, 0.21}, {run.OK, 5 * time.Minute, 41_900, 0.48}, {run.TurnLimit, 9 * time.Minute, 88_200, 0.97}, {run.OK, 4 * time.Minute, 35_100, 0.4}, {run.OK, 3 * time.Minute, 22_700, 0.26}}
+	n, done := 0, 0
+	agent := run.Func("release-agent", func(context.Context, run.Invocation) (run.Result, error) {
+		r := results[n]
+		n++
+		now = now.Add(r.after)
+		if r.outcome != run.OK {
+			return run.Result{Outcome: r.outcome, Problem: "the client's limit of turns was reached", Tokens: r.tokens, Cost: &r.usd}, nil
+		}
+		done++
+		return run.Result{Outcome: run.OK, Text: "A step is done.", Tokens: r.tokens, Cost: &r.usd}, checklist(w, "RELEASE.md", steps, done, now)
+	})
+	clock := func() time.Time { return now }
+	r, err := run.New(program, agent, run.WithName(".ralph/release.yaml"), run.WithDir(w.Dir), run.WithState(w.State), run.WithClock(clock), run.WithLimits(run.Limits{Iterations: 20, Cost: 5}),
+		run.WithLoop(loop.Local(), loop.WithState(w.State), loop.WithClock(clock), loop.WithEnv(func(string) string { return "" })))
+	if err != nil {
+		return now, "", err
+	}
+	for ev := range r.Run(ctx) {
+		if ev.Kind == run.IterationStart || ev.Kind == run.IterationEnd {
+			now = now.Add(3 * time.Second)
+		}
+	}
+	return now, r.ID(), nil
+}
+
+// script lets three sessions and a run work through the tasks, and returns the time after it and the ID of the run.
+func script(ctx context.Context, w *web.World) (time.Time, string, error) {
 	now := begin
 	done := 0
-	tick := func() error {
-		var list strings.Builder
-		for i, task := range tasks {
-			fmt.Fprintf(&list, "- [%s] %s\n", map[bool]string{true: "x", false: " "}[i < done], task)
-		}
-		return errors.Join(w.Write("TODO.md", list.String()), os.Chtimes(filepath.Join(w.Dir, "TODO.md"), now, now))
-	}
+	tick := func() error { return checklist(w, "TODO.md", tasks, done, now) }
 	if err := errors.Join(w.Write(".ralph/policy.yaml", strings.NewReplacer("facts:", "loop: {state: todo}\nfacts:", "continuations: 300", "continuations: 12").Replace(web.Checklist)), tick()); err != nil {
-		return now, err
+		return now, "", err
 	}
 	l, findings := loop.Load(ctx, os.DirFS(w.Dir), ".ralph/policy.yaml", loop.WithName(".ralph/policy.yaml"), loop.WithRoot(w.Dir), loop.WithState(w.State),
 		loop.WithClock(func() time.Time { return now }), loop.WithEnv(func(string) string { return "" }))
 	if l == nil {
-		return now, findings.Err()
+		return now, "", findings.Err()
 	}
 	for i, step := range []struct {
 		session, says string
@@ -92,15 +143,16 @@ func script(ctx context.Context, w *web.World) (time.Time, error) {
 		now = now.Add(step.after)
 		if done += step.ticks; step.ticks > 0 {
 			if err := tick(); err != nil {
-				return now, err
+				return now, "", err
 			}
 		}
 		now = now.Add(20 * time.Second)
 		if _, err := l.Run(ctx, host.Event{Host: host.ClaudeCode, Name: host.Stop, ID: fmt.Sprintf("d%02d", i+1), SessionID: step.session, Cwd: w.Dir, LastAssistantMessage: step.says}); err != nil {
-			return now, err
+			return now, "", err
 		}
 	}
-	return now.Add(90 * time.Second), nil
+	now, id, err := iterate(ctx, w, now.Add(time.Minute))
+	return now.Add(90 * time.Second), id, err
 }
 
 // shot is a view: what it is made of, and its picture.
@@ -110,7 +162,10 @@ type shot struct {
 }
 
 // shown is the directory of the project, as pictures have it.
-const shown = "/home/you/invoices"
+const (
+	shown    = "/home/you/invoices"
+	shownRun = "20261123-101940-000k7xq"
+)
 
 // pages opens views of the scripted work in a browser.
 func pages(ctx context.Context) (shots []shot, err error) {
@@ -123,7 +178,7 @@ func pages(ctx context.Context) (shots []shot, err error) {
 	if err != nil {
 		return nil, err
 	}
-	now, err := script(ctx, w)
+	now, id, err := script(ctx, w)
 	if err != nil {
 		return nil, err
 	}
@@ -161,13 +216,14 @@ func pages(ctx context.Context) (shots []shot, err error) {
 		name, hash, ready string
 		height            int
 	}{
-		{"overview", "#/", "document.querySelector('.card')", 760},
-		{"timeline", "#/timeline?show=charts", "document.querySelector('.charts figure') && document.querySelectorAll('.list a').length === 14", 900},
+		{"overview", "#/", "document.querySelector('.card')", 820},
+		{"run", "#/run/" + id, "document.querySelectorAll('.stacked tbody tr').length === 6", 690},
+		{"timeline", "#/timeline?show=charts&policy=.ralph/policy.yaml", "document.querySelector('.charts figure') && document.querySelectorAll('.list a').length === 14", 900},
 		{"decision", "#/decision/d07", "document.querySelector('main .rules li')", 900},
 	} {
 		s := shot{name: v.name}
 		err := errors.Join(tab.Size(1100, v.height), tab.Go("about:blank"), tab.Go(base+"/"+v.hash), tab.Wait("document.querySelector('#state')?.textContent === 'live' && ("+v.ready+")"),
-			tab.Eval(`(() => { const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT); while (walk.nextNode()) walk.currentNode.data = walk.currentNode.data.replaceAll(`+web.Quote(w.Dir)+", "+web.Quote(shown)+`); scrollTo(0, 0); })()`, nil),
+			tab.Eval(`(() => { const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT); while (walk.nextNode()) walk.currentNode.data = walk.currentNode.data.replaceAll(`+web.Quote(w.Dir)+", "+web.Quote(shown)+").replaceAll("+web.Quote(id)+", "+web.Quote(shownRun)+`); scrollTo(0, 0); })()`, nil),
 			tab.Eval("new Promise((r) => requestAnimationFrame(() => requestAnimationFrame(() => r(1))))", nil),
 			tab.Eval("document.querySelector('#app').outerHTML", &s.html))
 		if err != nil {
@@ -179,7 +235,7 @@ func pages(ctx context.Context) (shots []shot, err error) {
 		if s.png, err = smaller(s.png); err != nil {
 			return nil, err
 		}
-		s.html = plain(s.html, w.Dir)
+		s.html = strings.ReplaceAll(plain(s.html, w.Dir), id, shownRun)
 		shots = append(shots, s)
 	}
 	return shots, nil
@@ -189,7 +245,7 @@ func pages(ctx context.Context) (shots []shot, err error) {
 func plain(s, dir string) string {
 	s = strings.NewReplacer(dir, shown, strings.ReplaceAll(dir, "/", "%2F"), "DIR").Replace(s)
 	for _, r := range []struct{ old, new string }{
-		{` style="[^"]*"`, ""}, {`\b[0-9.]+ (ms|µs)\b`, "N ms"}, {`"took_ns": [0-9]+`, `"took_ns": N`}, {`"start_ns": [0-9]+`, `"start_ns": N`}, {`\b[0-9a-f]{64}\b`, "DIGEST"},
+		{` style="[^"]*"`, ""}, {`\b[0-9.]+ (ms|µs)\b`, "N ms"}, {`"took_ns": [0-9]+`, `"took_ns": N`}, {`"start_ns": [0-9]+`, `"start_ns": N`}, {`\b[0-9a-f]{64}\b`, "DIGEST"}, {`decision/[0-9a-f]{24}`, "decision/ID"},
 		{`<svg class="chart".*?</svg>`, "<svg></svg>"}, {`></`, ">\n</"}, {`(<(li|section|tr|article|div|header|p|h[1-3])\b)`, "\n$1"},
 	} {
 		s = regexp.MustCompile(r.old).ReplaceAllString(s, r.new)
