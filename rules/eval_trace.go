@@ -55,24 +55,24 @@ func (ev *evaluation) traceReads(o *operand, t *OperandStep) {
 		}
 		t.Reads = append(t.Reads, r)
 	}
-	if t.Unknown || o.sides == nil {
+	if t.Unknown {
 		return
 	}
-	o.sides.once.Do(func() {
-		ev.program.mu.Lock()
-		defer ev.program.mu.Unlock()
-		o.sides.parts = ev.program.compiler.parts(o)
-	})
 	// What only the trace shows has its own budget: it must not change the verdict.
 	meter := ev.meter
 	ev.meter, ev.meter.answers = ev.scratch, meter.answers
 	defer func() { ev.meter, ev.scratch = meter, ev.meter }()
-	for _, p := range o.sides.parts {
+	for i := range o.sides {
+		side := &o.sides[i]
+		prog, err := ev.program.machine(&side.code)
+		if err != nil {
+			continue
+		}
 		for _, s := range o.syms {
 			ev.names[s.key] = ev.slots[s.slot].value
 		}
-		if v, err := run(&ev.vm, p.prog, ev.names); err == nil {
-			t.Reads = append(t.Reads, Read{Name: p.text, Value: ev.shown(v, ev.markOf(o, v))})
+		if v, err := run(&ev.vm, prog, ev.names); err == nil {
+			t.Reads = append(t.Reads, Read{Name: side.text, Value: ev.shown(v, ev.markOf(o, v))})
 		}
 	}
 }
