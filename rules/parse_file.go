@@ -58,7 +58,7 @@ func newLoading(ctx context.Context, cfg Config) *loading {
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	return &loading{ctx: ctx, cfg: cfg, kinds: slices.Concat(Sources(), cfg.Sources), limits: cfg.Limits.filled()}
+	return &loading{ctx: ctx, cfg: cfg, kinds: slices.Concat(ownSources(), cfg.Sources), limits: cfg.Limits.filled()}
 }
 
 // again returns a copy of the call with nothing spent.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/ralph-sdk/ralph/internal/form"
@@ -161,8 +162,10 @@ func (s SourceKind) options() form.Keys {
 	return ks
 }
 
-// Sources returns ralph's own sources.
-func Sources() []SourceKind {
+// Sources returns ralph's own sources. What they point to must not be modified.
+func Sources() []SourceKind { return slices.Clone(ownSources()) }
+
+var ownSources = sync.OnceValue(func() []SourceKind {
 	text := &schema.Schema{Kind: schema.String}
 	boolean := &schema.Schema{Kind: schema.Bool}
 	integer := &schema.Schema{Kind: schema.Int}
@@ -244,7 +247,7 @@ func Sources() []SourceKind {
 			},
 		},
 	}
-}
+})
 
 // checklist is the source whose items are boxes to tick.
 const checklist = "checklist"
