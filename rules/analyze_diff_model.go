@@ -55,7 +55,7 @@ func (t *translator) meaning(c *cond) string {
 		return ""
 	}
 	if c.op == leaf {
-		return t.meaningOfNode(t.tree(c.operand))
+		return t.meaningOfNode(c.operand.tree())
 	}
 	parts := make([]string, len(c.kids))
 	for i, k := range c.kids {

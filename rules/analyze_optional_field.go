@@ -18,7 +18,7 @@ func (a *analyzer) optionalField() {
 		}
 		guarded := map[string]bool{} // paths that the when compares to nil
 		r.when.walk(func(o *operand) {
-			eachNode(a.t.tree(o), func(n ast.Node) {
+			eachNode(o.tree(), func(n ast.Node) {
 				b, ok := n.(*ast.BinaryNode)
 				if !ok || b.Operator != "==" && b.Operator != "!=" {
 					return
@@ -32,13 +32,11 @@ func (a *analyzer) optionalField() {
 			})
 		})
 		r.when.walk(func(o *operand) {
-			f := fieldCheck{a: a, o: o, r: a.t.c.silentResolver(o.src.snippet.scope), guarded: guarded}
-			tree := a.t.tree(o)
-			f.r.typed(tree)
+			f := fieldCheck{a: a, o: o, guarded: guarded}
 			if o.boolean {
-				f.needs(tree)
+				f.needs(o.tree())
 			}
-			f.visit(tree)
+			f.visit(o.tree())
 		})
 	}
 }
@@ -47,7 +45,6 @@ func (a *analyzer) optionalField() {
 type fieldCheck struct {
 	a       *analyzer
 	o       *operand
-	r       *resolver
 	guarded map[string]bool
 }
 
@@ -78,22 +75,22 @@ func (f *fieldCheck) visit(n ast.Node) {
 
 // needs reports a field that may be nil.
 func (f *fieldCheck) needs(n ast.Node) {
-	sym, path := f.r.chain(n)
+	sym, path := f.a.t.c.table.chain(n)
 	if sym == nil || sym.kind != factSymbol || len(path) == 0 || f.guarded[n.String()] {
 		return
 	}
-	t := f.r.c.types[n]
+	t := f.a.t.c.types[n]
 	if t == nil || !analysis.CanBeNil(t) {
 		return
 	}
-	runes := []rune(f.o.src.text)
+	runes := []rune(f.o.src.snippet.src)
 	from, to := spanOf(runes, n)
 	text := string(runes[from:to])
 	absent := map[string]any{}
 	for i := len(path) - 2; i >= 0; i-- {
 		absent = map[string]any{path[i]: absent}
 	}
-	d := f.a.report("optional-field", place{f.o.src.snippet.pos(f.o.src.from + from), f.o.src.snippet.pos(f.o.src.from + to)},
+	d := f.a.report("optional-field", place{f.o.src.snippet.pos(from), f.o.src.snippet.pos(to)},
 		fmt.Sprintf("write %s ?? and a value to use instead, or give the field a default in its schema", text),
 		fmt.Sprintf("%q may be missing, and then this cannot be evaluated", strings.Join(path, ".")))
 	w := Witness{Facts: map[string]any{sym.fact.Name: absent}}

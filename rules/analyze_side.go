@@ -12,7 +12,7 @@ import (
 )
 
 // sideOf translates a side of a comparison; ok is false if the model cannot express it.
-func (t *translator) sideOf(n ast.Node, sc *scope) (analysis.Side, bool) {
+func (t *translator) sideOf(n ast.Node) (analysis.Side, bool) {
 	switch n := n.(type) {
 	case *ast.IntegerNode:
 		return analysis.Constant(n.Value)
@@ -23,10 +23,10 @@ func (t *translator) sideOf(n ast.Node, sc *scope) (analysis.Side, bool) {
 	case *ast.NilNode:
 		return analysis.Constant(nil)
 	case *ast.ChainNode:
-		return t.sideOf(n.Node, sc)
+		return t.sideOf(n.Node)
 	case *ast.UnaryNode:
 		if n.Operator == "-" {
-			if s, ok := t.sideOf(n.Node, sc); ok {
+			if s, ok := t.sideOf(n.Node); ok {
 				zero, _ := analysis.Constant(0)
 				return zero.Plus(s, -1)
 			}
@@ -35,8 +35,8 @@ func (t *translator) sideOf(n ast.Node, sc *scope) (analysis.Side, bool) {
 		if !slices.Contains([]string{"+", "-", "??"}, n.Operator) {
 			break
 		}
-		x, ok := t.sideOf(n.Left, sc)
-		y, ok2 := t.sideOf(n.Right, sc)
+		x, ok := t.sideOf(n.Left)
+		y, ok2 := t.sideOf(n.Right)
 		switch {
 		case !ok || !ok2:
 		case n.Operator == "??":
@@ -47,9 +47,9 @@ func (t *translator) sideOf(n ast.Node, sc *scope) (analysis.Side, bool) {
 			return x.Plus(y, -1)
 		}
 	case *ast.IdentifierNode:
-		return t.named(n, sc)
+		return t.named(n)
 	case *ast.MemberNode:
-		return t.field(n, sc)
+		return t.field(n)
 	}
 	return analysis.Side{}, false
 }
@@ -63,7 +63,7 @@ func (s *symbol) count() *schema.Schema {
 }
 
 // named translates a let, a param, one of ralph's names, or a fact that is a string.
-func (t *translator) named(n *ast.IdentifierNode, sc *scope) (analysis.Side, bool) {
+func (t *translator) named(n *ast.IdentifierNode) (analysis.Side, bool) {
 	s := t.c.table.find(n.Value)
 	if s == nil {
 		return analysis.Side{}, false
@@ -71,7 +71,7 @@ func (t *translator) named(n *ast.IdentifierNode, sc *scope) (analysis.Side, boo
 	switch s.kind {
 	case letSymbol:
 		if o := s.plainLet(); o != nil {
-			return t.sideOf(t.tree(o), o.src.snippet.scope)
+			return t.sideOf(o.tree())
 		}
 	case constSymbol:
 		if t.fixed || strings.Contains(s.key, "/") { // included files may have other values
@@ -105,15 +105,14 @@ func (s *symbol) plainLet() *operand {
 }
 
 // field translates a static path into a fact.
-func (t *translator) field(n *ast.MemberNode, sc *scope) (analysis.Side, bool) {
-	r := t.c.silentResolver(sc)
-	sym, path := r.chain(n)
+func (t *translator) field(n *ast.MemberNode) (analysis.Side, bool) {
+	sym, path := t.c.table.chain(n)
 	for sym != nil && sym.kind == letSymbol { // a let that is itself a path
 		o := sym.plainLet()
 		if o == nil {
 			return analysis.Side{}, false
 		}
-		base, start := t.c.silentResolver(o.src.snippet.scope).chain(t.tree(o))
+		base, start := t.c.table.chain(o.tree())
 		sym, path = base, slices.Concat(start, path)
 	}
 	if sym == nil || len(path) == 0 {

@@ -23,16 +23,14 @@ type translator struct {
 	side     string      // what messages then call this one
 	meanings map[*Fact]string
 
-	made  map[subject]*analysis.Outcomes
-	trees map[*operand]ast.Node
+	made map[subject]*analysis.Outcomes
 
 	at string // the text of the current operand
 }
 
 func newTranslator(m *model, p *Program, fixed bool) *translator {
 	return &translator{
-		model: m, c: p.machine.compiler, fixed: fixed, meanings: map[*Fact]string{},
-		made: map[subject]*analysis.Outcomes{}, trees: map[*operand]ast.Node{},
+		model: m, c: p.machine.compiler, fixed: fixed, meanings: map[*Fact]string{}, made: map[subject]*analysis.Outcomes{},
 	}
 }
 
@@ -102,12 +100,12 @@ func (t *translator) outcomes(p subject) *analysis.Outcomes {
 // leaf returns the outcomes of an operand, or with value whether it has a value.
 func (t *translator) leaf(o *operand, value bool) *analysis.Outcomes {
 	known, bad := t.reading(o)
-	n, sc := t.tree(o), o.src.snippet.scope
+	n := o.tree()
 	t.at = o.src.text
 	w := analysis.Always(true)
 	if !value {
-		w = t.proposition(n, sc)
-	} else if _, plain := t.sideOf(n, sc); !plain && t.comparison(n, sc) == nil {
+		w = t.proposition(n)
+	} else if _, plain := t.sideOf(n); !plain && t.comparison(n) == nil {
 		w = t.opaqueNode(n).Known()
 	}
 	return &analysis.Outcomes{
@@ -137,20 +135,6 @@ func (t *translator) reading(o *operand) (all, bad *analysis.Formula) {
 		}
 	}
 	return analysis.And(append(has, usable...)...), analysis.Or(breaks...)
-}
-
-// tree returns the resolved expression of an operand.
-func (t *translator) tree(o *operand) ast.Node {
-	if n, ok := t.trees[o]; ok {
-		return n
-	}
-	n := ast.Node(&ast.NilNode{})
-	if parsed, err := t.c.engine.parse(o.src.text); err == nil {
-		t.c.silentResolver(o.src.snippet.scope).node(&parsed.Node)
-		n = parsed.Node
-	}
-	t.trees[o] = n
-	return n
 }
 
 // status returns a formula for: a fact has this status.
@@ -219,13 +203,13 @@ func (t *translator) usable(f *Fact, path []string) *analysis.Formula {
 }
 
 // proposition returns the outcomes of a resolved expression if everything that it names is known.
-func (t *translator) proposition(n ast.Node, sc *scope) *analysis.Outcomes {
+func (t *translator) proposition(n ast.Node) *analysis.Outcomes {
 	switch n := n.(type) {
 	case *ast.BoolNode:
 		return analysis.Always(n.Value)
 	case *ast.UnaryNode:
 		if n.Operator == "not" || n.Operator == "!" {
-			w := t.proposition(n.Node, sc)
+			w := t.proposition(n.Node)
 			return w.Not()
 		}
 	case *ast.IdentifierNode:
@@ -240,10 +224,10 @@ func (t *translator) proposition(n ast.Node, sc *scope) *analysis.Outcomes {
 			}
 		}
 	}
-	if w := t.comparison(n, sc); w != nil {
+	if w := t.comparison(n); w != nil {
 		return w
 	}
-	if s, ok := t.sideOf(n, sc); ok {
+	if s, ok := t.sideOf(n); ok {
 		if w := t.Truth(s); w != nil {
 			return w
 		}

@@ -128,13 +128,14 @@ func (e *engine) check(leaf *exprparser.Tree) (nature.Nature, *exprError) {
 	return *leaf.Node.Nature(), nil
 }
 
-// compile compiles a checked leaf, which charges for its work. The leaf must not be used afterwards.
+// compile compiles a checked leaf, which charges for its work.
 func (e *engine) compile(leaf *exprparser.Tree) (*vm.Program, *exprError) {
-	e.meter(&leaf.Node)
-	if err := optimizer.Optimize(&leaf.Node, e.conf); err != nil {
+	n := copied(leaf.Node) // metering and optimizing change it
+	e.meter(&n)
+	if err := optimizer.Optimize(&n, e.conf); err != nil {
 		return nil, toExprError(err, 0)
 	}
-	p, err := exprcompiler.Compile(leaf, e.conf)
+	p, err := exprcompiler.Compile(&exprparser.Tree{Node: n, Source: leaf.Source}, e.conf)
 	if err != nil {
 		return nil, toExprError(err, 0)
 	}

@@ -2,7 +2,6 @@ package rules
 
 import (
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -140,8 +139,8 @@ func (l *leaves) operand(n ast.Node, boolean bool) *operand {
 	o.code.tree = leaf
 	if !l.c.lazy && o.direct == nil {
 		o.code.once.Do(func() {
-			if err := o.code.compile(l.c.engine); err != nil {
-				message, help := reword(err.message)
+			if o.code.prog, o.code.err = l.c.engine.compile(leaf); o.code.err != nil {
+				message, help := reword(o.code.err.message)
 				l.fail(o.src.from, o.src.to, "type", help, message)
 			}
 		})
@@ -167,44 +166,16 @@ func asCondition(value, kind string) string {
 
 // sides returns the sides of a comparison that Explain shows: those that are neither literals nor plain paths, whose
 // values are shown anyway.
-func (l *leaves) sides(n ast.Node) *sides {
+func (l *leaves) sides(n ast.Node) (out []side) {
 	b, ok := n.(*ast.BinaryNode)
 	if !ok {
 		return nil
 	}
-	var out []string
-	for _, side := range [...]ast.Node{b.Left, b.Right} {
-		switch side.(type) {
+	for _, n := range [...]ast.Node{b.Left, b.Right} {
+		switch n.(type) {
 		case *ast.BuiltinNode, *ast.CallNode, *ast.BinaryNode:
-			_, _, text := l.text(side)
-			out = append(out, text)
-		}
-	}
-	if out == nil {
-		return nil
-	}
-	return &sides{texts: out}
-}
-
-// parts compiles the sides of an operand, for Explain. It omits what cannot be evaluated alone, such as a side that
-// reads a variable of an outer let.
-func (c *compiler) parts(o *operand) []part {
-	var out []part
-	for _, src := range o.sides.texts {
-		tree, err := c.engine.parse(src)
-		if err != nil {
-			continue
-		}
-		r := c.silentResolver(o.src.snippet.scope)
-		r.node(&tree.Node)
-		if r.failed || slices.ContainsFunc(r.syms, func(s *symbol) bool { return !slices.Contains(o.uses.syms, s) }) {
-			continue
-		}
-		if _, err := c.engine.check(tree); err != nil {
-			continue
-		}
-		if prog, err := c.engine.compile(tree); err == nil {
-			out = append(out, part{text: src, prog: prog})
+			_, _, text := l.text(n)
+			out = append(out, side{text: text, code: code{tree: &exprparser.Tree{Node: n, Source: l.tree.Source}}})
 		}
 	}
 	return out

@@ -14,7 +14,7 @@ func (r *resolver) checkUse(m *ast.MemberNode) {
 	}
 	prop, ok := m.Property.(*ast.StringNode)
 	t := r.c.types[base]
-	if r.to == nil || !ok || t == nil || !maybeNil(t) || kindWord(t.Kind) == "" {
+	if !ok || t == nil || !maybeNil(t) || kindWord(t.Kind) == "" {
 		return
 	}
 	l := prop.Location()
@@ -24,7 +24,7 @@ func (r *resolver) checkUse(m *ast.MemberNode) {
 
 // checkUnlisted reports an undeclared field of an object that allows others, if a declared field has a similar name.
 func (r *resolver) checkUnlisted(field *ast.StringNode, of *schema.Schema) {
-	if r.to == nil || r.c.lazy || of == nil || len(of.Fields) == 0 || of.Fields[field.Value] != nil {
+	if r.c.lazy || of == nil || len(of.Fields) == 0 || of.Fields[field.Value] != nil {
 		return
 	}
 	names := fieldNames(of)
@@ -36,15 +36,11 @@ func (r *resolver) checkUnlisted(field *ast.StringNode, of *schema.Schema) {
 // checkCondition reports a field that may be missing and is not a condition. expr's checker reports other fields.
 func (r *resolver) checkCondition(n ast.Node) {
 	t := r.c.types[n]
-	if r.to == nil || r.c.lazy || t == nil || !maybeNil(t) {
+	if r.c.lazy || t == nil || !maybeNil(t) {
 		return
 	}
 	if is := kindWord(t.Kind); is != "" && t.Kind != schema.Bool {
-		l := n.Location()
-		from, to := l.From, max(l.To, l.From+1)
-		if all, ok := r.to.(*leaves); ok {
-			from, to, _ = all.text(n)
-		}
+		from, to, _ := r.to.text(n)
 		r.to.warn(from, to, "mixed-types", "compare it with "+is, "the field is "+is+", and a condition is true or false, so this cannot be evaluated")
 	}
 }
@@ -52,7 +48,7 @@ func (r *resolver) checkCondition(n ast.Node) {
 // checkKinds reports a field that may be missing, compared with a value of a type that it never has. expr's checker
 // reports other fields.
 func (r *resolver) checkKinds(b *ast.BinaryNode) {
-	if r.to == nil || r.c.lazy {
+	if r.c.lazy {
 		return
 	}
 	for _, sides := range [...][2]ast.Node{{b.Left, b.Right}, {b.Right, b.Left}} {

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"reflect"
 	"slices"
 	"unicode"
 
@@ -59,6 +60,28 @@ func children(n ast.Node, f func(*ast.Node)) {
 		f(&n.Key)
 		f(&n.Value)
 	}
+}
+
+// copied returns a copy of n and its descendants, with their types.
+func copied(n ast.Node) ast.Node {
+	from := reflect.ValueOf(n).Elem()
+	to := reflect.New(from.Type())
+	to.Elem().Set(from)
+	n = to.Interface().(ast.Node)
+	switch n := n.(type) { // its list is still that of the original
+	case *ast.CallNode:
+		n.Arguments = slices.Clone(n.Arguments)
+	case *ast.BuiltinNode:
+		n.Arguments = slices.Clone(n.Arguments)
+	case *ast.SequenceNode:
+		n.Nodes = slices.Clone(n.Nodes)
+	case *ast.ArrayNode:
+		n.Nodes = slices.Clone(n.Nodes)
+	case *ast.MapNode:
+		n.Pairs = slices.Clone(n.Pairs)
+	}
+	children(n, func(c *ast.Node) { *c = copied(*c) })
+	return n
 }
 
 // spanOf returns the runes of src that n and its descendants cover. A node's location is that of its operator or name,

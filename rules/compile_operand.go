@@ -31,7 +31,7 @@ type operand struct {
 
 	code code
 
-	sides *sides // shown by Explain; nil if there are none
+	sides []side // of a comparison, shown by Explain
 }
 
 // excerpt is where an operand is written.
@@ -60,24 +60,20 @@ type uses struct {
 	slow     []*Fact   // that it needs for sure, if others can be gathered beside them
 }
 
-// sides are sub-expressions of an operand whose values Explain shows.
-type sides struct {
-	texts []string
-	once  sync.Once
-	parts []part // compiled by the first Explain
-}
-
-// part is a sub-expression whose value Explain shows.
-type part struct {
+// side is a node of an operand whose value Explain shows.
+type side struct {
 	text string
-	prog *vm.Program
+	code code
 }
 
-// code is the program of expr's machine for an operand. It is compiled on demand, because ralph evaluates most operands
-// without the machine.
+// tree returns the resolved and checked expression.
+func (o *operand) tree() ast.Node { return o.code.tree.Node }
+
+// code is the program of expr's machine for a checked tree. It is compiled on demand, because ralph evaluates most
+// operands without the machine.
 type code struct {
 	once sync.Once
-	tree *exprparser.Tree // until compiled
+	tree *exprparser.Tree
 	prog *vm.Program
 	err  *exprError
 }
@@ -89,20 +85,14 @@ func (p *Program) operand(id int) *operand {
 	return p.machine.compiler.operands[id-1]
 }
 
-// code returns the code of an operand, which it compiles at the first call.
-func (p *Program) code(o *operand) (*vm.Program, *exprError) {
-	o.code.once.Do(func() {
+// code returns the program of c, which it compiles at the first call.
+func (p *Program) code(c *code) (*vm.Program, *exprError) {
+	c.once.Do(func() {
 		p.machine.mu.Lock()
 		defer p.machine.mu.Unlock()
-		o.code.compile(p.machine.compiler.engine)
+		c.prog, c.err = p.machine.compiler.engine.compile(c.tree)
 	})
-	return o.code.prog, o.code.err
-}
-
-func (c *code) compile(e *engine) *exprError {
-	c.prog, c.err = e.compile(c.tree)
-	c.tree = nil
-	return c.err
+	return c.prog, c.err
 }
 
 // access is a path that an operand reads: state.specs.*.name.

@@ -20,7 +20,7 @@ type compiler struct {
 	table   *table
 	diags   *Diagnostics
 	usual   finder                      // of common mistakes
-	types   map[ast.Node]*schema.Schema // in the current operand, see typed
+	types   map[ast.Node]*schema.Schema // see typed
 
 	// Everything compiled, including what has errors, for what the policy uses.
 	operands []*operand

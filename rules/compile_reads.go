@@ -148,8 +148,8 @@ func comparesWhole(parent, side ast.Node) bool {
 }
 
 // chain returns the fact or let, and the path that a chain of members reads from it.
-func (r *resolver) chain(n ast.Node) (*symbol, []string) {
-	if s, path := pathIn(n, r.c.table); s != nil && (s.kind == factSymbol || s.kind == letSymbol) {
+func (t *table) chain(n ast.Node) (*symbol, []string) {
+	if s, path := pathIn(n, t); s != nil && (s.kind == factSymbol || s.kind == letSymbol) {
 		return s, path
 	}
 	return nil, nil

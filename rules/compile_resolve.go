@@ -25,23 +25,13 @@ type resolver struct {
 	vars     []string // bound by expr's own let around the current node
 	loops    int      // predicates around the current node
 	failed   bool
-	to       reporter // nil reports nothing
+	to       *leaves
 }
-
-// reporter receives what a resolver reports about the runes of an expression.
-type reporter interface {
-	fail(from, to int, check, help, message string)
-	warn(from, to int, check, help, message string)
-}
-
-// silentResolver returns a resolver for what was already reported on.
-func (c *compiler) silentResolver(sc *scope) *resolver { return &resolver{c: c, scope: sc} }
 
 func (r *resolver) fail(n ast.Node, check, help, message string) {
 	r.failed = true
-	if l := n.Location(); r.to != nil {
-		r.to.fail(l.From, max(l.To, l.From+1), check, help, message)
-	}
+	l := n.Location()
+	r.to.fail(l.From, max(l.To, l.From+1), check, help, message)
 }
 
 func (r *resolver) use(s *symbol) {
@@ -235,7 +225,7 @@ func (r *resolver) member(n *ast.Node, space string, prop *ast.StringNode) {
 		r.fail(prop, "call", "write "+full+"(…)", quote(full)+" is a function")
 		return
 	}
-	if full == vocab.HookRaw && r.to != nil {
+	if full == vocab.HookRaw {
 		l := prop.Location()
 		r.to.warn(l.From, l.To, "hook-raw", "use names that are the same on every host", "hook.raw is untyped and differs between hosts")
 	}

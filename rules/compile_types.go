@@ -12,9 +12,12 @@ import (
 )
 
 // typed finds the schema type of each plain expression in n: of a chain of members, and of a builtin that keeps or takes
-// the elements of a list. They are in r.c.types until the next call. It returns the type of n, nil if it is unknown.
+// the elements of a list. They are in r.c.types, until the next call if nothing is checked later. It returns the type of
+// n, nil if it is unknown.
 func (r *resolver) typed(n ast.Node) *schema.Schema {
-	clear(r.c.types)
+	if r.c.lazy {
+		clear(r.c.types)
+	}
 	return r.typeOf(n, nil)
 }
 

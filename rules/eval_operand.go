@@ -116,7 +116,7 @@ func (ev *evaluation) flaw(o *operand) (v any, state truth, found bool) {
 
 // compute evaluates an operand with expr's machine.
 func (ev *evaluation) compute(o *operand) (any, truth) {
-	prog, err := ev.program.code(o)
+	prog, err := ev.program.code(&o.code)
 	if err == nil {
 		for _, s := range o.uses.syms {
 			ev.names[s.key] = ev.slots[s.slot].value

@@ -55,24 +55,24 @@ func (ev *evaluation) traceReads(o *operand, t *OperandStep) {
 		}
 		t.Reads = append(t.Reads, r)
 	}
-	if t.Unknown || o.sides == nil {
+	if t.Unknown {
 		return
 	}
-	o.sides.once.Do(func() {
-		ev.program.machine.mu.Lock()
-		defer ev.program.machine.mu.Unlock()
-		o.sides.parts = ev.program.machine.compiler.parts(o)
-	})
 	// What only the trace shows has its own budget: it must not change the verdict.
 	meter := ev.meter
 	ev.meter, ev.meter.answers = ev.trace.scratch, meter.answers
 	defer func() { ev.meter, ev.trace.scratch = meter, ev.meter }()
-	for _, p := range o.sides.parts {
+	for i := range o.sides {
+		side := &o.sides[i]
+		prog, err := ev.program.code(&side.code)
+		if err != nil {
+			continue
+		}
 		for _, s := range o.uses.syms {
 			ev.names[s.key] = ev.slots[s.slot].value
 		}
-		if v, err := run(&ev.vm, p.prog, ev.names); err == nil {
-			t.Reads = append(t.Reads, Read{Name: p.text, Value: ev.trace.shown(v, ev.markOf(o, v))})
+		if v, err := run(&ev.vm, prog, ev.names); err == nil {
+			t.Reads = append(t.Reads, Read{Name: side.text, Value: ev.trace.shown(v, ev.markOf(o, v))})
 		}
 	}
 }

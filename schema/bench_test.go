@@ -1,6 +1,7 @@
 package schema_test
 
 import (
+	"bytes"
 	"testing"
 
 	"github.com/ralph-sdk/ralph/schema"
@@ -31,6 +32,28 @@ func BenchmarkCheck(b *testing.B) {
 	for b.Loop() {
 		check(b, s)
 	}
+}
+
+// A state file may have a long list, which is read as a whole.
+func BenchmarkLarge(b *testing.B) {
+	s := shipped(b, "speckit-state")
+	src := append([]byte(`{"history": [`), bytes.Repeat([]byte(`{"id": "a", "done": true, "n": 12, "tags": ["a", "b"]}, `), 5000)...)
+	src = append(src, `{}], "phase": "execution", "taskIndex": 2}`...)
+	b.Run("parse", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := schema.ParseJSON(src); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("check", func(b *testing.B) {
+		doc, _ := schema.ParseJSON(src)
+		b.ReportAllocs()
+		for b.Loop() {
+			s.Check(doc)
+		}
+	})
 }
 
 func check(b *testing.B, s *schema.Schema) {

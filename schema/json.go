@@ -54,7 +54,8 @@ func parseJSON(src []byte, maxSize int) (doc Document, err error) {
 	if start := body.SkipSpace(0); start == len(body) {
 		return fail(0, "the document is blank, expected a JSON value such as {}")
 	}
-	if at, deep := tooDeep(body); deep {
+	members, at := structureOf(body)
+	if at >= 0 {
 		return fail(at, "arrays and objects are nested deeper than %d levels", MaxDepth)
 	}
 	dec := json.NewDecoder(bytes.NewReader(body))
@@ -73,7 +74,9 @@ func parseJSON(src []byte, maxSize int) (doc Document, err error) {
 		}
 		return fail(at, "unexpected %s after the end of the document", char(body, at))
 	}
-	doc.Repeated = repeatedKeys(body, body.SkipSpace(0), nil, nil)
+	if members > fieldsIn(doc.Value) {
+		doc.Repeated = repeatedKeys(body, body.SkipSpace(0), nil, nil)
+	}
 	doc.Position = func(pointer string) (line, col int) {
 		if at, ok := locate(body, SplitPointer(pointer)); ok {
 			return body.LineCol(at)
@@ -107,21 +110,41 @@ func char(src []byte, at int) string {
 	return fmt.Sprintf("%q", r)
 }
 
-// tooDeep returns the offset of the bracket that opens level MaxDepth+1. src may be invalid JSON: tooDeep must only not
-// count fewer levels than the decoder.
-func tooDeep(src jsontext.Value) (at int, deep bool) {
+// structureOf returns the number of members of all objects of src, and the offset of the bracket that opens level
+// MaxDepth+1, or -1. src may be invalid JSON: structureOf must only not count fewer levels than the decoder.
+func structureOf(src jsontext.Value) (members, deep int) {
 	depth := 0
+	deep = -1
 	src.Structure(func(start, _ int) bool {
 		switch src[start] {
 		case '{', '[':
-			depth++
+			if depth++; depth > MaxDepth {
+				deep = start
+			}
 		case '}', ']':
 			depth--
+		case ':':
+			members++
 		}
-		at, deep = start, depth > MaxDepth
-		return !deep
+		return deep < 0
 	})
-	return at, deep
+	return members, deep
+}
+
+// fieldsIn returns the number of fields of all objects in v.
+func fieldsIn(v any) (n int) {
+	switch v := v.(type) {
+	case map[string]any:
+		n = len(v)
+		for _, e := range v {
+			n += fieldsIn(e)
+		}
+	case []any:
+		for _, e := range v {
+			n += fieldsIn(e)
+		}
+	}
+	return n
 }
 
 // Repeated keys of a document that are reported. Each level takes a pass over what is in it.

@@ -266,6 +266,7 @@ func (v Value) Structure(visit func(start, end int) bool) {
 				return
 			}
 			continue
+		case v[i] != '/': // as most bytes
 		case bytes.HasPrefix(v[i:], []byte("//")):
 			end = len(v)
 			if n := bytes.IndexAny(v[i:], "\r\n"); n >= 0 {
