@@ -32,7 +32,7 @@ type RunRequest struct {
 	Policy    string   // default: none with a prompt, otherwise the default policy
 	Set       []string // values of params, as name=value
 	Prompt    string   // of the first iteration; without a policy, of each
-	Until     string   // line in the agent's last message that ends the run with success; prompts ask for it
+	Said      string   // line in the agent's last message that ends the run with success; prompts ask for it
 	Agent     []string // command line; default: the policy's
 	Client    string   // the client whose output is parsed; default: by the program
 	Continue  *bool    // resume the client's session in each iteration; default: the policy's setting, or a fresh context
@@ -114,12 +114,12 @@ func (p *Project) fresh(ctx context.Context, q RunRequest) (r *Run, err error) {
 			return r, err
 		}
 	}
-	bounded := q.Until != "" || q.Limits != run.Limits{}
+	bounded := q.Said != "" || q.Limits != run.Limits{}
 	switch {
 	case q.Merge && !q.Worktree:
 		return r, errors.New("--merge needs --worktree")
 	case q.Policy == "" && q.Prompt == "" && p.Lacks(workspace.DefaultPolicy):
-		return r, fmt.Errorf("no policy decides when the run ends, since there is no %s; run `ralph init` to write one, name one with --policy, or use --prompt with --until or --max", workspace.DefaultPolicy)
+		return r, fmt.Errorf("no policy decides when the run ends, since there is no %s; run `ralph init` to write one, name one with --policy, or use --prompt with --said or --max", workspace.DefaultPolicy)
 	case q.Policy == "" && q.Prompt == "":
 		q.Policy = workspace.DefaultPolicy
 	case q.Policy != "":
@@ -128,7 +128,7 @@ func (p *Project) fresh(ctx context.Context, q RunRequest) (r *Run, err error) {
 	case len(q.Prompt) > maxRepeated:
 		return r, fmt.Errorf("without --policy the prompt must have at most %d KiB, since a policy repeats it; write it to a file and name that file in the prompt", maxRepeated>>10)
 	case q.Policy == "" && !bounded:
-		return r, errors.New("nothing decides when the run ends: add --until TEXT that the agent writes when it is done, a limit such as --max 10, or --policy NAME")
+		return r, errors.New("nothing decides when the run ends: add --said TEXT that the agent writes when it is done, a limit such as --max 10, or --policy NAME")
 	}
 	if err := r.load(ctx, q); err != nil {
 		return r, err
@@ -152,7 +152,7 @@ func (p *Project) fresh(ctx context.Context, q RunRequest) (r *Run, err error) {
 		labels[labelNamed] = "true"
 	}
 	r.opts = append(r.opts,
-		run.WithDir(r.Dir), run.WithHome(p.dir), run.WithArgs(r.agent...), run.WithPrompt(q.Prompt), run.WithUntil(q.Until), run.WithLabels(labels))
+		run.WithDir(r.Dir), run.WithHome(p.dir), run.WithArgs(r.agent...), run.WithPrompt(q.Prompt), run.WithSaid(q.Said), run.WithLabels(labels))
 	return r, nil
 }
 

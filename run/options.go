@@ -62,10 +62,10 @@ func WithPrompt(text string) Option {
 	return set(func(r *Runner) { r.plan.Prompt = text })
 }
 
-// WithUntil ends the run with success once the agent's last message has text alone on a line, as [host.Said] describes.
+// WithSaid ends the run with success once the agent's last message has text alone on a line, as [host.Said] describes.
 // Each prompt asks for that line, and says why it did not count in the last iteration.
-func WithUntil(text string) Option {
-	return set(func(r *Runner) { r.plan.Until = text })
+func WithSaid(text string) Option {
+	return set(func(r *Runner) { r.plan.Said = text })
 }
 
 // WithLimits sets the limits of the run.

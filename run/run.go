@@ -54,7 +54,7 @@ type plan struct {
 	Client    string        `json:"client"`
 	Args      []string      `json:"args"`
 	Prompt    string        `json:"prompt,omitempty"`
-	Until     string        `json:"until,omitempty"`
+	Said      string        `json:"said,omitempty"`
 	Limits    Limits        `json:"limits"`
 	Iteration time.Duration `json:"iteration_ns"`
 	Continue  bool          `json:"continue,omitempty"`
