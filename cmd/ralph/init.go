@@ -72,7 +72,7 @@ func (a *app) adviseNext(ctx context.Context, p *project.Project, template strin
 	if e.Policy, err = p.Open(ctx, e.name, project.Load{}); err == nil {
 		showBounds(a.stdout, e.Policy)
 		if e.Startable() {
-			start = strings.TrimSpace("ralph start "+template+" "+strings.ToUpper(e.Program.Loop().Argument)) + ", then start claude"
+			start = strings.TrimSpace("ralph start "+template+" "+strings.ToUpper(e.Program.Loop().Word)) + ", then start claude"
 		}
 	}
 	steps := []string{"ralph test: what the policy does, in examples"}
