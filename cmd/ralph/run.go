@@ -20,6 +20,7 @@ import (
 
 type runFlags struct {
 	policy, prompt, said string
+	until                *project.Until // of ralph until
 	client               string
 	goOn                 bool
 	max                  int

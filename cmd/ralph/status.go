@@ -70,12 +70,7 @@ func (a *app) writeStatus(ctx context.Context, p *project.Project, report *proje
 		fmt.Fprintln(a.stdout, "no loop in this project")
 	}
 	for _, l := range report.Loops {
-		head := []string{paint.in(stateShade(l.State), l.State)}
-		if l.Continuations > 0 && (l.State == project.StateRunning || l.State == project.StatePaused) {
-			head = append(head, fmt.Sprintf("continuation %d of %d in this turn", l.Continuations, l.Limit))
-		}
-		fmt.Fprintf(a.stdout, "%s: %s\n", paint.in(bold, escape.Line(l.Policy)), strings.Join(head, ", "))
-		a.writeLoop(l, now, false)
+		a.showLoop(l, now)
 	}
 	for _, o := range report.Others {
 		fmt.Fprintf(a.stdout, "%s: no loop, %s\n", paint.in(bold, escape.Line(o.Policy)), escape.Line(decision(o.Last, now)))
@@ -112,6 +107,17 @@ func (a *app) field(name, value string) {
 	if value != "" {
 		fmt.Fprintf(a.stdout, "  %-9s %s\n", name, escape.Line(value))
 	}
+}
+
+// showLoop prints a loop with its state.
+func (a *app) showLoop(l project.Loop, now time.Time) {
+	paint := a.palette()
+	head := []string{paint.in(stateShade(l.State), l.State)}
+	if l.Continuations > 0 && (l.State == project.StateRunning || l.State == project.StatePaused) {
+		head = append(head, fmt.Sprintf("continuation %d of %d in this turn", l.Continuations, l.Limit))
+	}
+	fmt.Fprintf(a.stdout, "%s: %s\n", paint.in(bold, escape.Line(l.Policy)), strings.Join(head, ", "))
+	a.writeLoop(l, now, false)
 }
 
 // writeLoop prints a loop. A loop that was just started has a known file and no decision.
