@@ -23,7 +23,7 @@ type Hook struct {
 	User     bool          // it is in the user's own settings, so a project counts only with the user's trust
 	Once     bool          // it is for one loop of a policy, only in Config.Dir if that is set: when the loop ends, its entry is taken away
 	Options  []loop.Option // of each loop
-	Again    bool          // show each notice again, instead of once in a session
+	Again    bool          // for a preview: show each notice again, instead of once in a session, and take no entry away
 }
 
 // Loops returns the loops of all policies for an event, none if loops are switched off. The notices are about policies
@@ -67,19 +67,24 @@ func (h Hook) Loops(ctx context.Context, ev host.Event) ([]*loop.Loop, []string,
 
 // elsewhere reports whether a hook for one loop of a project must not answer an event, which is of another project.
 func (h Hook) elsewhere(ev host.Event) bool {
-	dir := cmp.Or(workspace.Named("", h.Config.Env), ev.Cwd)
-	if resolved, err := filepath.EvalSymlinks(dir); err == nil {
-		dir = resolved
+	if !h.Once || h.Config.Dir == "" {
+		return false
 	}
-	return h.Once && h.Config.Dir != "" && !workspace.Beneath(h.Config.Dir, dir)
+	dir, err := filepath.Abs(cmp.Or(workspace.Named("", h.Config.Env), ev.Cwd))
+	if err == nil {
+		dir, err = filepath.EvalSymlinks(dir)
+	}
+	return err != nil || !workspace.Beneath(h.Config.Dir, dir)
 }
 
 // once returns the option of a loop whose entry is taken away when the loop has ended: when it is done or at a limit, or
 // there is none any more.
 func (h Hook) once(root string, policy Policy) loop.Option {
 	end := func(d *loop.Decision) {
-		gone := d.Verdict != nil && (d.Verdict.Aside == rules.NoLoop || d.Verdict.Aside == rules.Stopped)
-		if o := d.Outcome(); !d.Applied || o != loop.Done && o != loop.Limited && !gone {
+		o := d.Outcome()
+		ended := d.Applied && (o == loop.Done || o == loop.Limited)
+		gone := !h.Again && d.Verdict != nil && (d.Verdict.Aside == rules.NoLoop || d.Verdict.Aside == rules.Stopped)
+		if !ended && !gone {
 			return
 		}
 		c := h.Config

@@ -33,7 +33,7 @@ type RunRequest struct {
 	Set       []string // values of params, as name=value
 	Prompt    string   // of the first iteration; without a policy, of each
 	Said      string   // line in the agent's last message that ends the run with success; prompts ask for it
-	Until     *Until   // a command that ends the run by passing; no other policy and no prompt
+	Until     string   // command that ends the run with success by passing, for a shell; no other policy and no prompt
 	Agent     []string // command line; default: the policy's
 	Client    string   // the client whose output is parsed; default: by the program
 	Continue  *bool    // resume the client's session in each iteration; default: the policy's setting, or a fresh context
@@ -120,7 +120,7 @@ func (p *Project) fresh(ctx context.Context, q RunRequest) (r *Run, err error) {
 	switch {
 	case q.Merge && !q.Worktree:
 		return r, errors.New("--merge needs --worktree")
-	case q.Until != nil:
+	case q.Until != "":
 	case q.Policy == "" && q.Prompt == "" && p.Lacks(workspace.DefaultPolicy):
 		return r, fmt.Errorf("no policy decides when the run ends, since there is no %s; run `ralph init` to write one, name one with --policy, or use --prompt with --said or --max", workspace.DefaultPolicy)
 	case q.Policy == "" && q.Prompt == "":
@@ -145,8 +145,8 @@ func (p *Project) fresh(ctx context.Context, q RunRequest) (r *Run, err error) {
 		}
 	}
 	labels := map[string]string{labelPolicy: q.Policy}
-	if q.Until != nil {
-		labels[labelUntil] = q.Until.Command
+	if q.Until != "" {
+		labels[labelUntil] = q.Until
 	}
 	for i, s := range q.Set {
 		labels[labelSet+strconv.Itoa(i)] = s
@@ -175,10 +175,7 @@ func (p *Project) resumed(ctx context.Context, q *RunRequest) (*Run, error) {
 		}
 	}
 	r := &Run{Dir: info.Root, home: home, agent: info.Command, named: info.Labels[labelNamed] != "", opts: []run.Option{run.Resume(info.ID)}}
-	q.Policy, q.Client, q.Prompt = info.Labels[labelPolicy], info.Client, info.Prompt
-	if command := info.Labels[labelUntil]; command != "" {
-		q.Until = &Until{Command: command, Max: max(q.Limits.Iterations, info.Limits.Iterations)}
-	}
+	q.Policy, q.Until, q.Client, q.Prompt = info.Labels[labelPolicy], info.Labels[labelUntil], info.Client, info.Prompt
 	for i := 0; ; i++ {
 		s, ok := info.Labels[labelSet+strconv.Itoa(i)]
 		if !ok {
@@ -233,9 +230,10 @@ func (p *Project) Printed(id string, most int64) (run.Printed, error) {
 
 // load loads the policy of a run, or builds one from its prompt or its command. A worktree uses the policies of its project.
 func (r *Run) load(ctx context.Context, q RunRequest) (err error) {
-	if q.Until != nil {
+	if q.Until != "" {
 		var diags rules.Diagnostics
-		r.policy.Program, diags = rules.LoadBytes(ctx, "until", q.Until.policy(false), r.home.Language())
+		u := Until{Command: q.Until, Max: maxContinuations} // the run has the limit
+		r.policy.Program, diags = rules.LoadBytes(ctx, "until", u.policy(false), r.home.Language())
 		return diags.Err()
 	}
 	if q.Policy == "" {
@@ -313,8 +311,9 @@ func (r *Run) prepare(q RunRequest) error {
 	p, name := r.home, r.policy.Name
 	if name == "" {
 		name = "prompt"
-		if q.Until != nil {
+		if q.Until != "" {
 			name = "until"
+			r.opts = append(r.opts, run.WithFiles(p.own.Dir()))
 		}
 	}
 	if r.policy.Name == "" && q.Resume == "" { // the policy of a prompt leaves the time to the run

@@ -30,7 +30,7 @@ const untilState = ".ralph/until.json"
 // Until is a command that ends a piece of work by passing.
 type Until struct {
 	Command string        // for a shell
-	Max     int           // continuations in a streak, or iterations of a run
+	Max     int           // continuations in a streak
 	Pin     bool          // an approval covers the files that the command names; otherwise they are the agent's to change
 	Took    time.Duration // how long the command took, as [Project.Try] measures it
 }
@@ -40,6 +40,9 @@ const (
 	maxTry   = 10 * time.Minute
 	leastTry = time.Minute
 )
+
+// maxContinuations is the most that a policy may allow in a streak.
+const maxContinuations = 10_000
 
 // timeout returns how long the command may take: three times as long as it took.
 func (u Until) timeout() time.Duration {

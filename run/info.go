@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"io"
 	"path"
 	"strings"
@@ -16,6 +17,7 @@ type Info struct {
 	ID      string            `json:"id"`
 	Root    string            `json:"root"` // where the agent works
 	Home    string            `json:"home"` // the project in which it is listed
+	Files   string            `json:"-"`    // where its Dir is
 	Policy  string            `json:"policy"`
 	Client  string            `json:"client"`
 	Args    []string          `json:"args"` // as in [Event]
@@ -47,7 +49,7 @@ func Find(state, id string) (Info, error) {
 	live, _ := disk.LiveRun(p.Root, p.Policy)
 	args, _ := escape.Secrets(p.Args)
 	info := Info{
-		ID: p.ID, Root: p.Root, Home: p.Home, Policy: p.Policy, Client: p.Client, Args: args, Command: p.Args, Prompt: p.Prompt, Started: p.Started, Latest: p.Started,
+		ID: p.ID, Root: p.Root, Home: p.Home, Files: cmp.Or(p.Files, p.Home), Policy: p.Policy, Client: p.Client, Args: args, Command: p.Args, Prompt: p.Prompt, Started: p.Started, Latest: p.Started,
 		Running: g.End == "" && live == p.ID, Ended: g.End, Limits: p.Limits, Labels: p.Labels,
 		Totals: Totals{Iterations: g.Iterations, Tokens: g.Tokens, Cost: g.Cost, Elapsed: g.Elapsed, Outcomes: g.Outcomes},
 	}
@@ -76,7 +78,7 @@ func (i Info) Printed(most int64) (p Printed, err error) {
 	if p.Iteration = i.Totals.Iterations; p.Iteration == 0 {
 		return p, nil
 	}
-	f, err := state.Files(i.Home).Open(path.Join(Dir, i.ID, outputName(p.Iteration, "out")))
+	f, err := state.Files(i.Files).Open(path.Join(Dir, i.ID, outputName(p.Iteration, "out")))
 	if err != nil {
 		return p, err
 	}

@@ -57,6 +57,11 @@ func WithHome(dir string) Option {
 	return set(func(r *Runner) { r.plan.Home = dir })
 }
 
+// WithFiles sets where [Dir] of the run is, if not in the project that lists it. It must exist.
+func WithFiles(dir string) Option {
+	return set(func(r *Runner) { r.plan.Files = dir })
+}
+
 // WithPrompt sets the prompt of the first iteration. By default it is the policy's continue text.
 func WithPrompt(text string) Option {
 	return set(func(r *Runner) { r.plan.Prompt = text })

@@ -49,7 +49,8 @@ type Runner struct {
 type plan struct {
 	ID        string        `json:"id"`
 	Root      string        `json:"root"`
-	Home      string        `json:"home"` // the project that lists the run
+	Home      string        `json:"home"`            // the project that lists the run
+	Files     string        `json:"files,omitempty"` // where Dir is, if not in Home
 	Policy    string        `json:"policy"`
 	Client    string        `json:"client"`
 	Args      []string      `json:"args"`

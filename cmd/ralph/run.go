@@ -20,7 +20,7 @@ import (
 
 type runFlags struct {
 	policy, prompt, said string
-	until                *project.Until // of ralph until
+	until                string // command of ralph until
 	client               string
 	goOn                 bool
 	max                  int

@@ -62,8 +62,7 @@ func (a *app) untilCommand() *cobra.Command {
 			}
 			defer p.Close()
 			if len(agent) > 0 {
-				u := &project.Until{Command: words[0], Max: f.max}
-				return a.begin(cmd.Context(), p, runFlags{until: u, max: f.max, format: "text", changed: func(flag string) bool { return flag == "max" }}, agent)
+				return a.begin(cmd.Context(), p, runFlags{until: words[0], max: f.max, format: "text", changed: func(flag string) bool { return flag == "max" }}, agent)
 			}
 			return a.until(cmd.Context(), p, words[0], f)
 		},
