@@ -232,7 +232,7 @@ func (p *Project) Printed(id string, most int64) (run.Printed, error) {
 func (r *Run) load(ctx context.Context, q RunRequest) (err error) {
 	if q.Until != "" {
 		var diags rules.Diagnostics
-		u := Until{Command: q.Until, Max: maxContinuations} // the run has the limit
+		u := Until{Command: q.Until, Max: MaxUntil} // the run has the limit
 		r.policy.Program, diags = rules.LoadBytes(ctx, "until", u.policy(false), r.home.Language())
 		return diags.Err()
 	}

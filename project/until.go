@@ -41,8 +41,8 @@ const (
 	leastTry = time.Minute
 )
 
-// maxContinuations is the most that a policy may allow in a streak.
-const maxContinuations = 10_000
+// MaxUntil is the most continuations that a policy may allow in a streak.
+const MaxUntil = 10_000
 
 // timeout returns how long the command may take: three times as long as it took.
 func (u Until) timeout() time.Duration {
@@ -121,7 +121,7 @@ func (p *Project) try(ctx context.Context, command string, most time.Duration) (
 	v := d.Verdict
 	t = Tried{Passes: v.Success, Unusable: !v.Success && v.Rule != "failed", Text: strings.TrimSpace(v.Reason), Took: time.Since(started)}
 	for _, f := range v.Trace.Facts {
-		if v.Rule == "" && f.Problem != "" {
+		if v.Fault != "" && f.Problem != "" {
 			t.Text = f.Problem
 		}
 	}

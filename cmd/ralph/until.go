@@ -31,11 +31,8 @@ type untilFlags struct {
 	changed func(flag string) bool // whether the user set it
 }
 
-// untilMax is how often a session is continued if nobody says otherwise: fewer times than hosts allow.
+// untilMax is the default of --max: less than what ends Claude Code itself.
 const untilMax = 5
-
-// maxUntil is the most that a policy may allow.
-const maxUntil = 10_000
 
 func (a *app) untilCommand() *cobra.Command {
 	var f untilFlags
@@ -98,8 +95,8 @@ func (f untilFlags) valid(fl *pflag.FlagSet, words, agent []string) error {
 		return fmt.Errorf("write the command as one argument: %s", shellwords.Line(line))
 	case strings.TrimSpace(words[0]) == "":
 		return errors.New("the command must not be blank")
-	case f.max < 1 || f.max > maxUntil:
-		return fmt.Errorf("--max must be a number from 1 to %d; got %d", maxUntil, f.max)
+	case f.max < 1 || f.max > project.MaxUntil:
+		return fmt.Errorf("--max must be a number from 1 to %d; got %d", project.MaxUntil, f.max)
 	}
 	for _, flag := range []string{"in", "pin", "yes"} {
 		if len(agent) > 0 && f.changed(flag) {
