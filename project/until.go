@@ -119,13 +119,7 @@ func (p *Project) try(ctx context.Context, command string, most time.Duration) (
 		return t, err
 	}
 	v := d.Verdict
-	t = Tried{Passes: v.Success, Unusable: !v.Success && v.Rule != "failed", Text: strings.TrimSpace(v.Reason), Took: time.Since(started)}
-	for _, f := range v.Trace.Facts {
-		if v.Fault != "" && f.Problem != "" {
-			t.Text = f.Problem
-		}
-	}
-	return t, nil
+	return Tried{Passes: v.Success, Unusable: !v.Success && v.Rule != "failed", Text: strings.TrimSpace(v.Reason), Took: time.Since(started)}, nil
 }
 
 // Waiting returns the command whose passing the loop of [UntilPolicy] waits for, and the loop; ok is false if there is none.
