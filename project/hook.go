@@ -143,7 +143,13 @@ func (h Hook) add(ctx context.Context, all *hookLoops, name string) error {
 	}
 	policy, err := p.Find(name)
 	switch {
-	case err != nil && (h.User && p.Lacks(name) || h.Once):
+	case err != nil && h.User && p.Lacks(name) && !h.Once:
+		return nil
+	case err != nil && h.Once:
+		all.notices = append(all.notices, fmt.Sprintf("the loop of %s has ended: %v", Short(name), err))
+		if file, _ := policyFile(p.dir, name); !h.Again {
+			_, _ = p.takeAway(ctx, file) // or else the next event does it
+		}
 		return nil
 	case err != nil:
 		return add(loop.Broken(name, err, opts...))

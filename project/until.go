@@ -1,10 +1,12 @@
 package project
 
 import (
+	"bytes"
 	"context"
 	_ "embed"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os/exec"
 	"runtime"
 	"slices"
@@ -16,6 +18,7 @@ import (
 	"github.com/ralph-sdk/ralph/internal/amount"
 	"github.com/ralph-sdk/ralph/internal/home"
 	"github.com/ralph-sdk/ralph/internal/jsontext"
+	"github.com/ralph-sdk/ralph/internal/workspace"
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/rules"
 	"github.com/ralph-sdk/ralph/state"
@@ -104,6 +107,9 @@ func (p *Project) Try(ctx context.Context, command string) (Tried, error) {
 }
 
 func (p *Project) try(ctx context.Context, command string, most time.Duration) (t Tried, err error) {
+	if why, off := workspace.Off(p.dir, p.env); off {
+		return t, fmt.Errorf("all loops are off: %s", why)
+	}
 	program, diags := rules.LoadBytes(ctx, "until", Until{Command: command}.fill(tryPolicy, most), p.Language())
 	if err := diags.Err(); err != nil {
 		return t, err
@@ -147,27 +153,31 @@ func (p *Project) Waiting(ctx context.Context) (u Until, l Loop, ok bool) {
 }
 
 // Wait starts the loop that continues an agent until a command passes: it writes its policy, approves it, and starts it. A
-// person must have typed the command. It returns the policy. An existing loop of an earlier command must have ended.
-func (p *Project) Wait(ctx context.Context, u Until) (Policy, error) {
-	_, version, err := p.root.ReadBytes(ctx, UntilPolicy)
+// person must have typed the command. An existing loop of an earlier command must have ended.
+func (p *Project) Wait(ctx context.Context, u Until) (*Started, error) {
+	old, version, err := p.root.ReadBytes(ctx, UntilPolicy)
 	if err != nil {
-		return Policy{}, err
+		return nil, err
+	}
+	first, _, _ := strings.Cut(untilPolicy, "\n")
+	if version != "" && !bytes.HasPrefix(old, []byte(first)) {
+		return nil, &ExistsError{File: UntilPolicy, Problem: "exists, and ralph until did not write it; move it away first"}
 	}
 	if err := p.root.Write(ctx, UntilPolicy, u.policy(true), version); err != nil {
-		return Policy{}, changed(UntilPolicy, err)
+		return nil, changed(UntilPolicy, err)
 	}
 	policy, err := p.Open(ctx, UntilPolicy, Load{})
 	if err != nil {
-		return policy, err
+		return nil, err
 	}
 	approval, err := p.Approvable(policy)
 	if err == nil {
 		err = p.Approve(approval)
 	}
-	if err == nil {
-		_, err = p.Start(ctx, UntilPolicy, StartRequest{})
+	if err != nil {
+		return nil, err
 	}
-	return policy, err
+	return p.Start(ctx, UntilPolicy, StartRequest{})
 }
 
 // finish ends the loop of a policy whose entries are for one loop, and takes the entries away. The decision that ended it

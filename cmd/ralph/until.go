@@ -251,9 +251,12 @@ func (a *app) untilEntry(ctx context.Context, p *project.Project, installed *set
 
 // wait starts the loop and writes the entry that asks it. Without the entry there is no loop.
 func (a *app) wait(ctx context.Context, p *project.Project, g setup.Host, u project.Until, ask func(string) bool) error {
-	policy, err := p.Wait(ctx, u)
+	started, err := p.Wait(ctx, u)
+	if errors.As(err, new(*project.ExistsError)) {
+		return err
+	}
 	if err == nil {
-		err = a.writeUntil(ctx, p, g, policy, ask)
+		err = a.writeUntil(ctx, p, g, started, ask)
 	}
 	if err != nil {
 		_, undone := p.Stop(context.WithoutCancel(ctx), []string{project.UntilPolicy}, "")
@@ -263,9 +266,9 @@ func (a *app) wait(ctx context.Context, p *project.Project, g setup.Host, u proj
 }
 
 // writeUntil writes the entry, and prints what it does.
-func (a *app) writeUntil(ctx context.Context, p *project.Project, g setup.Host, policy project.Policy, ask func(string) bool) error {
+func (a *app) writeUntil(ctx context.Context, p *project.Project, g setup.Host, started *project.Started, ask func(string) bool) error {
 	env := a.setupIn(p.Dir())
-	installed, deadline := env.Read(ctx), policy.Deadline(env.Deadline)
+	installed, deadline := env.Read(ctx), started.Policy.Deadline(env.Deadline)
 	if deadline == env.Deadline {
 		deadline = 0
 	}
@@ -283,6 +286,12 @@ func (a *app) writeUntil(ctx context.Context, p *project.Project, g setup.Host, 
 	waiting, _, _ := p.Waiting(ctx)
 	fmt.Fprintf(a.stdout, "%s is continued until `%s` passes, at most %s a prompt%s; stop it with `ralph stop %s`.\n",
 		g.Title, escape.Line(waiting.Command), amount.Of(waiting.Max, "time"), own, untilName)
+	if started.Idle != "" {
+		fmt.Fprintf(a.stdout, "it does not run: %s\n", escape.Line(started.Idle))
+	}
+	for _, in := range installed.Of(g) {
+		a.adviseGates(in.Disabled())
+	}
 	c.file.Src = c.after
 	gates := g.Gates(ctx, c.file)
 	if len(gates) == 0 {
