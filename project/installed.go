@@ -67,7 +67,7 @@ func (p *Project) installed(ctx context.Context) (all installed) {
 			switch event := host.EventOf(e.Event); {
 			case !ours && runsRalph(e.Text):
 				all.unread = append(all.unread, UnreadHook{in.File.Shown, "its hook at " + e.Event + " runs ralph in a way that ralph cannot read: " + cut(oneLine(e.Text), 80)})
-			case !ours, !Decides(event):
+			case !ours, !Decides(event), !e.Here():
 				continue
 			}
 			for _, name := range policies {

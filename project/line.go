@@ -115,6 +115,21 @@ func (p *Project) Loops(ctx context.Context) (all []Loop, err error) {
 	return all, err
 }
 
+// lineOf returns the status of a policy of the project.
+func (p *Project) lineOf(ctx context.Context, policy Policy) (Loop, error) {
+	k, err := p.known(ctx)
+	if err != nil {
+		return Loop{}, err
+	}
+	of := subject{policy: policy}
+	for _, one := range p.subjects(ctx, k) {
+		if one.policy.Name == policy.Name {
+			of.hooks = append(of.hooks, one.hooks...)
+		}
+	}
+	return p.line(ctx, of, k)
+}
+
 // line returns the status of one policy.
 func (p *Project) line(ctx context.Context, of subject, k known) (l Loop, err error) {
 	policy := of.policy

@@ -314,17 +314,8 @@ func (p *Project) archive(ctx context.Context, policy Policy, l *rules.LoopInfo,
 func (p *Project) describe(ctx context.Context, s *Started) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	k, err := p.known(ctx)
-	if err != nil {
-		return err
-	}
-	of := subject{policy: s.Policy}
-	for _, one := range p.subjects(ctx, k) {
-		if one.policy.Name == of.policy.Name {
-			of.hooks = append(of.hooks, one.hooks...)
-		}
-	}
-	if s.Loop, err = p.line(ctx, of, k); err != nil {
+	var err error
+	if s.Loop, err = p.lineOf(ctx, s.Policy); err != nil {
 		return err
 	}
 	switch s.Loop.State {

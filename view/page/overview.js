@@ -1,4 +1,4 @@
-import { badge, bar, bdi, by, code, count, dollars, duration, el, link, look, outcome, quiet, section, short, stacked, terms, thousands, verdict, when } from "./text.js";
+import { badge, bar, bdi, by, code, count, dollars, duration, el, link, look, outcome, policyName, quiet, section, short, stacked, terms, thousands, verdict, when } from "./text.js";
 import { href } from "./route.js";
 import { known, watchRows } from "./rows.js";
 import { decisionLink, ofLimit } from "./timeline.js";
@@ -27,30 +27,35 @@ function lastDecision(last, policy) {
   return [row && [verdict(row), " "], row ? decisionLink(row, by(row)) : bdi(last.by), ", ", when(last.at), why(last.reason)];
 }
 
-function loopStreak({ continuations, limit }) {
-  const left = Math.max(0, limit - continuations);
-  return limit > 0 && [bar(continuations, limit, left ? "continue" : "stop"), `${count(continuations)} of ${count(limit)}, ${count(left)} left`];
+function loopStreak({ limits = [] }) {
+  const { at, of } = limits.find((l) => l.name === "continuations") ?? {};
+  const left = Math.max(0, of - at);
+  return of > 0 && [bar(at, of, left ? "continue" : "stop"), `${count(at)} of ${count(of)}, ${count(left)} left`];
 }
 
 function loopCommands({ state, policy }, commands) {
-  if (state === "stopped") return commands(["ralph", "start", policy], "Copy start");
+  if (state === "stopped by you") return commands(["ralph", "start", policy], "Copy start");
+  if (state === "unusable") return commands(["ralph", "check", policy], "Copy check");
   const word = state === "paused" ? "resume" : "pause";
   return [commands(["ralph", word, policy], "Copy " + word), commands(["ralph", "stop", policy], "Copy stop")];
 }
 
 function loopCard(loop, commands) {
   const { measure, state } = loop;
+  const [first, ...rest] = (loop.why ?? "").split("\n");
   return el("article", { class: "card k-" + look(state) },
-    el("header", {}, el("h3", {}, bdi(loop.name)), outcome(state)),
-    loop.goal && el("p", {}, bdi(loop.goal, "quiet")), loop.why && el("p", {}, bdi(loop.why)),
+    el("header", {}, el("h3", {}, bdi(loop.name ?? policyName(loop.policy))), outcome(state), loop.heard && state === "not heard of" && [" since ", when(loop.heard)]),
+    loop.goal && el("p", {}, bdi(loop.goal, "quiet")), first && el("p", {}, bdi(first)),
+    rest.length > 0 && el("pre", { tabindex: 0, role: "region", "aria-label": "Problem" }, bdi(rest.join("\n"))),
     (loop.problems ?? []).map((p) => el("p", { class: "problem" }, bdi(p))),
     terms(
       ["progress", measure && [bar(measure.done, measure.total, "done"), `${count(measure.done)} of ${count(measure.total)} done`]],
       ["streak", loopStreak(loop)],
       ["last", loop.last && lastDecision(loop.last, loop.policy)],
       ["policy", policyLink(loop.policy)],
-      ["owner", loop.owner ? sessionLink(loop.owner) : "none, every session"],
-      ["file", code(loop.file), loop.changed && [", ", when(loop.changed)]]),
+      ["hooks", loop.hooks?.map((h, i) => [i > 0 && ", ", h.host, " ", code(h.file)])],
+      ["owner", loop.file && (loop.owner ? sessionLink(loop.owner) : "none, every session")],
+      ["file", loop.file && code(loop.file), loop.changed && [", ", when(loop.changed)]]),
     el("p", { class: "commands" }, loopCommands(loop, commands)));
 }
 
@@ -126,8 +131,7 @@ function pauseBanner({ policy, session, at }, commands) {
 const hintBanner = ({ text, policy, session, at }) => banner("note", "hint", bdi(text), " ",
   quiet("for the next continuation", policy && [" by ", bdi(policy)], session && [" of ", bdi(session)], ", ", when(at)));
 
-const unusableBanner = ({ policy, problem }, commands) => banner("error", "cannot be used", bdi(policy), " ",
-  commands(["ralph", "check", policy], "Copy check"), el("pre", { tabindex: 0, role: "region", "aria-label": "Problem" }, bdi(problem)));
+const unreadBanner = ({ file, what }) => banner("error", "a hook that ralph cannot read", code(file), " ", bdi(what));
 
 function endedItem(f) {
   const name = bdi(f.name || f.policy);
@@ -137,14 +141,14 @@ function endedItem(f) {
 
 function draw(status, page, inProject, live) {
   const commands = live ? inProject : () => null;
-  const { off, paused = [], loops, runs = [], hints = [], others, unusable = [], finished = [], shadows } = status ?? {};
-  const empty = status !== undefined && ![known.rows, loops, runs, others, finished].some((list) => list?.length);
+  const { off, paused = [], loops, runs = [], hints = [], unread = [], finished = [], shadows } = status ?? {};
+  const empty = status !== undefined && ![known.rows, loops, runs, finished].some((list) => list?.length);
   const ended = runs.filter((r) => r.info.ended), endedLoops = finished.filter((f) => f.file || !f.run);
   const cards = (list, card) => list?.length > 0 && el("div", { class: "cards" }, list.map((one) => card(one, commands)));
   return el("div", {},
     status === undefined && el("p", {}, quiet("Reading the loops …")),
     off && banner("pause", "all loops are off", bdi(off), " ", commands(["ralph", "resume"], "Copy resume")),
-    !off && paused.map((p) => pauseBanner(p, commands)), unusable.map((u) => unusableBanner(u, commands)),
+    !off && paused.map((p) => pauseBanner(p, commands)), unread.map(unreadBanner),
     empty && live && firstSteps(inProject),
     section("Loops", cards(loops, loopCard)), section("Runs", cards(runs.filter((r) => !r.info.ended), runCard), endedRuns(ended)), section("Hints", hints.map(hintBanner)),
     section("Sessions", sessionList(page.all)), section("Policies", policyList(shadows)), section("Ended", endedLoops.map(endedItem)));

@@ -110,8 +110,9 @@ export function badge(kind, word = kind) {
 
 // The colour and shape of each word: outcomes of decisions, loops and runs, states, and how agents ended.
 const looks = {
-  continued: "continue", running: "continue", "in a run": "continue", done: "done", stopped: "stop", limit: "limit", asked: "command",
-  waiting: "pause", paused: "pause", idle: "pause", skipped: "pause", "switched off": "pause", failed: "error", lost: "error", unreadable: "error",
+  continued: "continue", running: "continue", "in a run": "continue", ready: "continue", done: "done", stopped: "stop", limit: "limit", "at its limit": "limit",
+  asked: "command", "stopped by you": "command", "waits for you": "command", "no hook": "command", "not heard of": "pause",
+  waiting: "pause", paused: "pause", idle: "pause", skipped: "pause", off: "pause", failed: "error", lost: "error", unusable: "error",
   ok: "none", interrupted: "command", rate_limited: "limit", turn_limit: "limit", context_overflow: "limit", budget: "limit", timeout: "limit",
   auth: "error", billing: "error", crashed: "error",
 };
