@@ -98,7 +98,7 @@ func (p *Project) lines(ctx context.Context, k known) ([]Loop, error) {
 			return nil, err
 		}
 		bare := s.policy.Program == nil || s.policy.Program.Loop() == nil
-		if len(l.Hooks) > 0 || l.File != "" || l.State == StateUnusable || bare && k.decided(l.Policy, p.now().Add(-recent)) {
+		if len(l.Hooks) > 0 || l.File != "" || l.State == StateUnusable && !s.policy.Shipped || bare && k.decided(l.Policy, p.now().Add(-recent)) {
 			all = append(all, l)
 		}
 	}

@@ -141,7 +141,8 @@ func TestHostile(t *testing.T) {
 	w := world(t)
 	policy := hostile(t, w)
 	p := serve(t, w)
-	p.has("the overview", policy, "session "+mark(attacks[0]))
+	short := strings.TrimSuffix(strings.TrimPrefix(policy, ".ralph/"), ".yaml")
+	p.has("the overview", short, "session "+mark(attacks[0]))
 	p.harmless("the overview")
 	p.visit(policy)
 	for _, r := range p.Requests() {

@@ -58,6 +58,13 @@ func Build(ctx context.Context, dir string) (string, error) {
 	return program, nil
 }
 
+// settings has hooks for the policies of the worlds.
+const settings = `{"hooks": {"Stop": [{"hooks": [
+  {"type": "command", "command": "ralph eval"},
+  {"type": "command", "command": "ralph eval --policy release"}
+]}]}}
+`
+
 // World is a project and ralph's own files, in a directory of their own.
 type World struct {
 	Program   string // ralph
@@ -72,7 +79,7 @@ func NewWorld(program, dir string) (*World, error) {
 		return nil, err
 	}
 	w := &World{Program: program, Dir: filepath.Join(dir, "home", "project"), Home: filepath.Join(dir, "home"), State: filepath.Join(dir, "state")}
-	return w, errors.Join(w.Write(".ralph/policy.yaml", Checklist), w.Write("TODO.md", "- [x] plan\n- [ ] one\n- [ ] two\n"))
+	return w, errors.Join(w.Write(".ralph/policy.yaml", Checklist), w.Write(".claude/settings.json", settings), w.Write("TODO.md", "- [x] plan\n- [ ] one\n- [ ] two\n"))
 }
 
 // Write writes a file of the project.

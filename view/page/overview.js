@@ -16,7 +16,8 @@ function findRow(last, policy) {
 
 function policyLink(policy) {
   const digest = known.policies.get(policy)?.last.digest;
-  return digest ? link(href("policy", digest), bdi(policy)) : bdi(policy);
+  const name = bdi(policyName(policy));
+  return digest ? link(href("policy", digest), name) : name;
 }
 
 const sessionLink = (session) => link(href("timeline", "", { session }), bdi(short(session)));
@@ -33,7 +34,8 @@ function loopStreak({ limits = [] }) {
   return of > 0 && [bar(at, of, left ? "continue" : "stop"), `${count(at)} of ${count(of)}, ${count(left)} left`];
 }
 
-function loopCommands({ state, policy }, commands) {
+function loopCommands({ state, policy: file }, commands) {
+  const policy = policyName(file);
   if (state === "stopped by you") return commands(["ralph", "start", policy], "Copy start");
   if (state === "unusable") return commands(["ralph", "check", policy], "Copy check");
   const word = state === "paused" ? "resume" : "pause";
@@ -44,7 +46,7 @@ function loopCard(loop, commands) {
   const { measure, state } = loop;
   const [first, ...rest] = (loop.why ?? "").split("\n");
   return el("article", { class: "card k-" + look(state) },
-    el("header", {}, el("h3", {}, bdi(loop.name ?? policyName(loop.policy))), outcome(state), loop.heard && state === "not heard of" && [" since ", when(loop.heard)]),
+    el("header", {}, el("h3", {}, bdi(loop.name ?? policyName(loop.policy))), outcome(state)),
     loop.goal && el("p", {}, bdi(loop.goal, "quiet")), first && el("p", {}, bdi(first)),
     rest.length > 0 && el("pre", { tabindex: 0, role: "region", "aria-label": "Problem" }, bdi(rest.join("\n"))),
     (loop.problems ?? []).map((p) => el("p", { class: "problem" }, bdi(p))),
@@ -52,6 +54,7 @@ function loopCard(loop, commands) {
       ["progress", measure && [bar(measure.done, measure.total, "done"), `${count(measure.done)} of ${count(measure.total)} done`]],
       ["streak", loopStreak(loop)],
       ["last", loop.last && lastDecision(loop.last, loop.policy)],
+      ["heard of", loop.heard && when(loop.heard)],
       ["policy", policyLink(loop.policy)],
       ["hooks", loop.hooks?.map((h, i) => [i > 0 && ", ", h.host, " ", code(h.file)])],
       ["owner", loop.file && (loop.owner ? sessionLink(loop.owner) : "none, every session")],

@@ -55,7 +55,7 @@ export const plural = (n, word) => `${count(n)} ${word}${n === 1 ? "" : "s"}`;
 export const count = (n) => Number(n).toLocaleString("en-US");
 export const cut = (s, most) => (s.length > most ? s.slice(0, most) + "…" : s);
 export const short = (id) => cut(id, 13);
-export const policyName = (policy = "") => policy.replace(/^\.ralph\//, "").replace(/\.ya?ml$/, "");
+export const policyName = (policy = "") => policy.replace(/^\.ralph\/([^/]+)\.yaml$/, "$1");
 export const dollars = (usd) => "$" + usd.toFixed(usd < 1 ? 3 : 2);
 export const thousands = (n) => (n < 1000 ? String(n) : n < 1e6 ? (n / 1000).toFixed(n < 1e4 ? 1 : 0) + "k" : (n / 1e6).toFixed(1) + "M");
 
