@@ -158,9 +158,6 @@ func (p *Project) line(ctx context.Context, of subject, k known) (l Loop, err er
 	if why, off := workspace.Off(p.dir, p.env); off {
 		now.off = "all loops are off: " + why
 	}
-	if len(of.hooks) == 0 && p.made == nil {
-		now.noHook = k.noHook(policy)
-	}
 	last, err := p.remember(ctx, &l, f, k, &now)
 	if err != nil {
 		now.unusable = cmp.Or(now.unusable, err.Error())
@@ -172,10 +169,17 @@ func (p *Project) line(ctx context.Context, of subject, k known) (l Loop, err er
 	if paused {
 		now.paused = "it is paused"
 	}
+	runs := last.Run != ""
 	for _, info := range k.runs {
+		if info.Policy == policy.Name && info.Running {
+			runs, now.inRun = true, cmp.Or(now.inRun, fmt.Sprintf("run %s of the policy %s is in progress; run `ralph stop %[2]s` to end it", info.ID, policy.Short()))
+		}
 		if info.Policy == policy.Name && info.Ended == "" && !info.Running && (last.Run == info.ID || !last.Time.After(info.Latest)) {
 			now.lost = "run " + info.ID + " was killed"
 		}
+	}
+	if len(of.hooks) == 0 && !runs && p.made == nil {
+		now.noHook = k.noHook(policy)
 	}
 	l.State, l.Why = now.state()
 	if l.State == StateRunning || l.State == StateSilent {

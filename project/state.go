@@ -16,7 +16,7 @@ const (
 	StateStopped  State = "stopped by you" // by ralph stop, until ralph start
 	StatePaused   State = "paused"         // by ralph pause
 	StateWaits    State = "waits for you"  // it needs an approval or trust
-	StateNoHook   State = "no hook"        // no hook evaluates it
+	StateNoHook   State = "no hook"        // no hook evaluates it, and no run
 	StateInRun    State = "in a run"       // a run continues it; sessions step aside
 	StateDone     State = "done"           // its last decision, while state and prompt are the same
 	StateLimit    State = "at its limit"   // the same

@@ -36,7 +36,7 @@ func (e *NoLoopError) Error() string {
 func (p *Project) Stop(ctx context.Context, names []string, session string) (stopped []Stopped, err error) {
 	var policies []Policy
 	for _, name := range names {
-		policy, err := p.policy(ctx, name)
+		policy, err := p.Stoppable(ctx, name)
 		if err != nil {
 			return nil, err
 		}
@@ -83,6 +83,21 @@ func (p *Project) Stop(ctx context.Context, names []string, session string) (sto
 		}
 	}
 	return stopped, nil
+}
+
+// Stoppable returns the policy called name. One that only a live run has needs no file.
+func (p *Project) Stoppable(ctx context.Context, name string) (Policy, error) {
+	policy, err := p.policy(ctx, name)
+	if err == nil {
+		return policy, nil
+	}
+	runs, _ := run.List(p.own.Dir(), p.dir) // the policy is missing anyway
+	for _, info := range runs {
+		if info.Running && (info.Policy == name || Short(info.Policy) == name) {
+			return Policy{Name: info.Policy, Problem: err.Error()}, nil
+		}
+	}
+	return policy, err
 }
 
 // endRuns ends runs of a policy after their current iteration.

@@ -40,7 +40,7 @@ func (a *app) stop(ctx context.Context, session string, names []string) error {
 	}
 	for i, name := range names { // if one does not exist, stop none
 		if names[i] = p.AtHand(name); err == nil {
-			_, err = p.Find(names[i])
+			_, err = p.Stoppable(ctx, names[i])
 		}
 	}
 	if err != nil {
