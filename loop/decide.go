@@ -22,6 +22,7 @@ type Decision struct {
 	Policy  string // name of the policy
 	Event   host.Event
 	Time    time.Time      // of the event, by the loop's clock
+	Scope   string         // of [WithScope]
 	Root    string         // project root, "" if there is none
 	Verdict *rules.Verdict // never nil; a stop if Err is set
 	Skipped string         // why no rule was tried: loops are off, the event is not listed, the policy is not for it; "" otherwise
@@ -147,7 +148,7 @@ func (l *Loop) decision(ev host.Event) *Decision {
 		d.fail(err)
 		return d
 	}
-	d.Policy = l.name
+	d.Policy, d.Scope = l.name, l.scope
 	if d.program = l.program.Load(); d.program != nil {
 		d.texts.prefix = d.program.Prefix
 	}
@@ -248,7 +249,7 @@ func (d *Decision) skipped() (why string, err error) {
 // meet opens the project of a decision.
 func (d *Decision) meet() error {
 	l := d.loop
-	g := &gatherer{Decision: d, mem: memoryOf(l.kept.store, d.Event, d.Root, l.name)}
+	g := &gatherer{Decision: d, mem: l.memory(d.Event, d.Root)}
 	g.files.world, d.gatherer = g, g
 	return g.open()
 }

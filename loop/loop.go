@@ -19,6 +19,7 @@ type Loop struct {
 	program atomic.Pointer[rules.Program] // nil: see broken
 	broken  error                         // why program is nil
 	name    string
+	scope   string // of WithScope
 	now     func() time.Time
 	getenv  func(string) string
 

@@ -19,14 +19,14 @@ type memory struct {
 	entries [3]Entry // on which the decision was made
 }
 
-// memoryOf returns the memory of an event, which is not yet loaded.
-func memoryOf(s Store, ev host.Event, root, policy string) memory {
-	mine := Key{Root: root, Policy: policy, Host: ev.Host, Session: ev.SessionID, Agent: ev.AgentID}
-	all := Key{Host: ev.Host, Session: ev.SessionID}
+// memory returns the memory of an event in a project, which is not yet loaded.
+func (l *Loop) memory(ev host.Event, root string) memory {
+	mine := Key{Scope: l.scope, Root: root, Policy: l.name, Host: ev.Host, Session: ev.SessionID, Agent: ev.AgentID}
+	all := Key{Scope: l.scope, Host: ev.Host, Session: ev.SessionID}
 	if ev.SessionID == "" { // each project has one session of the events that name none
 		mine.Session, all.Session, all.Root = store.NoSession, store.NoSession, root
 	}
-	return memory{store: s, keys: [3]Key{mine, {Root: root, Policy: policy, Project: true}, all}}
+	return memory{store: l.kept.store, keys: [3]Key{mine, {Scope: l.scope, Root: root, Policy: l.name, Project: true}, all}}
 }
 
 // A memoryError reports that what was counted is unknown, or cannot be stored.

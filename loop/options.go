@@ -137,6 +137,13 @@ func WithName(name string) Option {
 	return set(func(l *Loop) { l.name = name })
 }
 
+// WithScope separates loops that share a [Store]: nothing that is counted or remembered in one scope counts in another,
+// whatever their policies, sessions and directories are called. It is part of each [Key] and record, and for a service that
+// decides for several tenants it is the tenant, which no event names. The default, "", is the scope of ralph's own loops.
+func WithScope(tenant string) Option {
+	return set(func(l *Loop) { l.scope = tenant })
+}
+
 // WithUserScope is for a hook that a user installed for all projects. A project counts only if trusted returns nil for
 // its root. Otherwise a loop in it is reported once a session and not continued, no program runs, and a policy that
 // names no loop finds no files of the project. The error must say why, and what to do. A nil function trusts the

@@ -60,6 +60,7 @@ type Head struct {
 	Time    time.Time `json:"time"`
 	Policy  string    `json:"policy"`
 	Digest  string    `json:"digest,omitempty"` // of the policy, its includes and its schemas
+	Scope   string    `json:"scope,omitempty"`  // of [WithScope]
 	Root    string    `json:"root,omitempty"`
 	Host    string    `json:"host,omitempty"`
 	Event   string    `json:"event"`
@@ -100,7 +101,7 @@ type Head struct {
 func (d *Decision) head() Head {
 	v := d.Verdict
 	h := Head{
-		V: 1, ID: d.id, Time: d.Time.UTC(), Policy: d.Policy, Root: d.Root, Host: d.Event.Host, Event: d.Event.Name, Session: d.Event.SessionID,
+		V: 1, ID: d.id, Time: d.Time.UTC(), Policy: d.Policy, Scope: d.Scope, Root: d.Root, Host: d.Event.Host, Event: d.Event.Name, Session: d.Event.SessionID,
 		Agent: d.Event.AgentID, SessionFile: d.Event.TranscriptPath, Run: d.Event.Run, Action: v.Action, Rule: v.Rule, Reason: v.Reason, Success: v.Success, Bound: v.Bound,
 		Skipped: d.Skipped, Aside: v.Aside, Fault: v.Fault, Loop: v.Loop, Measure: v.Measure,
 		Notices: slices.Concat(d.Notices, d.texts.known), Notes: d.Notes, USD: d.usd, Took: d.Took, Iteration: d.Event.Iteration,

@@ -15,6 +15,7 @@ import (
 // share, or without Policy the one that all policies of a session share, in whatever directory. Fields may be empty: events
 // without a project are one loop. Events without a session are those of the session "-" of their project.
 type Key struct {
+	Scope   string // of [WithScope], "" for ralph's own loops
 	Root    string // the project root
 	Policy  string // the name of the policy: editing it does not start another loop
 	Host    string

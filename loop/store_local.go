@@ -27,6 +27,9 @@ func (k Key) file() store.MemoryKey {
 	if k.Project {
 		rest = "project"
 	}
+	if k.Scope != "" {
+		rest = fmt.Sprintf("%q in %s", k.Scope, rest)
+	}
 	return store.MemoryKey{Root: k.Root, Policy: k.Policy, Session: k.Session, Rest: rest}
 }
 

@@ -9,6 +9,7 @@
 //	ralph.decision.id the caller's own ID of the decision
 //	session.id the session
 //	ralph.policy the name of the policy
+//	ralph.scope of loop.WithScope
 //	ralph.action continue or stop
 //	ralph.outcome how it ended, in a word of [loop.Outcome]
 //	ralph.rule the rule that decided, or the limit, such as limits.continuations
@@ -23,8 +24,8 @@
 //
 // The metrics are those of the decisions that a loop records:
 //
-//	ralph.decisions a counter, by ralph.policy, ralph.event, ralph.action, ralph.outcome, ralph.rule and error.type
-//	ralph.decision.duration a histogram in seconds, by ralph.policy, ralph.event, ralph.action and ralph.outcome
+//	ralph.decisions a counter, by ralph.policy, ralph.scope, ralph.event, ralph.action, ralph.outcome, ralph.rule and error.type
+//	ralph.decision.duration a histogram in seconds, by ralph.policy, ralph.scope, ralph.event, ralph.action and ralph.outcome
 package otel
 
 import (
@@ -73,6 +74,7 @@ func describe(span trace.Span, d *loop.Decision) {
 	span.SetAttributes(known(
 		attribute.String("ralph.event", d.Event.Name),
 		attribute.String("ralph.policy", d.Policy),
+		attribute.String("ralph.scope", d.Scope),
 		attribute.String("ralph.action", v.Action.String()),
 		attribute.String("ralph.outcome", string(d.Outcome())),
 		attribute.String("ralph.rule", v.Rule),
@@ -126,6 +128,7 @@ type metrics struct {
 func (m metrics) Record(ctx context.Context, r *loop.Record) error {
 	by := known(
 		attribute.String("ralph.policy", r.Policy),
+		attribute.String("ralph.scope", r.Scope),
 		attribute.String("ralph.event", r.Event),
 		attribute.String("ralph.action", r.Action.String()),
 		attribute.String("ralph.outcome", string(r.Outcome())),

@@ -255,6 +255,7 @@ func unusualKeys(t *testing.T, s loop.Store) {
 	long := strings.Repeat("long", 3000)
 	keys := []loop.Key{
 		{}, {Project: true}, {Root: "x"}, {Policy: "x"}, {Host: "x"}, {Session: "x"}, {Agent: "x"}, {Root: "x", Project: true}, {Policy: "x", Project: true},
+		{Scope: "x"}, {Scope: "x", Project: true}, {Scope: "y", Session: "x"},
 		{Session: "X"}, {Session: "x "}, {Session: " x"}, {Session: "x", Agent: "x"}, {Session: "xx"}, {Session: "x/x"}, {Session: "x", Agent: "/x"},
 		{Session: ".."}, {Session: "../x"}, {Session: `x\x`}, {Session: "x\nx"}, {Session: "x:x"}, {Session: "x%x"}, {Session: "x'x"}, {Session: `x"x`}, {Session: "*"},
 		{Session: "ü"}, {Session: "u\u0308"}, {Session: "日本"}, {Session: "🦊"}, {Session: long}, {Session: long + "r"}, {Root: long, Policy: long, Host: long, Session: long, Agent: long},

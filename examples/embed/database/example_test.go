@@ -57,7 +57,7 @@ func Example() {
 	}
 
 	for restart := range 4 {
-		store, err := database.NewStore(ctx, db, "acme")
+		store, err := database.NewStore(ctx, db)
 		if err != nil {
 			log.Fatal(err)
 		}

@@ -44,7 +44,7 @@ func (s *Server) put(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	tenant := r.PathValue("tenant")
-	store, err := NewStore(r.Context(), s.db, tenant)
+	store, err := NewStore(r.Context(), s.db)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
@@ -54,7 +54,7 @@ func (s *Server) put(w http.ResponseWriter, r *http.Request) {
 			Allow:  &rules.Capabilities{Sources: []string{"input"}, Names: []string{"session_id"}},
 			Limits: rules.LoadLimits{Nodes: 10_000, Patterns: 20_000},
 		}),
-		loop.WithStore(store),
+		loop.WithStore(store), loop.WithScope(tenant), // all tenants share it, and none counts what another does
 		loop.WithBudget(rules.Budget{Steps: 100_000}),
 		loop.WithDeadline(5 * time.Second),
 		loop.WithEnv(func(string) string { return "" }), // that of the server is not for tenants

@@ -15,23 +15,18 @@ import (
 
 // Store is a [loop.Store] on a table. Programs on any number of machines can share
 // it: what one of them saved, no other overwrites unseen.
-type Store struct {
-	db     *sql.DB
-	tenant string
-}
+type Store struct{ db *sql.DB }
 
-// NewStore returns the store of a tenant, and creates its table if that is missing.
-// Tenants do not see each other.
-func NewStore(ctx context.Context, db *sql.DB, tenant string) (*Store, error) {
+// NewStore returns the store on the database, and creates its table if that is missing.
+// Tenants that share it have scopes, see [loop.WithScope].
+func NewStore(ctx context.Context, db *sql.DB) (*Store, error) {
 	_, err := db.ExecContext(ctx, `
 		CREATE TABLE IF NOT EXISTS ralph_memory (
-			tenant  TEXT NOT NULL,
-			loop    TEXT NOT NULL,    -- the loop.Key as JSON
+			loop    TEXT PRIMARY KEY, -- the loop.Key as JSON
 			memory  TEXT NOT NULL,    -- the rules.Memory as JSON
-			version INTEGER NOT NULL, -- counts the saves
-			PRIMARY KEY (tenant, loop)
+			version INTEGER NOT NULL  -- counts the saves
 		)`)
-	return &Store{db, tenant}, err
+	return &Store{db}, err
 }
 
 // Load reads the entries in one transaction, so that they belong together.
@@ -57,7 +52,7 @@ func (s *Store) load(ctx context.Context, tx *sql.Tx, key loop.Key) (loop.Entry,
 		return e, err
 	}
 	var memory []byte
-	err = tx.QueryRowContext(ctx, `SELECT memory, version FROM ralph_memory WHERE tenant = ? AND loop = ?`, s.tenant, string(name)).
+	err = tx.QueryRowContext(ctx, `SELECT memory, version FROM ralph_memory WHERE loop = ?`, string(name)).
 		Scan(&memory, &e.Version)
 	switch {
 	case err == sql.ErrNoRows:
@@ -95,15 +90,15 @@ func (s *Store) save(ctx context.Context, tx *sql.Tx, e loop.Entry) error {
 	}
 	var result sql.Result
 	if e.Version == "" {
-		result, err = tx.ExecContext(ctx, `INSERT INTO ralph_memory (tenant, loop, memory, version) VALUES (?, ?, ?, 1) ON CONFLICT DO NOTHING`,
-			s.tenant, string(name), string(memory))
+		result, err = tx.ExecContext(ctx, `INSERT INTO ralph_memory (loop, memory, version) VALUES (?, ?, 1) ON CONFLICT DO NOTHING`,
+			string(name), string(memory))
 	} else {
 		var version int64
 		if version, err = strconv.ParseInt(e.Version, 10, 64); err != nil {
 			return fmt.Errorf("version %q is not of this store: %w", e.Version, loop.ErrConflict)
 		}
-		result, err = tx.ExecContext(ctx, `UPDATE ralph_memory SET memory = ?, version = version + 1 WHERE tenant = ? AND loop = ? AND version = ?`,
-			string(memory), s.tenant, string(name), version)
+		result, err = tx.ExecContext(ctx, `UPDATE ralph_memory SET memory = ?, version = version + 1 WHERE loop = ? AND version = ?`,
+			string(memory), string(name), version)
 	}
 	if err != nil {
 		return err

@@ -16,16 +16,16 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// store opens the memories of a tenant with a separate connection pool, like another
+// store opens the memories with a separate connection pool, like another
 // process.
-func store(t testing.TB, file, tenant string) *database.Store {
+func store(t testing.TB, file string) *database.Store {
 	t.Helper()
 	db, err := open(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { db.Close() })
-	s, err := database.NewStore(t.Context(), db, tenant)
+	s, err := database.NewStore(t.Context(), db)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,24 +34,7 @@ func store(t testing.TB, file, tenant string) *database.Store {
 
 // The store keeps what loops rely on.
 func TestStore(t *testing.T) {
-	looptest.Store(t, func(t *testing.T) loop.Store { return store(t, filepath.Join(t.TempDir(), "app.db"), "acme") })
-}
-
-// Tenants have memories of their own under the same key.
-func TestStoreTenants(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "app.db")
-	a, b := store(t, file, "acme"), store(t, file, "beta")
-	key := loop.Key{Policy: "p", Session: "s1"}
-	if err := a.Save(t.Context(), loop.Entry{Key: key, Memory: rules.Memory{Streak: 7}}); err != nil {
-		t.Fatal(err)
-	}
-	entries, err := b.Load(t.Context(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if entries[0].Version != "" || entries[0].Memory.Streak != 0 {
-		t.Errorf("the other tenant sees %+v", entries[0])
-	}
+	looptest.Store(t, func(t *testing.T) loop.Store { return store(t, filepath.Join(t.TempDir(), "app.db")) })
 }
 
 // stops ends one session a number of times at once, in several loops, and returns how often it
@@ -63,7 +46,7 @@ func stops(tb testing.TB, deadline time.Duration, pools, loops, stops int) (cont
 	var n atomic.Int64
 	var all sync.WaitGroup
 	for range pools {
-		shared := store(tb, file, "acme")
+		shared := store(tb, file)
 		for range loops {
 			l, diags := loop.Load(tb.Context(), policies, "p.yaml", loop.WithStore(shared), loop.WithDeadline(deadline))
 			if l == nil {
