@@ -139,9 +139,15 @@ func WithName(name string) Option {
 
 // WithScope separates loops that share a [Store]: nothing that is counted or remembered in one scope counts in another,
 // whatever their policies, sessions and directories are called. It is part of each [Key] and record, and for a service that
-// decides for several tenants it is the tenant, which no event names. The default, "", is the scope of ralph's own loops.
+// decides for several tenants it is the tenant, which no event names. Without it a loop has the scope of ralph's own loops;
+// an empty tenant is refused.
 func WithScope(tenant string) Option {
-	return set(func(l *Loop) { l.scope = tenant })
+	return func(l *Loop) error {
+		if l.scope = tenant; tenant == "" {
+			return errors.New("the scope is empty")
+		}
+		return nil
+	}
 }
 
 // WithUserScope is for a hook that a user installed for all projects. A project counts only if trusted returns nil for

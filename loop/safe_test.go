@@ -157,6 +157,7 @@ func TestNothingPublicPanics(t *testing.T) {
 		"Reply":      {replies(ctx, loop.Hook{}), replies(none, loop.Hook{Loops: loops})},
 		"Hook":       {stops(l.Hook(none, nil, nil)), stops(zero.Hook(ctx, nil, nil)), stops((*loop.Loop)(nil).Hook(none, new(host.Host), nil)), stops(l.Hook(ctx, nil, []byte("{}"), nil))},
 		"WithRoot":   slices.Concat(refuses(loop.WithRoot("")), refuses(loop.WithRoot(t.TempDir()+"/absent")), refuses(loop.WithRoot(file))),
+		"WithScope":  refuses(loop.WithScope("")),
 		"WithState":  refuses(loop.WithState("")),
 		"WithStore":  slices.Concat(refuses(loop.WithStore(nil)), refuses(loop.WithStore(loop.LocalStore("")))),
 		"WithEffect": slices.Concat(refuses(effect("page", nil)), refuses(effect("", nobody)), refuses(effect("set", nobody)), refuses(effect("Page!", nobody)), refuses(effect("page", nobody), effect("page", nobody))),

@@ -17,8 +17,11 @@ func TestScope(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			got := ""
 			for _, tenant := range []string{"a", "b", "", "a"} {
-				l, diags := loop.Load(t.Context(), fstest.MapFS{"policy.yaml": {Data: []byte(policy)}}, "policy.yaml",
-					loop.WithStore(s), loop.WithScope(tenant))
+				opts := []loop.Option{loop.WithStore(s)}
+				if tenant != "" {
+					opts = append(opts, loop.WithScope(tenant))
+				}
+				l, diags := loop.Load(t.Context(), fstest.MapFS{"policy.yaml": {Data: []byte(policy)}}, "policy.yaml", opts...)
 				if err := diags.Err(); err != nil {
 					t.Fatal(err)
 				}
