@@ -236,7 +236,7 @@ func (d *Decision) finish(ctx context.Context) {
 			}
 			if _, err := root.Prune(ctx, e.Glob, e.Older, d.Time); err != nil {
 				warning := "prune " + e.Glob + ": " + err.Error()
-				if e.Private && !l.kept.private {
+				if e.Private {
 					warning = "prune: " + hidden(warning)
 				}
 				d.Verdict.Trace.Warnings = append(d.Verdict.Trace.Warnings, warning)

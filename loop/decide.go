@@ -42,6 +42,7 @@ type texts struct {
 	prefix  string   // of log lines, without brackets
 	known   []string // notices that the session has already seen; only logged
 	hint    string   // the user's hint, at the end of the verdict's reason; applying adds it
+	added   string   // what the verdict's reason ends with and no rule wrote: words of the user or the agent
 	private []string // notices, notes and lines with private values: the log keeps only their sizes
 	quotes  bool     // the error of an effect may quote private values
 }
@@ -336,11 +337,13 @@ func (d *Decision) evaluate(ctx context.Context) {
 	if g.problem != "" {
 		d.Verdict.Trace.Warnings = append(d.Verdict.Trace.Warnings, g.problem)
 	}
+	d.Notices, d.Notes, d.Log, d.Skipped, d.texts = nil, nil, nil, "", texts{prefix: d.texts.prefix}
 	if v := d.Verdict; v.Action == rules.Continue {
-		v.Reason = strings.TrimLeft(strings.Join(append([]string{v.Reason}, g.missed(ctx)...), "\n\n"), "\n")
+		for _, line := range g.missed(ctx) {
+			d.adds("\n\n" + line)
+		}
 		g.remember(&v.Memory, v.Reason)
 	}
-	d.Notices, d.Notes, d.Log, d.Skipped, d.texts = nil, nil, nil, "", texts{prefix: d.texts.prefix}
 	if v := d.Verdict; v.Idle {
 		d.Skipped, v.Reason = v.Reason, ""
 		switch {
@@ -348,6 +351,9 @@ func (d *Decision) evaluate(ctx context.Context) {
 			d.notice(d.Skipped)
 		case passedBy(v):
 			d.known(d.Skipped)
+		}
+		if v.Private {
+			d.texts.private = append(d.texts.private, "["+d.texts.prefix+"] "+d.Skipped)
 		}
 	}
 	for _, part := range d.Verdict.Parts {
@@ -386,6 +392,12 @@ func (d *Decision) evaluate(ctx context.Context) {
 	}
 }
 
+// adds ends the text for the agent with words of the user or the agent.
+func (d *Decision) adds(text string) {
+	d.Verdict.Reason += text
+	d.texts.added += text
+}
+
 // logLines adds the lines of text to those for stderr, each with the policy's prefix.
 func (d *Decision) logLines(text string) {
 	if text == "" {
@@ -416,7 +428,7 @@ func (d *Decision) fail(err error) {
 	}
 	d.Verdict = &rules.Verdict{Fault: fault, Reason: err.Error(), Private: d.texts.quotes, Trace: v.Trace, Cost: v.Cost}
 	t := host.Trouble(d.texts.prefix, d.Event.Name, fmt.Errorf("%s: %w", d.Policy, err))
-	d.Notices, d.texts.known, d.Notes, d.Log = []string{t.Notice}, nil, nil, t.Log
+	d.Notices, d.texts.known, d.texts.added, d.Notes, d.Log = []string{t.Notice}, nil, "", nil, t.Log
 	if d.texts.quotes {
 		d.texts.private = append(append(d.texts.private, t.Notice), t.Log...)
 	}

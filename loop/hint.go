@@ -33,6 +33,6 @@ func (l *Loop) hint(ctx context.Context, d *Decision) {
 		d.notice(fmt.Sprintf("hints cannot be read: %s", err))
 	} else if len(texts) > 0 {
 		d.texts.hint = strings.Join(texts, "\n\n")
-		d.Verdict.Reason += "\n\n## Hint from the user\n\n" + d.texts.hint
+		d.adds("\n\n## Hint from the user\n\n" + d.texts.hint)
 	}
 }

@@ -38,6 +38,9 @@ type entrance struct {
 	event func(*host.Event)
 	said  string // by the user and the agent, in the session file
 	error string // with which the turn failed, in the session file
+
+	secret bool   // it stays private with WithPrivate
+	params string // that it needs
 }
 
 // vault is a source with a secret: of a private kind, or one that marks its values as private.
@@ -60,8 +63,8 @@ func entrances() []entrance {
 		name("custom_instructions", func(ev *host.Event) { ev.Instructions = canary }),
 		name("error_details", func(ev *host.Event) { ev.ErrorDetails = canary }),
 		name("last_assistant_message", func(ev *host.Event) { ev.LastAssistantMessage = canary }),
-		name("env.SECRET", nil),
-		{name: "hook.raw", value: "hook.raw.x", event: func(ev *host.Event) { ev.Raw = map[string]any{"x": canary} }},
+		{name: "env.SECRET", value: "env.SECRET", secret: true},
+		{name: "hook.raw", value: "hook.raw.x", secret: true, event: func(ev *host.Event) { ev.Raw = map[string]any{"x": canary} }},
 		{name: "transcript.last", value: "transcript.last", said: canary},
 		{name: "transcript.texts", value: "transcript.texts[0]", said: canary},
 		{name: "transcript.prompt", value: "transcript.prompt", said: canary},
@@ -84,10 +87,14 @@ func entrances() []entrance {
 		}},
 		{name: "the text below front matter", facts: "  v: {frontmatter: loop.md, schema: {properties: {a: {type: integer}}}}\n", value: "trim(v.body)"},
 		{name: "such a text without a schema", facts: "  v: {frontmatter: loop.md}\n", value: "v[`body`]"},
-		{name: "a private source", facts: "  v: {vault: x}\n", value: "v.key"},
-		{name: "the problem of a private source", facts: "  v: {broken: x}\n", value: "problem(v)"},
-		{name: "a source that marks its value", facts: "  v: {marked: x}\n", value: "v.key"},
-		{name: "a program that is private", facts: "  v: {exec: [secret]}\n", value: "v.stdout"},
+		{name: "a private source", secret: true, facts: "  v: {vault: x}\n", value: "v.key"},
+		{name: "the problem of a private source", secret: true, facts: "  v: {broken: x}\n", value: "problem(v)"},
+		{name: "a source that marks its value", secret: true, facts: "  v: {marked: x}\n", value: "v.key"},
+		{name: "a private fact", secret: true, facts: "  v: {json: secret.json, private: true, schema: {properties: {key: {type: string}, n: {type: integer}}}}\n", value: "v.key"},
+		{name: "a private file", secret: true, facts: "  v: {text: secret.json, private: true}\n", value: "v"},
+		{name: "a value that a private fact cannot use", secret: true, facts: "  v: {json: secret.json, private: true, schema: {properties: {key: {type: integer}}}}\n", value: "string(v.key)"},
+		{name: "a private param", secret: true, params: "  token: {type: string, default: " + canary + ", private: true}\n", value: "token"},
+		{name: "a program that is private", secret: true, facts: "  v: {exec: [secret]}\n", value: "v.stdout"},
 		{name: "the tasks of the host", facts: "  v: {tasks: claude}\n", value: "v[0].subject"},
 		{name: "the answer of a model", facts: judged, value: "verdict.why", said: "Done."},
 		{name: "the error of a model's service", facts: "  verdict: {judge: What is left, api: openai, model: m, returns: {properties: {go: {type: boolean}}}}\n", value: "problem(verdict)", said: "Done."},
@@ -100,6 +107,7 @@ type exit struct {
 	facts        string
 	program      string // it runs this program
 	alike        bool   // as another way out: it is enough to try one entrance
+	secret       bool   // it reads something secret itself
 }
 
 func exits() []exit {
@@ -143,13 +151,13 @@ func exits() []exit {
 		{name: "the input of a program", facts: "  s: {exec: [sh, -c, 'cat >&2'], stdin: \"${VALUE}\"}\n", policy: rule("when: s.stderr == 'x'\nstop: '${s.stderr}'"), program: "sh"},
 		{name: "a question", facts: "  s: {judge: \"${VALUE}?\", model: \"${VALUE}\", system: \"${VALUE}\", tool_results: \"${VALUE}\", returns: {properties: {go: {type: boolean}}}}\n",
 			policy: rule("when: s.go\nstop: x\nnotice: ${problem(s)}")},
-		{name: "a schema", facts: "  s: {vault: x, schema: {properties: {key: {type: integer}}}}\n", policy: rule("when: s.key == 3 or (VALUE) == 'x'\nstop: x")},
+		{name: "a schema", secret: true, facts: "  s: {vault: x, schema: {properties: {key: {type: integer}}}}\n", policy: rule("when: s.key == 3 or (VALUE) == 'x'\nstop: x")},
 		{name: "progress", policy: "progress: 'VALUE'\nlimits: {repeats: 5}\n" + rule("continue: x")},
 		{name: "progress in parts", policy: "progress: ['upper(VALUE)', 'len(VALUE)']\nlimits: {repeats: 5}\n" + rule("when: loop.repeats < 2\ncontinue: x")},
 		{name: "progress that fails", policy: "progress: 'int(`no` + VALUE)'\nlimits: {repeats: 5}\n" + rule("when: loop.repeats < 9\ncontinue: x")},
 		{name: "unless_repeated", policy: rule("unless_repeated: {times: 2, per: project}\ncontinue: ${VALUE}")},
 		{name: "an include", policy: "rules:\n  - include: part.yaml\n    with: {given: 'VALUE'}\n"},
-		{name: "the policy's own when", policy: "when: int('no' + env.SECRET) > 0\n" + rule("stop: x")},
+		{name: "the policy's own when", secret: true, policy: "when: int('no' + env.SECRET) > 0\n" + rule("stop: x")},
 		{name: "effects", policy: rule("continue: x\nthen:\n  - page: {who: '${VALUE}', what: [x, '${VALUE}']}")},
 		{name: "a fact that another one names", facts: "  s: {text: \"${VALUE}.txt\"}\n  t: {text: \"x/${path(s)}${problem(s)}\"}\n", policy: rule("when: t == 'x'\nstop: '${path(t)}'")},
 	}
@@ -196,6 +204,9 @@ func (w way) loop(t *testing.T, p *project, logged *bytes.Buffer, opts ...loop.O
 		at := strings.Index(policy, "rules:")
 		policy = policy[:at] + "facts:\n" + facts + policy[at:]
 	}
+	if w.in.params != "" {
+		policy = strings.Replace(policy, "ralph: 1\n", "ralph: 1\nparams:\n"+w.in.params, 1)
+	}
 	policy = strings.ReplaceAll(policy, "VALUE", value)
 	files := fstest.MapFS{
 		"policy.yaml": {Data: []byte(policy)},
@@ -229,7 +240,7 @@ func (w way) loop(t *testing.T, p *project, logged *bytes.Buffer, opts ...loop.O
 // canaries is a project with all that the ways need.
 func canaries(t *testing.T) *project {
 	t.Helper()
-	p := newProject(t, map[string]string{canary + ".json": "{}", canary + ".bad": `{"a`, canary + ".txt": "x", canary + ".md": "---\na: &shared 1\n---\n", "loop.md": "---\na: 1\n---\n" + canary})
+	p := newProject(t, map[string]string{canary + ".json": "{}", canary + ".bad": `{"a`, canary + ".txt": "x", canary + ".md": "---\na: &shared 1\n---\n", "secret.json": `{"key": "` + canary + `"}`, "loop.md": "---\na: 1\n---\n" + canary})
 	p.home(map[string]string{".claude/tasks/s/1.json": `{"id": "1", "subject": "` + canary + `", "description": "d", "status": "pending"}`})
 	p.env["SECRET"] = canary
 	return p
@@ -315,10 +326,15 @@ func TestPrivateStaysPrivate(t *testing.T) {
 				if out.alike && in.name != "env.SECRET" {
 					continue
 				}
-				stored, _ := way{in: in, out: out, value: "(VALUE)"}.run(t, p)
-				for where, text := range stored {
-					if i := strings.Index(text, canary); i >= 0 {
-						t.Errorf("%s: %s has …%s…", out.name, where, text[max(0, i-150):min(len(text), i+50)])
+				for _, opts := range classes(in) {
+					stored, _ := way{in: in, out: out, value: "(VALUE)"}.run(t, p, opts...)
+					for where, text := range stored {
+						if in.params != "" && strings.Contains(where, "policies") { // it has the text of the policy, and so the default
+							continue
+						}
+						if i := strings.Index(text, canary); i >= 0 {
+							t.Errorf("%s, %d options: %s has …%s…", out.name, len(opts), where, text[max(0, i-150):min(len(text), i+50)])
+						}
 					}
 				}
 			}
@@ -390,12 +406,15 @@ func TestPrivateStaysPrivateWhenItIsChanged(t *testing.T) {
 	}
 }
 
-// The matrix looks where something would be: with WithPrivate each way out shows the value.
+// The matrix looks where something would be: with WithPrivate each way out shows the words of the agent.
 func TestPrivateMatrixLooksWhereItWouldBe(t *testing.T) {
 	needsShell(t)
-	in := entrances()[slices.IndexFunc(entrances(), func(e entrance) bool { return e.name == "env.SECRET" })]
+	in := entrances()[slices.IndexFunc(entrances(), func(e entrance) bool { return e.name == "last_assistant_message" })]
 	p := canaries(t)
 	for _, out := range exits() {
+		if out.secret {
+			continue
+		}
 		stored, heard := way{in: in, out: out, value: "(VALUE)"}.run(t, p, loop.WithPrivate())
 		if stored != nil && !strings.Contains(stored["records"], canary) {
 			t.Errorf("%s: nothing would show: it says %.200s, and the records are %.2000s", out.name, heard, stored["records"])
@@ -442,4 +461,12 @@ func TestPrivateNamesAreInTheMatrix(t *testing.T) {
 			t.Errorf("the matrix lacks %s", name[1])
 		}
 	}
+}
+
+// classes returns the options under which a value is private: a secret always is.
+func classes(in entrance) [][]loop.Option {
+	if in.secret {
+		return [][]loop.Option{nil, {loop.WithPrivate()}}
+	}
+	return [][]loop.Option{nil}
 }

@@ -12,12 +12,14 @@ import (
 	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/internal/approval"
 	"github.com/ralph-sdk/ralph/internal/escape"
+	"github.com/ralph-sdk/ralph/internal/jsontext"
 	"github.com/ralph-sdk/ralph/internal/store"
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// Record is the record of a decision: one line of the decision log. Private values (prompts, environment values, and
-// everything derived from them) and texts for the agent appear only as sizes, unless the loop has [WithPrivate]. Times
+// Record is the record of a decision: one line of the decision log. Of private values, and of everything derived from
+// them, it has the sizes: values of the environment, the raw input, what a policy or a source declares private, and the
+// words of the user and the agent, unless the loop has [WithPrivate]. Each text is cut at 4 KiB. Times
 // are RFC 3339 in UTC, durations nanoseconds with names that end with _ns; it can be unmarshaled. A V other than 1 is
 // another form.
 type Record struct {
@@ -112,8 +114,9 @@ func (d *Decision) head() Head {
 	return h
 }
 
-// Record returns the decision as the log has it. Unless private, private values and texts for the agent appear as
-// sizes. The trace is that of the loop: it has private values only with [WithPrivate].
+// Record returns the decision as the log has it: private values, and what is made from them, appear as sizes. Words of
+// the user and the agent are private unless the loop has [WithPrivate]. private shows all texts and effects; the trace
+// hides the same as without it.
 func (d *Decision) Record(private bool) Record {
 	if d == nil || d.Verdict == nil {
 		d = (*Loop)(nil).decision(host.Event{}) // reports that there is no loop
@@ -124,14 +127,18 @@ func (d *Decision) Record(private bool) Record {
 	}
 	r := Record{
 		Head: d.head(), Shadows: shadowed(d.Policy), Turn: d.Event.Turn, At: v.Pos.String(), Applied: d.Applied, Log: d.Log, Cost: v.Cost,
-		Trace: v.Trace, Calls: v.Trace.Calls, Retries: d.Retries,
+		Hint: d.texts.hint, Trace: v.Trace, Calls: v.Trace.Calls, Retries: d.Retries,
 	}
-	if r.Hint = d.texts.hint; !private {
-		if d.texts.hint != "" {
-			r.Hint = hidden(d.texts.hint)
+	if !private && (d.loop == nil || !d.loop.kept.private) {
+		r.Hint = hidden(r.Hint)
+		r.Reason = strings.TrimSuffix(r.Reason, d.texts.added)
+		if d.texts.added != "" && !v.Private {
+			r.Reason = strings.TrimLeft(r.Reason+"\n\n"+hidden(d.texts.added), "\n")
 		}
-		if v.Private || v.Action == rules.Continue {
-			r.Reason = hidden(v.Reason)
+	}
+	if !private {
+		if v.Private {
+			r.Reason, r.Skipped = hidden(v.Reason), hidden(r.Skipped)
 		}
 		if v.Private && d.Err != nil {
 			r.Error = hidden(r.Error)
@@ -222,9 +229,7 @@ func shownEffect(e rules.Effect, private bool) rules.Effect {
 	}
 	e.Old, e.Value = sized(e.Old), sized(e.Value)
 	for _, text := range []*string{&e.File, &e.Version, &e.Glob} {
-		if *text != "" {
-			*text = hidden(*text)
-		}
+		*text = hidden(*text)
 	}
 	if len(e.Args) > 0 { // the program is in the policy
 		e.Args = []string{e.Args[0], hidden(strings.Join(e.Args[1:], " "))}
@@ -244,7 +249,7 @@ func sized(v any) any {
 }
 
 // maxShown bounds a value in a record, in bytes of JSON.
-const maxShown = 400
+const maxShown = maxText
 
 // short returns a value, or the beginning of its JSON if that is long.
 func short(v any) any {
@@ -269,8 +274,13 @@ func (d *Decision) redact(texts []string) []string {
 	return texts
 }
 
-// hidden returns the size of a text.
-func hidden(text string) string { return fmt.Sprintf("(%d bytes)", len(text)) }
+// hidden returns the size of a text, "" if there is none.
+func hidden(text string) string {
+	if text == "" {
+		return ""
+	}
+	return fmt.Sprintf("(%d bytes)", len(text))
+}
 
 // recordTime is how long a record may take in addition to the decision.
 const recordTime = time.Second
@@ -282,7 +292,7 @@ func (d *Decision) keep(ctx context.Context) {
 	if l.kept.recorder == nil || d.Skipped != "" && !d.noteworthy() {
 		return
 	}
-	r := d.Record(l.kept.private)
+	r := d.Record(false)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTime) // the decision may have used up its own
 	defer cancel()
 	if err := guarded("the recorder", func() error { return l.kept.recorder.Record(ctx, &r) }); err != nil {
@@ -296,8 +306,16 @@ func (d *Decision) keep(ctx context.Context) {
 // rules would otherwise write more than it decides.
 const maxTraced = 200
 
-// logLine returns a record as a line that the log accepts. Very many rules lose operands of their trace. A record that
-// is too long keeps shortened texts and the end of its trace, or no trace, so that every decision has a line.
+// What a line of the log holds, in bytes: a record, a text in it, and a text if the record would be too long.
+const (
+	maxRecord = 64 << 10
+	maxText   = 4 << 10
+	leastText = 256
+)
+
+// logLine returns a record as a line that the log accepts. Each text is cut. Very many rules lose operands of their
+// trace. A record that is too long is shortened, the largest texts first, then the trace, so that every decision has a
+// line.
 func logLine(r Record) ([]byte, error) {
 	steps := slices.Clone(r.Trace.Steps)
 	for i, s := range steps {
@@ -308,15 +326,38 @@ func logLine(r Record) ([]byte, error) {
 		steps[i] = &own
 	}
 	r.Trace.Steps = steps
-	line, err := lineOf(r)
-	for _, shorten := range []func(*Record){(*Record).cut, (*Record).keepOutcome} {
-		if err == nil && len(line) <= store.MaxLogLine {
-			break
-		}
+	line, err := r.line(maxText)
+	if err != nil || len(line) <= maxRecord {
+		return line, err
+	}
+	r.Trace.Warnings = append(slices.Clone(r.Trace.Warnings), shortened)
+	for _, shorten := range []func(*Record){func(*Record) {}, (*Record).cut, (*Record).keepOutcome} {
 		shorten(&r)
-		line, err = lineOf(r)
+		for most := maxText; most >= leastText && err == nil; most = most * 3 / 4 {
+			if line, err = r.line(most); len(line) <= maxRecord {
+				return line, err
+			}
+		}
 	}
 	return line, err
+}
+
+// line returns a record as a line in which each text has at most these bytes. An input that is longer is left out,
+// because a replay needs all of it.
+func (r Record) line(most int) ([]byte, error) {
+	r.Trace.Inputs = slices.Clone(r.Trace.Inputs)
+	for i := range r.Trace.Inputs {
+		in := &r.Trace.Inputs[i]
+		text, ok := in.Value.(string)
+		if raw, isRaw := in.Value.(json.RawMessage); isRaw {
+			text, ok = string(raw), true
+		}
+		if ok && len(text) > most {
+			in.Value, in.Cut = nil, true
+		}
+	}
+	line, err := lineOf(r)
+	return jsontext.Clip(line, most), err
 }
 
 // lineOf returns a record as JSON that a person can print: invisible characters are escapes.
@@ -327,27 +368,16 @@ func lineOf(r Record) ([]byte, error) {
 
 // Texts of a record that is too long.
 const (
-	maxCutText  = 1000 // bytes
-	maxCutTexts = 10
+	maxCutTexts = 10 // of a list
 
-	shortened = "the record was too long for the log, so it is shortened"
+	shortened = "the record was too long for the log, so its longest texts are cut"
 )
 
-// cut shortens what has no limit: texts of rules, and names from a host. It keeps the outcomes of the latest rules.
+// cut drops all but the first texts of each list, and all but the outcomes of the latest rules.
 func (r *Record) cut() {
-	for _, s := range []*string{
-		&r.Policy, &r.Root, &r.Host, &r.Event, &r.Session, &r.Agent, &r.Turn, &r.Rule, &r.At, &r.Reason, &r.Skipped, &r.Error,
-		&r.Streak.Progress, &r.Streak.Before,
-	} {
-		*s = cutBytes(*s, maxCutText)
-	}
 	for _, list := range []*[]string{&r.Notices, &r.Notes, &r.Noted, &r.Log} {
-		*list = slices.Clone((*list)[:min(len(*list), maxCutTexts)])
-		for i, s := range *list {
-			(*list)[i] = cutBytes(s, maxCutText)
-		}
+		*list = (*list)[:min(len(*list), maxCutTexts)]
 	}
-	r.Trace.Warnings = append(slices.Clone(r.Trace.Warnings), shortened)
 	r.Trace.Steps = r.Trace.Steps[max(0, len(r.Trace.Steps)-maxTraced):]
 	for i := range r.Trace.Steps {
 		r.Trace.Steps[i].Operands = nil

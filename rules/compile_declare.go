@@ -61,7 +61,11 @@ func (c *compiler) misfit(sc *scope, d paramDecl, text string, bad schema.Violat
 	if at.Line == 0 && at.File != "" {
 		by = " from " + at.File
 	}
-	message, help := fmt.Sprintf("the param %q%s %s", d.name, by, bad.Text()), "it takes "+t.String()
+	problem := bad.Text()
+	if d.private {
+		problem = "has a value that does not fit its schema"
+	}
+	message, help := fmt.Sprintf("the param %q%s %s", d.name, by, problem), "it takes "+t.String()
 	if at.Line == 0 {
 		c.errorf(sc, d.key, "param-value", help, "%s", message)
 		return
@@ -193,16 +197,20 @@ func (c *compiler) declaredSchema(sc *scope, key, n *yamltree.Node, words any, w
 // declareParam declares a param with its value. It declares an invalid one, too, so that rules that read it do not
 // cause further findings.
 func (c *compiler) declareParam(sc *scope, d paramDecl, b bindings) {
-	s := c.declaredSchema(sc, d.key, d.schema, d.schema.Decode(), "param", "{type: integer, default: 5}")
+	words := d.schema.Decode()
+	if fields, ok := words.(map[string]any); ok {
+		delete(fields, "private")
+	}
+	s := c.declaredSchema(sc, d.key, d.schema, words, "param", "{type: integer, default: 5}")
 	if s == nil {
 		return
 	}
 	t := s
 	if bound, ok := b.exprs[d.name]; ok {
-		c.add(sc, d.key, &symbol{kind: letSymbol, typ: t, let: &let{decl: bound, scope: b.scope}})
+		c.add(sc, d.key, &symbol{kind: letSymbol, typ: t, let: &let{decl: bound, scope: b.scope}, private: d.private})
 		return
 	}
-	sym := c.add(sc, d.key, &symbol{kind: constSymbol, typ: t})
+	sym := c.add(sc, d.key, &symbol{kind: constSymbol, typ: t, private: d.private})
 	text, given := b.texts[d.name]
 	switch {
 	case given:
@@ -270,7 +278,7 @@ func certain(t *schema.Schema) *schema.Schema {
 
 func (c *compiler) declareFact(sc *scope, d factDecl) *Fact {
 	f := &Fact{
-		Name: sc.prefix + d.name, Source: d.kind, Timeout: d.timeout, Covers: d.covers,
+		Name: sc.prefix + d.name, Source: d.kind, Timeout: d.timeout, Covers: d.covers, Private: d.private || d.kind.Private,
 		Options: d.options, Pos: sc.file.at(d.key.Start), plan: plan{index: len(c.program.facts)},
 	}
 	for _, n := range d.args {
@@ -298,7 +306,9 @@ func (c *compiler) declareFact(sc *scope, d factDecl) *Fact {
 		typ = d.kind.Value.Around(typ)
 	}
 	f.plan.sym = c.add(sc, d.key, &symbol{kind: factSymbol, fact: f, typ: typ})
-	f.plan.private = d.kind.mask(typ)
+	if f.plan.private = d.kind.mask(typ); f.Private {
+		f.plan.private = hidden()
+	}
 	if d.deflt != nil {
 		c.setDefault(sc, f, d, typ)
 		if f.Default == nil {

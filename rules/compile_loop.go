@@ -144,6 +144,8 @@ func readsPrivate(root *cond, seen map[*symbol]bool) (found bool) {
 	root.walk(func(o *operand) {
 		for _, s := range o.uses.syms {
 			switch {
+			case s.private:
+				found = true
 			case s.kind == nameSymbol:
 				found = found || o.uses.looksInto(s, s.info.mark)
 			case s.kind == factSymbol:

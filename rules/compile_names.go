@@ -40,7 +40,7 @@ func newNames() *names {
 
 // environment describes env.NAME.
 func environment(name string) *nameInfo {
-	return (&nameInfo{Entry: &vocab.Entry{Name: name, Private: true}, typ: textType}).complete()
+	return (&nameInfo{Entry: &vocab.Entry{Name: name, Private: true, Secret: true}, typ: textType}).complete()
 }
 
 // ask is a form that tests the status of a fact without reading through it.

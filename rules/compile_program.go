@@ -141,6 +141,8 @@ type Fact struct {
 	// list or one string, and the options that are not in Options.
 	Args  []string
 	Texts map[string]string
+	// Private says that value and problem are private: the policy declares it, or all of the source are.
+	Private bool
 	// Covers are the patterns of the files of the project that the approval of a program covers; nil is the program and
 	// what an interpreter runs.
 	Covers []string

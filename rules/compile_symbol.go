@@ -36,6 +36,8 @@ type symbol struct {
 	memory *memoryValue // memorySymbol
 	info   *nameInfo    // nameSymbol
 
+	private bool // a param that is declared so
+
 	used atomic.Bool
 }
 

@@ -64,9 +64,11 @@ func asJSON(v any) string {
 	return fmt.Sprint(v)
 }
 
+// maxTraced bounds a value in a trace, in bytes of a string or of JSON.
+const maxTraced = 4 << 10
+
 // short truncates a value to what a trace shows.
 func short(v any) any {
-	const most = 120
 	switch v := v.(type) {
 	case nil, bool, int:
 		return v
@@ -76,21 +78,29 @@ func short(v any) any {
 		}
 		return v
 	case string:
-		return cut(v, most)
+		return clip(v)
 	case time.Duration:
 		return v.String()
 	case time.Time:
 		return v.Format(time.RFC3339)
 	}
-	head, _ := beginning(v, most+1) // a list may be long; only its beginning is shown
+	head, _ := beginning(v, maxTraced+1) // a list may be long; only its beginning is shown
 	b, err := json.Marshal(head)
 	if err != nil {
 		return fmt.Sprintf("(%T)", v)
 	}
-	if len(b) > most {
-		return cut(string(b), most)
+	if len(b) > maxTraced {
+		return clip(string(b))
 	}
 	return json.RawMessage(b)
+}
+
+// clip returns a text, or its beginning if it is longer than a trace keeps.
+func clip(s string) string {
+	if len(s) <= maxTraced {
+		return s
+	}
+	return string(truncate([]byte(s), maxTraced-len("…"))) + "…"
 }
 
 // beginning returns v truncated to n bytes of JSON, and how many of these bytes remain.
@@ -208,3 +218,11 @@ func cutFront(s string, n int) string {
 
 // maxText bounds a rendered text, in bytes: one placeholder can show a whole file, and a text can have many.
 const maxText = 1 << 20
+
+// truncate cuts b to at most n bytes of whole characters.
+func truncate(b []byte, n int) []byte {
+	for n > 0 && !utf8.RuneStart(b[n]) {
+		n--
+	}
+	return b[:n]
+}

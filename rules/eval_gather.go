@@ -44,12 +44,15 @@ func (ev *evaluation) gather(f *Fact) (any, truth) {
 		if ev.withheld(f, v, q.args) {
 			*v = Value{Status: Withheld, Path: v.Path, Problem: "is not used: " + ev.event.untrusted}
 		}
-		problem = masked(v.Problem, private || v.Private || f.Source.Private)
+		v.Private = v.Private || f.Source.Private || f.Private
+		problem = masked(v.Problem, private || v.Private)
 	}
-	g.masked, g.problem, g.mark = private, problem, f.plan.private
-	// A source may return its arguments, except for a file; a model's answer is private where it could repeat them.
-	if v.Private || private && !f.Source.File && !f.Source.Value.Returns {
+	g.masked, g.problem, g.mark = private, problem, ev.trace.hides(f.plan.private)
+	switch { // a source may return its arguments, except for a file; a model's answer is private where it could repeat them
+	case v.Private || private && !f.Source.File && !f.Source.Value.Returns:
 		g.mark = hidden()
+	case q.asked || private && f.Source.Value.Returns:
+		g.mark = f.plan.private
 	}
 	if ev.trace.full() {
 		ev.traceFact(f, q)
@@ -99,10 +102,10 @@ func (ev *evaluation) withheld(f *Fact, v *Value, args []string) bool {
 func (ev *evaluation) traceFact(f *Fact, q *request) {
 	g := ev.got(f)
 	r := FactRead{
-		Name: f.Name, Source: f.Source.Name, Status: g.Status, Path: ev.trace.show(masked(g.Path, g.masked)), Problem: ev.trace.show(g.problem),
+		Name: f.Name, Source: f.Source.Name, Status: g.Status, Path: masked(g.Path, g.masked).shown, Problem: g.problem.shown,
 		Unusable: g.Status != OK && lackOf(&g.Value) == unusable, Defaulted: g.Status == Missing && f.HasDefault, Start: q.start, Took: q.took, Meta: g.Meta, Modified: g.ModTime.UTC(),
 	}
-	if g.masked && !ev.trace.clear() {
+	if g.masked {
 		r.Meta, r.Modified = nil, time.Time{}
 	}
 	ev.verdict.Trace.Facts = append(ev.verdict.Trace.Facts, r)
@@ -116,32 +119,37 @@ func (g *gathered) sentence() sentence {
 	return sentencef("%s %s", masked(g.Path, g.masked), g.problem)
 }
 
-// arguments evaluates the arguments of a fact. Most paths contain no names, so they are always the same. private
-// reports whether any argument is private.
-func (ev *evaluation) arguments(f *Fact) (args []string, private bool, problem sentence, quiet bool) {
-	if f.plan.fixed != nil {
-		return f.plan.fixed, false, sentence{}, false
+// arguments evaluates the arguments of a fact. Most paths contain no names, so they are always the same.
+func (ev *evaluation) arguments(q *request) (quiet bool) {
+	plan := &q.fact.plan
+	if q.args = plan.fixed; q.args != nil {
+		return false
 	}
 	outer := ev.here.quoted // the fact may be gathered for a text
 	ev.here.quoted = false
-	defer func() { private, ev.here.quoted = ev.here.quoted, outer }()
-	args = make([]string, 0, len(f.plan.handed))
-	for _, a := range f.plan.handed {
+	defer func() { ev.here.quoted = outer }()
+	q.args = make([]string, 0, len(plan.handed))
+	for _, a := range plan.handed {
 		if a.text == nil {
 			value, problem, quiet := ev.argument(a.path)
 			if problem.full != "" {
-				return nil, false, problem, quiet
+				q.args, q.private, q.problem = nil, ev.here.quoted, problem
+				return quiet
 			}
-			args = append(args, value)
+			q.args = append(q.args, value)
 			continue
 		}
 		before := ev.here.quoted
-		args = append(args, ev.render(a.text))
-		if f.Source.Value.Returns { // it is for a model, which sees private values anyway
-			ev.here.quoted = before
+		ev.here.quoted = false
+		q.args = append(q.args, ev.render(a.text))
+		if q.fact.Source.Value.Returns { // it is for a model, which sees private values anyway
+			q.asked = q.asked || ev.here.quoted
+			ev.here.quoted = false
 		}
+		ev.here.quoted = ev.here.quoted || before
 	}
-	return args, false, sentence{}, false
+	q.private = ev.here.quoted
+	return false
 }
 
 // violation returns what is wrong with a value of a fact: its file, its field, the value, and what to write. If a fact
@@ -196,7 +204,7 @@ func (ev *evaluation) name(s *symbol) (any, truth) {
 	case nil:
 		return s.info.zero, known
 	case error:
-		ev.last.why, ev.last.lack = sentencef("%s: %s", s.name, masked(v.Error(), s.info.mark != nil)), unusable
+		ev.last.why, ev.last.lack = sentencef("%s: %s", s.name, masked(v.Error(), ev.trace.hides(s.info.mark) != nil)), unusable
 		return nil, unknown
 	}
 	v, problem := s.info.take(v, &ev.meter)
@@ -207,7 +215,7 @@ func (ev *evaluation) name(s *symbol) (any, truth) {
 		v = func(path string) bool { return ev.program.allowsPath(path) && ask(path) }
 	}
 	if problem != "" {
-		ev.last.why = sentencef("%s %s", s.name, masked(problem, s.info.mark != nil))
+		ev.last.why = sentencef("%s %s", s.name, masked(problem, ev.trace.hides(s.info.mark) != nil))
 		return nil, broken
 	}
 	return v, known

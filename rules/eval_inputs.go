@@ -5,13 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"time"
-	"unicode/utf8"
-)
-
-// Limits on a recorded input: maxInputText in runes of a string, maxInputJSON in bytes of a list or object.
-const (
-	maxInputText = 120
-	maxInputJSON = 400
 )
 
 // noteInputs records what an operand reads. Its facts are present and usable.
@@ -48,15 +41,13 @@ func (ev *evaluation) noteInput(name string, v any, mark *mask, looked bool) {
 	if v == nil && mark != nil && mark.shows != nil { // it has no parts
 		mark = nil
 	}
-	looked = looked && mark != nil && !ev.trace.clear()
+	looked = looked && mark != nil
 	if i >= 0 && (ev.here.rendering || !all[i].Reported && !looked) {
 		return
 	}
 	in := Input{Name: name, Reported: ev.here.rendering}
 	// Values that only texts read do not decide, so they are not logged.
 	switch {
-	case ev.trace.clear():
-		in.Value, in.Cut = held(v)
 	case looked, ev.here.rendering, mark != nil && mark.shows == nil:
 		in.Cut = true
 	default:
@@ -98,7 +89,7 @@ func noting[T any](ev *evaluation, name string, ask func(string) T) func(string)
 // noteCall records a result, unless the argument or the result is private.
 func (ev *evaluation) noteCall(name, text string, answer any) {
 	t := &ev.verdict.Trace
-	if len(text) > maxCall || len(t.Calls) >= maxCalls || ev.here.at == 0 || !ev.trace.clear() && ev.hides(ev.program.operand(ev.here.at)) {
+	if len(text) > maxCall || len(t.Calls) >= maxCalls || ev.here.at == 0 || ev.hides(ev.program.operand(ev.here.at)) {
 		return
 	}
 	if t.Calls == nil {
@@ -117,16 +108,16 @@ func held(v any) (kept any, cut bool) {
 	case time.Time:
 		return v.Format(time.RFC3339Nano), false
 	case string:
-		if utf8.RuneCountInString(v) > maxInputText {
+		if len(v) > maxTraced {
 			return nil, true
 		}
 		return v, false
 	}
-	if _, left := beginning(v, maxInputJSON); left < 0 {
+	if _, left := beginning(v, maxTraced); left < 0 {
 		return nil, true
 	}
 	b, err := json.Marshal(v)
-	if err != nil || len(b) > maxInputJSON {
+	if err != nil || len(b) > maxTraced {
 		return nil, true
 	}
 	return json.RawMessage(b), false

@@ -45,7 +45,7 @@ func (ev *evaluation) measure() {
 			ev.warn(sentencef("measure: %s", ev.last.why))
 			return
 		}
-		if ev.last.mark != nil && !ev.trace.clear() {
+		if ev.last.mark != nil {
 			ev.warn(public("measure: it is made of something private, so it is left out"))
 			return
 		}

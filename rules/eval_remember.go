@@ -51,9 +51,7 @@ func (ev *evaluation) toRemember(e *effect) (out Effect, skip, broken sentence) 
 		return out, skip, sentencef("%s: %s", e.src, masked(problem, ev.here.quoted))
 	}
 	at := ev.need(s)
-	if out.Old = at.value; !ev.trace.clear() {
-		out.Old = at.mark.masked(out.Old)
-	}
+	out.Old = at.mark.masked(at.value)
 	return out, skip, broken
 }
 

@@ -118,7 +118,7 @@ func (ev *evaluation) run(decide func(*evaluation)) {
 		}
 		problem := masked(v.Reason, v.Private)
 		if ev.here.trying {
-			ev.tried(ev.trace.step, Broken, ev.trace.show(problem), 0)
+			ev.tried(ev.trace.step, Broken, problem.shown, 0)
 		}
 		if v.Pos.Line > 0 {
 			problem = sentencef("%s: %s%s", v.Pos, what, problem)
@@ -214,6 +214,7 @@ func (ev *evaluation) tryRules() {
 	prompt, mute, watches := ev.event.prompt(), ev.mute(), ev.watches()
 	var chosen *Rule // the first rule that continues
 	var more []string
+	quoted := false     // a text for the agent contains something private
 	var undecided Fault // of the first rule that could have decided
 	var because sentence
 	var late []lateNote
@@ -262,6 +263,7 @@ rules:
 			break rules
 		case r.Verb == verbContinue:
 			ev.met.unapproved = sentence{}
+			ev.here.quoted = false
 			text := ev.shownText(r.says.text)
 			if ev.met.unapproved.full != "" { // the rule needs it, though its condition does not
 				ev.last.why, ev.last.lack = ev.met.unapproved, withheld
@@ -269,6 +271,7 @@ rules:
 				break rules
 			}
 			ev.parts = append(ev.parts, r)
+			quoted = quoted || ev.here.quoted
 			if text == "" {
 				text = "Continue (rule " + r.Name + ")"
 			}
@@ -291,6 +294,7 @@ rules:
 		}
 		v.Reason = ev.capped(chosen, v.Reason)
 		ev.bound()
+		v.Private = quoted && v.Action == Continue
 	}
 	ev.tryNotes(late)
 	if chosen == nil && v.Rule == "" && v.Loop != nil && v.Loop.Gone {
@@ -446,9 +450,9 @@ func (ev *evaluation) test(when *cond, s *Step) (o Outcome, because string) {
 	}
 	switch {
 	case state == broken:
-		return Broken, ev.trace.show(ev.last.why)
+		return Broken, ev.last.why.shown
 	case state == unknown:
-		return Unknown, ev.trace.show(ev.last.why)
+		return Unknown, ev.last.why.shown
 	case holds:
 		return Holds, ""
 	}
@@ -466,7 +470,7 @@ func (ev *evaluation) reportBroken(r *Rule) {
 
 // warn records what only a trace shows.
 func (ev *evaluation) warn(message sentence) {
-	ev.verdict.Trace.Warnings = append(ev.verdict.Trace.Warnings, ev.trace.show(message))
+	ev.verdict.Trace.Warnings = append(ev.verdict.Trace.Warnings, message.shown)
 }
 
 // complete continues with the whole program if only its head was loaded.

@@ -19,6 +19,7 @@ type request struct {
 	ctx     context.Context // nil: it cannot be asked, and v says why
 	args    []string
 	private bool     // some argument is
+	asked   bool     // the question to a model contains something private
 	problem sentence // of the arguments
 	v       Value
 
@@ -32,8 +33,7 @@ func (ev *evaluation) request(f *Fact) request {
 	if ev.trace.full() {
 		q.start = time.Since(ev.trace.start)
 	}
-	var quiet bool
-	q.args, q.private, q.problem, quiet = ev.arguments(f)
+	quiet := ev.arguments(&q)
 	switch {
 	case q.problem.full != "":
 		q.v = Value{Status: Missing, Problem: q.problem.full, Quiet: quiet}

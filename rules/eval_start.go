@@ -77,11 +77,11 @@ func (ev *evaluation) begin(given map[string]any) ([]StartFile, error) {
 			unnamed = unnamed || slices.Contains(ev.startNames(s.value, ""), l.info.Argument) && ev.got(s.fact).noFile()
 			continue
 		}
-		args, _, problem, _ := ev.arguments(s.fact)
-		if problem.full != "" {
-			return nil, fmt.Errorf("%s has no file to write: %s", s.fact.Name, problem.full)
+		q := request{fact: s.fact}
+		if ev.arguments(&q); q.problem.full != "" {
+			return nil, fmt.Errorf("%s has no file to write: %s", s.fact.Name, q.problem.full)
 		}
-		file := StartFile{Fact: s.fact, Path: args[0], Value: value}
+		file := StartFile{Fact: s.fact, Path: q.args[0], Value: value}
 		if fields, ok := value.(map[string]any); ok {
 			if err := file.complete(fields, s.value.names); err != nil {
 				file.Given = ev.startNames(s.value, file.Misfit.Pointer)
@@ -139,8 +139,9 @@ func (ev *evaluation) write(f *StartFile) {
 	got := ValueOf(f.Fact, value)
 	got.Path = f.Path
 	at := ev.need(f.Fact.plan.sym) // so that it has a slot
-	*ev.got(f.Fact) = gathered{Value: got, mark: f.Fact.plan.private}
-	*at = slot{seen: true, value: got.V, mark: f.Fact.plan.private}
+	mark := ev.trace.hides(f.Fact.plan.private)
+	*ev.got(f.Fact) = gathered{Value: got, mark: mark}
+	*at = slot{seen: true, value: got.V, mark: mark}
 	for _, s := range ev.program.machine.table.all() { // drop what was read before the file was written
 		if s.slot < len(ev.slots) && (s.kind == letSymbol || s.kind == askSymbol || s.kind == factSymbol && s.fact != f.Fact && len(s.fact.plan.fixed) == 0 && !ev.written(s.fact, f)) {
 			ev.slots[s.slot] = slot{}

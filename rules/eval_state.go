@@ -121,24 +121,17 @@ type tracing struct {
 // full reports whether to record operands, facts and durations.
 func (t *tracing) full() bool { return t.level > TraceShort }
 
-// clear reports whether traces show private values too.
-func (t *tracing) clear() bool { return t.level == TraceClear }
-
-// show returns what the trace shows of a sentence.
-func (t *tracing) show(r sentence) string {
-	if t.clear() {
-		return r.full
+// hides returns the mask that a value has in this evaluation. Every value gets it where it enters, so what is derived
+// from the value has the same class.
+func (t *tracing) hides(m *mask) *mask {
+	if m != nil && m.words && t.level == TraceClear {
+		return nil
 	}
-	return r.shown
+	return m
 }
 
 // shown truncates a value for a trace. Of private strings, lists and objects it shows only the size.
-func (t *tracing) shown(v any, mark *mask) any {
-	if t.clear() {
-		mark = nil
-	}
-	return short(mark.masked(v))
-}
+func (t *tracing) shown(v any, mark *mask) any { return short(mark.masked(v)) }
 
 // slot is the state of one symbol in an evaluation.
 type slot struct {

@@ -3,7 +3,6 @@ package rules
 import (
 	"fmt"
 	"strconv"
-	"unicode/utf8"
 
 	"github.com/ralph-sdk/ralph/internal/escape"
 )
@@ -115,12 +114,4 @@ func (ev *evaluation) capped(r *Rule, text string) string {
 	note := fmt.Sprintf("\n\n[ralph: the rest is left out. This text has %d bytes, at most %d are sent.]", len(text), maxReason)
 	ev.report(public(fmt.Sprintf("rule %s: the text for the agent is cut: it has %d bytes, at most %d are sent", r.Name, len(text), maxReason)))
 	return string(truncate([]byte(text[:maxReason]), maxReason-len(note))) + note
-}
-
-// truncate cuts b to at most n bytes of whole characters.
-func truncate(b []byte, n int) []byte {
-	for n > 0 && !utf8.RuneStart(b[n]) {
-		n--
-	}
-	return b[:n]
 }

@@ -14,7 +14,7 @@ func (ev *evaluation) traced(o *operand, v any, state truth) OperandStep {
 		}
 		t.Value = ev.trace.shown(v, ev.last.mark)
 	} else {
-		t.Unknown, t.Problem = true, ev.trace.show(ev.last.why)
+		t.Unknown, t.Problem = true, ev.last.why.shown
 	}
 	ev.traceReads(o, &t)
 	return t

@@ -158,7 +158,7 @@ func (ev *evaluation) settleSlot(at *slot, v any, state truth) {
 func (ev *evaluation) find(s *symbol) (v any, mark *mask, state truth) {
 	switch s.kind {
 	case constSymbol:
-		v = s.value
+		v, mark = s.value, secret(s.private)
 	case memorySymbol:
 		v, mark = ev.recall(s)
 	case factSymbol:
@@ -167,9 +167,12 @@ func (ev *evaluation) find(s *symbol) (v any, mark *mask, state truth) {
 	case letSymbol:
 		v, state = ev.value(s.let.root)
 		mark = ev.last.mark
+		if s.private {
+			mark = hidden()
+		}
 	case nameSymbol:
 		v, state = ev.name(s)
-		mark = s.info.mark
+		mark = ev.trace.hides(s.info.mark)
 	case askSymbol:
 		if of := ev.need(s.fact.plan.sym); of.state != known && of.lack == withheld {
 			ev.last.why, ev.last.lack = *of.why, withheld

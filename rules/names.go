@@ -90,6 +90,9 @@ func (n *nameInfo) complete() *nameInfo {
 	} else if n.Shown != nil {
 		n.mark = showing(n.Shown...)
 	}
+	if n.mark != nil {
+		n.mark.words = !n.Secret
+	}
 	return n
 }
 

@@ -46,5 +46,5 @@ type TraceLevel uint8
 const (
 	TraceShort TraceLevel = iota // the rules that were reached, and their outcomes
 	TraceFull                    // also operands, reads, facts and durations
-	TraceClear                   // as TraceFull, with private values: prompts, transcripts, environment
+	TraceClear                   // as TraceFull, with the words of the user and the agent: prompts, transcripts
 )

@@ -64,6 +64,8 @@ func (p *parser) fact(name, n *yamltree.Node) (factDecl, bool) {
 			if p.boolean(v, "inline") {
 				f.inline = v
 			}
+		case "private":
+			f.private = p.boolean(v, k.Value)
 		case "lenient":
 			if p.boolean(v, k.Value) {
 				f.setOption(k.Value, true)

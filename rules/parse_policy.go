@@ -378,6 +378,9 @@ func (p *parser) ceiling(n *yamltree.Node, what, most string) {
 func (p *parser) param(key, n *yamltree.Node) paramDecl {
 	d := paramDecl{name: key.Value, key: key, schema: n}
 	if n.Get("fact") == nil {
+		if private := n.Get("private"); private != nil {
+			d.private = p.boolean(private, "private")
+		}
 		return d
 	}
 	p.object(n, "a param for a fact", form.FactParamKeys(), targets{{"fact", &d.fact}, {"inline", func(_, v *yamltree.Node) { d.inline = p.boolean(v, "inline") }}})

@@ -41,11 +41,12 @@ func (d *document) paramNames() []string {
 }
 
 type paramDecl struct {
-	name   string
-	key    *yamltree.Node
-	schema *yamltree.Node
-	fact   *yamltree.Node // the source of the fact that is passed; nil for a value
-	inline bool
+	name    string
+	key     *yamltree.Node
+	schema  *yamltree.Node
+	fact    *yamltree.Node // the source of the fact that is passed; nil for a value
+	private bool
+	inline  bool
 }
 
 type memoryDecl struct {
@@ -63,8 +64,9 @@ type factDecl struct {
 	schema  *yamltree.Node
 	deflt   *yamltree.Node
 	timeout time.Duration
-	covers  []string                  // nil if not set
-	inline  *yamltree.Node            // nil unless true
+	covers  []string       // nil if not set
+	inline  *yamltree.Node // nil unless true
+	private bool
 	texts   map[string]*yamltree.Node // options to evaluate for each event
 	options map[string]any            // constant options: int or string
 }

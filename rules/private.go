@@ -8,9 +8,10 @@ import (
 	"github.com/ralph-sdk/ralph/schema"
 )
 
-// mask says which parts of a value traces and logs hide: where the value enters, and in everything derived from it. nil
-// shows all of it. The elements of a list are as private as the list.
+// mask is the class of a value, whatever shows it: which parts of it traces and logs hide, where it enters and in
+// everything derived from it. nil shows all of it. The elements of a list are as private as the list.
 type mask struct {
+	words bool             // what is hidden are words of the user or the agent; otherwise it is secret
 	shows map[string]*mask // of fields: what is shown of each
 	rest  bool             // all other fields are shown; otherwise none
 }
@@ -38,6 +39,14 @@ func showing(fields ...string) *mask {
 // hiding returns a mask that shows all fields of an object except this one.
 func hiding(field string) *mask {
 	return &mask{shows: map[string]*mask{field: hidden()}, rest: true}
+}
+
+// spoken returns a mask that hides the words of the user or the agent.
+func (s *mask) spoken() *mask {
+	if s != nil {
+		s.words = true
+	}
+	return s
 }
 
 // field returns the mask of a field.

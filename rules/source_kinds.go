@@ -97,9 +97,9 @@ func (s SourceKind) mask(t *schema.Schema) *mask {
 	case s.Private:
 		return hidden()
 	case s.Value.Returns:
-		return answered(t)
+		return answered(t).spoken()
 	case s.Value.Body: // a loop's prompt
-		return hiding("body")
+		return hiding("body").spoken()
 	}
 	return s.Value.shows
 }
@@ -257,7 +257,7 @@ func SourceKinds() []SourceKind {
 		},
 		{
 			Name: "tasks", Doc: "The task list of the host: claude.", Words: []string{"claude"}, Session: true,
-			Value:   SourceValue{Type: listOf(task), shows: showing("id", "status", "owner", "blocks", "blockedBy")}, // the other strings are the agent's words
+			Value:   SourceValue{Type: listOf(task), shows: showing("id", "status", "owner", "blocks", "blockedBy").spoken()}, // the other strings are the agent's words
 			Options: []SourceOption{{Name: "list", Kind: optionArgument, Doc: "Name of the list; the list of the session by default."}},
 		},
 		{

@@ -64,8 +64,8 @@ finally: [{log: "with ${login.key}"}]
 		t.Errorf("the texts are not marked private: %+v", v)
 	}
 	clear := p.Eval(t.Context(), w, rules.Options{Trace: rules.TraceClear})
-	if trace, err = json.Marshal(clear.Trace); err != nil || !strings.Contains(string(trace), "hunter2") {
-		t.Errorf("asked for, the trace does not show it: %s", trace)
+	if trace, err = json.Marshal(clear.Trace); err != nil || strings.Contains(string(trace), "hunter2") {
+		t.Errorf("a clear trace shows the secret: %s", trace)
 	}
 }
 

@@ -249,11 +249,7 @@ func (a *app) play(ctx context.Context, f explainFlags, ev host.Event, hook stri
 		return nil, err
 	}
 	for _, l := range loops {
-		r := l.Preview(ctx, ev).Record(f.private)
-		if !f.private && f.format == "text" && r.Action == rules.Continue {
-			r.Reason += "; --private shows it"
-		}
-		all = append(all, played{hook, r})
+		all = append(all, played{hook, l.Preview(ctx, ev).Record(false)})
 	}
 	if why, off := workspace.Off(cmp.Or(f.evalFlags.project, ev.Cwd), a.getenv); off {
 		for _, name := range workspace.OrDefault(f.policies) {

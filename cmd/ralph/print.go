@@ -45,12 +45,16 @@ func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 // jsonText returns a value as JSON on one line.
 func jsonText(v any) string { return cmp.Or(string(jsontext.Encode(v)), fmt.Sprint(v)) }
 
-// shownValue returns a value as JSON on one line. A trace has only the beginning of a long list or object, as JSON.
+// maxShownValue is how much of a value a line shows, in characters; --format json has what the log keeps.
+const maxShownValue = 160
+
+// shownValue returns a value as JSON on one line, shortened. A trace has only the beginning of a long list or object, as
+// JSON.
 func shownValue(v any) string {
 	if s, ok := v.(string); ok && len(s) > len("[…") && strings.ContainsAny(s[:1], "[{") && strings.HasSuffix(s, "…") {
-		return s
+		return cut(s, maxShownValue)
 	}
-	return jsonText(v)
+	return cut(jsonText(v), maxShownValue)
 }
 
 // took returns a duration with two blanks before it: "" below a millisecond.

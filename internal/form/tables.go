@@ -10,7 +10,7 @@ func PolicyKeys() Keys {
 		{"prefix", Text, "Shown in brackets before every log line; ralph by default."},
 		{"events", Events, "Hook events that this policy decides; [Stop] by default."},
 		{"gate", Gate, "first (the default): the first rule that holds decides. all: every continue rule that holds is shown to the agent."},
-		{"params", Params, "Settings of the policy: name → a small JSON Schema with a default."},
+		{"params", Params, "Settings of the policy: name → a small JSON Schema with a default, and private: true for one that the log must not show."},
 		{"when", Exprs, "Where the policy applies: unless it is true, the agent may stop and no rule is tried."},
 		{"loop", Loop, "The loop: the fact that holds it, its name, owner and start. Without a loop the agent may stop and no rule is tried."},
 		{"facts", Facts, "Named values: name → a source and its options. Gathered only when needed."},
@@ -170,6 +170,7 @@ func FactOptionKeys() Keys {
 	return Keys{
 		{"default", Any, "Value of the fact while it is missing, completed by the schema; the fact is then ok. It never replaces an invalid value."},
 		{"timeout", Duration, "How long gathering may take; each source has a default."},
+		{"private", Bool, "Log, explain, status and view show only the size of the value and of what is made from it."},
 	}
 }
 

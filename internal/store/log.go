@@ -85,7 +85,7 @@ func (s *Store) AppendLog(line []byte) error {
 			line[i] = ' '
 		}
 	}
-	line = append(line, '\n')
+	line = append(shared(f, size, bytes.TrimSpace(line)), '\n')
 	if size > 0 {
 		// A line cut by a full disk must not damage this one.
 		var last [1]byte
@@ -199,7 +199,7 @@ func (s *Store) FollowLog(ctx context.Context, match func(line []byte) bool, n i
 			if first && n > 0 && len(found) >= n {
 				return false
 			}
-			if line = decisionIn(line); line != nil && (match == nil || match(line)) {
+			if line != nil && (match == nil || match(line)) {
 				found = append(found, bytes.Clone(line))
 			}
 			return true
@@ -242,7 +242,7 @@ func (s *Store) decisions(take func(line []byte) (more bool)) error {
 	for _, f := range files {
 		if err == nil && more {
 			err = f.backward(func(line []byte) bool {
-				if line = decisionIn(line); line != nil {
+				if line != nil {
 					more = take(line)
 				}
 				return more
@@ -299,36 +299,47 @@ func closeLogs(files []*logFile) {
 	}
 }
 
-// forward hands the whole lines of the file to take that came since it was among the files of before. The error is an [*Error].
+// forward hands the decisions of the file to take that came since it was among the files of before, nil for a line without
+// one. The error is an [*Error].
 func (f *logFile) forward(before []*logFile, take func(line []byte) bool) error {
 	if i := slices.IndexFunc(before, func(old *logFile) bool { return os.SameFile(old.info, f.info) }); i >= 0 && before[i].read <= f.info.Size() {
 		f.read = before[i].read // else another file has its place
 	}
 	data, err := io.ReadAll(io.NewSectionReader(f, f.read, f.info.Size()-f.read))
 	data = data[:bytes.LastIndexByte(data, '\n')+1]
-	f.read += int64(len(data))
 	for line := range bytes.Lines(data) {
-		take(line)
+		take(f.decision(f.read, line))
+		f.read += int64(len(line))
 	}
 	return failed("read", f.Name(), err)
 }
 
-// backward hands the whole lines of the file to take, the last first, until take has enough. The error is an [*Error].
+// backward hands the decisions of the file to take, the last first, until take has enough, nil for a line without one.
+// The error is an [*Error].
 func (f *logFile) backward(take func(line []byte) bool) error {
-	_, err := backward(f.File, f.info.Size(), func(line []byte) bool {
-		if f.read == 0 && decisionIn(line) == nil { // what follows the last line end may be just being written
+	_, err := backward(f.File, f.info.Size(), func(at int64, line []byte) bool {
+		decision := f.decision(at, line)
+		if f.read == 0 && decision == nil { // what follows the last line end may be just being written
 			f.read = f.info.Size() - int64(len(line))
 		} else if f.read == 0 {
 			f.read = f.info.Size()
 		}
-		return take(line)
+		return take(decision)
 	})
 	return failed("read", f.Name(), err)
 }
 
-// backward hands the lines of the first size bytes of a file to take, the last
-// first, until take has enough. It reports whether take wanted more.
-func backward(f *os.File, size int64, take func(line []byte) bool) (more bool, err error) {
+// decision returns the decision in the line at an offset, with all its texts, nil if there is none.
+func (f *logFile) decision(at int64, line []byte) []byte {
+	if line = decisionIn(line); line == nil {
+		return nil
+	}
+	return whole(f, at, line)
+}
+
+// backward hands the lines of the first size bytes of a file to take, the last first, until take has enough. at is where
+// a line begins. It reports whether take wanted more.
+func backward(f *os.File, size int64, take func(at int64, line []byte) bool) (more bool, err error) {
 	const chunk = 64 << 10
 	var tail []byte // the beginning of a line whose rest was not read yet
 	for end := size; end > 0; {
@@ -343,7 +354,7 @@ func backward(f *os.File, size int64, take func(line []byte) bool) (more bool, e
 			if i < 0 {
 				break
 			}
-			if !take(block[i+1:]) {
+			if !take(start+int64(i)+1, block[i+1:]) {
 				return false, nil
 			}
 			block = block[:i]
@@ -353,5 +364,5 @@ func backward(f *os.File, size int64, take func(line []byte) bool) (more bool, e
 			tail = nil // no line of ours is as long
 		}
 	}
-	return take(tail), nil
+	return take(0, tail), nil
 }

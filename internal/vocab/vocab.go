@@ -126,6 +126,7 @@ type Entry struct {
 	Doc     string
 	Event   string   // the only event with the name; "" for all
 	Private bool     // traces and logs show only its size, also of everything derived from it
+	Secret  bool     // private, and not the words of a user or agent, which a person may ask to see
 	Shown   []string // the fields that are not private, if the others are
 	Memory  bool     // comes from the loop memory
 	Yields  bool     // a policy may declare the name, or its group
@@ -169,7 +170,7 @@ func Names() []Entry {
 		{Name: ErrorDetails, Zero: "", Event: StopFailure, Private: true, Yields: true, Doc: "More about it."},
 
 		{Name: Host, Zero: "", Doc: "Host program, such as claude-code; empty if unknown."},
-		{Name: HookRaw, Private: true, Doc: "The raw hook input, untyped. It differs between hosts."},
+		{Name: HookRaw, Private: true, Secret: true, Doc: "The raw hook input, untyped. It differs between hosts."},
 		{Name: Project, Zero: "", Doc: "Root directory of the project."},
 
 		{Name: Said, Zero: no, Doc: "The agent wrote this marker alone on a line."},

@@ -115,7 +115,7 @@ function explained(record, row) {
   return el("article", { class: "decision" },
     el("p", { class: "verdict" }, verdict(row), " ", bdi(policyName(record.policy)), quiet(" › "),
       record.rule ? sourceLink(record.digest, record.at, record.rule) : bdi(record.command || "no rule")),
-    el("p", { class: "reason" }, bdi(why), /^\(\d+ bytes\)$/.test(why) && quiet(" of text for the agent, of which the log keeps the size")),
+    el("p", { class: "reason" }, bdi(why), /^\(\d+ bytes\)$/.test(why) && quiet(" of private text, of which the log keeps the size")),
     recordTerms(record, row),
     section("Rules in order", ruleList(record)), section("Facts", factTable(record)),
     section("Effects", effectTable(record)), section("Limits before this decision", limitTable(record)),
