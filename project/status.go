@@ -74,10 +74,8 @@ type Last struct {
 	Agent   string       `json:"agent,omitempty"` // subagent of that session
 	Host    string       `json:"host,omitempty"`
 	Outcome loop.Outcome `json:"outcome"`
-	Action  rules.Action `json:"action"`
 	By      string       `json:"by"` // rule or limit
 	Reason  string       `json:"reason"`
-	Success bool         `json:"success,omitempty"` // the work is done
 }
 
 // Finished is a loop or a run that ended.
@@ -162,7 +160,7 @@ func harmful(fact *rules.Fact, file string, doc state.Doc, known []string) (text
 }
 
 func (d Decision) last() *Last {
-	return &Last{At: d.Time, Session: d.Session, Agent: d.Agent, Host: d.Host, Outcome: d.Outcome(), Action: d.Action, By: d.By(), Reason: d.Said(), Success: d.Success}
+	return &Last{At: d.Time, Session: d.Session, Agent: d.Agent, Host: d.Host, Outcome: d.Outcome(), By: d.By(), Reason: d.Said()}
 }
 
 // ended returns how a decision ended its loop, whose file may be gone by then.

@@ -143,7 +143,7 @@ func (a *app) explainAll(format string, all []played) error {
 		if i > 0 {
 			fmt.Fprintln(a.stdout)
 		}
-		write := func(w io.Writer) error { return writeExplanation(w, one.record, one.hook) }
+		write := func(w io.Writer) error { return writeExplanation(w, one.record, one.hook, one.state) }
 		if err := painted(a.stdout, write, a.palette().explanation); err != nil {
 			return err
 		}
@@ -188,6 +188,7 @@ func lastStop(records []project.Entry) []project.Entry {
 // A played decision is what one installed hook would answer.
 type played struct {
 	hook   string // "" if none is installed
+	state  string // of the policy, as in status; "" for the event of a file
 	record loop.Record
 }
 
@@ -216,6 +217,10 @@ func (a *app) decideNow(ctx context.Context, f explainFlags) (all []played, err 
 	if f.session, err = p.Session(ctx, f.session, true); err != nil {
 		return nil, err
 	}
+	status, err := p.Status(ctx)
+	if err != nil {
+		return nil, err
+	}
 	for _, h := range p.InstalledHooks(ctx) {
 		asked := func(name string) bool {
 			found, err := p.Find(name)
@@ -233,7 +238,14 @@ func (a *app) decideNow(ctx context.Context, f explainFlags) (all []played, err 
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, one...)
+		for _, o := range one {
+			for _, l := range status.Loops {
+				if l.Policy == o.record.Policy && slices.Contains(l.Hooks, h.Installed) {
+					o.state = stateText(l, time.Now())
+				}
+			}
+			all = append(all, o)
+		}
 	}
 	if len(all) > 0 {
 		return all, nil
@@ -249,11 +261,11 @@ func (a *app) play(ctx context.Context, f explainFlags, ev host.Event, hook stri
 		return nil, err
 	}
 	for _, l := range loops {
-		all = append(all, played{hook, l.Preview(ctx, ev).Record(false)})
+		all = append(all, played{hook: hook, record: l.Preview(ctx, ev).Record(false)})
 	}
 	if why, off := workspace.Off(cmp.Or(f.evalFlags.project, ev.Cwd), a.getenv); off {
 		for _, name := range workspace.OrDefault(f.policies) {
-			all = append(all, played{hook, loop.Record{Head: loop.Head{V: 1, Time: time.Now(), Policy: name, Host: ev.Host, Event: ev.Name, Session: ev.SessionID, Skipped: "all loops are off: " + why + "; " + a.turnOn()}}})
+			all = append(all, played{hook: hook, record: loop.Record{Head: loop.Head{V: 1, Time: time.Now(), Policy: name, Host: ev.Host, Event: ev.Name, Session: ev.SessionID, Skipped: "all loops are off: " + why + "; " + a.turnOn()}}})
 		}
 	}
 	return all, nil

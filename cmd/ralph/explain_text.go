@@ -16,16 +16,13 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// writeExplanation writes a decision as text, and the hook that would ask for it, if any.
-func writeExplanation(w io.Writer, r loop.Record, hook string) error {
+// writeExplanation writes a decision as text, with the hook that would run it and the state of the policy, if given.
+func writeExplanation(w io.Writer, r loop.Record, hook, state string) error {
 	var b strings.Builder
-	verdict := r.Action.String()
+	verdict := string(r.Outcome())
 	if r.Command != "" {
 		verdict = "ended by " + r.Command
 	} else if r.Rule != "" {
-		if r.Success {
-			verdict += " (done)"
-		}
 		verdict += " by rule " + r.Rule
 		if r.At != "" {
 			verdict += " (" + r.At + ")"
@@ -44,6 +41,7 @@ func writeExplanation(w io.Writer, r loop.Record, hook string) error {
 		}
 	}
 	line("hook", hook)
+	line("state", state)
 	if r.Shadows != "" {
 		line("policy", r.Policy+" of the project, which replaces the shipped policy "+r.Shadows)
 	}

@@ -91,6 +91,8 @@ func (a *app) writeStatus(ctx context.Context, p *project.Project, report *proje
 func stateText(l project.Loop, now time.Time) string {
 	text := string(l.State)
 	switch {
+	case l.State == project.StateSilent && l.Last != nil && l.Heard.Equal(l.Last.At): // perhaps the host has no file of the session
+		text = "last stop " + ago(now, l.Heard)
 	case l.State == project.StateSilent:
 		text = "not heard of since " + clock(l.Heard, now) + ", " + ago(now, l.Heard)
 	case l.Last != nil && slices.Contains([]project.State{project.StateDone, project.StateLimit, project.StateEnded, project.StateFailed}, l.State):
@@ -197,5 +199,5 @@ func (a *app) writeLoop(l project.Loop, now time.Time, started bool) {
 
 // decision returns the last decision of a policy on one line.
 func decision(l project.Last, now time.Time) string {
-	return fmt.Sprintf("%s by %s, %s: %s", l.Action, l.By, ago(now, l.At), cut(done(l.Success, l.Reason), 100))
+	return fmt.Sprintf("%s by %s, %s: %s", l.Outcome, l.By, ago(now, l.At), cut(l.Reason, 100))
 }

@@ -57,7 +57,7 @@ func writeFailure(b *strings.Builder, t policytest.Result) {
 		return // it has no decision
 	}
 	var why strings.Builder
-	if err := writeExplanation(&why, t.Record, ""); err == nil {
+	if err := writeExplanation(&why, t.Record, "", ""); err == nil {
 		fmt.Fprintf(b, "\n%s\n", indented(why.String(), "    "))
 	}
 }
