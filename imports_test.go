@@ -48,7 +48,7 @@ func TestImports(t *testing.T) {
 		"internal/fatal":          {"unsafe"},
 		"internal/hosttest":       nil, // its tests have everything
 		"internal/jsonedit":       {"./internal/jsontext", "./schema"},
-		"internal/jsontext":       nil,
+		"internal/jsontext":       {"unicode/utf16"},
 		"internal/markdown":       nil,
 		"internal/nearest":        nil,
 		"internal/reference":      {"./internal/amount", "flag", "os", "path/filepath", "testing", "time"}, // only for tests: nothing here may import it
@@ -83,7 +83,7 @@ func TestImports(t *testing.T) {
 		"internal/hookfile": {"path/filepath"},
 		"host":              {"./internal/escape", "./internal/hookfile", "./internal/jsontext", "./internal/markdown", "./internal/shellwords", "./internal/vocab", "os", "path/filepath", "syscall", "time"},
 		"host/setup":        {"./host", "./internal/git", "./internal/hookfile", "./internal/jsonedit", "./internal/jsontext", "./internal/nearest", "./internal/process", "./internal/shellwords", "./internal/workspace", "./schema", "./state", "os", "os/exec", "path/filepath", "runtime", "time"},
-		"loop":              {"./examples", "./host", "./internal/approval", "./internal/escape", "./internal/git", "./internal/home", "./internal/process", "./internal/room", "./internal/shellwords", "./internal/store", "./internal/vocab", "./internal/workspace", "./rules", "./schema", "./state", "encoding/xml", "log/slog", "math/rand/v2", "os", "os/exec", "path/filepath", "runtime/debug", "time"},
+		"loop":              {"./examples", "./host", "./internal/approval", "./internal/escape", "./internal/git", "./internal/home", "./internal/jsontext", "./internal/process", "./internal/room", "./internal/shellwords", "./internal/store", "./internal/vocab", "./internal/workspace", "./rules", "./schema", "./state", "encoding/xml", "log/slog", "math/rand/v2", "os", "os/exec", "path/filepath", "runtime/debug", "time"},
 		"internal/inputs":   {"./loop", "./rules", "./schema"},
 		"loop/judge":        {"./loop", "./rules", "./schema", "net", "net/http", "time"},
 		"loop/looptest":     {"./host", "./internal/vocab", "./loop", "./rules", "testing", "time"}, // for tests

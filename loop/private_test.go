@@ -416,7 +416,7 @@ func TestPrivateMatrixLooksWhereItWouldBe(t *testing.T) {
 			continue
 		}
 		stored, heard := way{in: in, out: out, value: "(VALUE)"}.run(t, p, loop.WithPrivate())
-		if stored != nil && !strings.Contains(stored["records"], canary) {
+		if stored != nil && !strings.Contains(stored["records"], canary) && !strings.Contains(heard, "(?)") { // its error quotes nothing
 			t.Errorf("%s: nothing would show: it says %.200s, and the records are %.2000s", out.name, heard, stored["records"])
 		}
 	}

@@ -313,33 +313,43 @@ const (
 	leastText = 256
 )
 
-// logLine returns a record as a line that the log accepts. Each text is cut. Very many rules lose operands of their
+// logLine returns a record as a line that the log accepts. Each text is cut, and very many rules lose operands of their
 // trace. A record that is too long is shortened, the largest texts first, then the trace, so that every decision has a
 // line.
-func logLine(r Record) ([]byte, error) {
+func logLine(r Record) (line []byte, err error) {
+	fits := func(most int) bool {
+		line, err = r.line(most)
+		return err == nil && len(line) <= maxRecord
+	}
+	r.trace(maxTraced)
+	if fits(maxText) {
+		return line, nil
+	}
+	r.Trace.Warnings = append(slices.Clone(r.Trace.Warnings), shortened)
+	for _, shorten := range []func(){
+		func() {}, func() { r.trace(maxTraced / 2) }, func() { r.trace(maxTraced / 8) }, func() { r.trace(0) }, r.cut, r.keepOutcome,
+	} {
+		shorten()
+		for most := maxText; most >= leastText; most /= 2 {
+			if fits(most) {
+				return line, nil
+			}
+		}
+	}
+	return line, err
+}
+
+// trace drops the operands of rules that did not hold, except for the latest ones.
+func (r *Record) trace(latest int) {
 	steps := slices.Clone(r.Trace.Steps)
 	for i, s := range steps {
 		own := *s // verdicts share steps
-		if i < len(steps)-maxTraced && s.Outcome == rules.No {
+		if i < len(steps)-latest && s.Outcome == rules.No {
 			own.Operands = nil
 		}
 		steps[i] = &own
 	}
 	r.Trace.Steps = steps
-	line, err := r.line(maxText)
-	if err != nil || len(line) <= maxRecord {
-		return line, err
-	}
-	r.Trace.Warnings = append(slices.Clone(r.Trace.Warnings), shortened)
-	for _, shorten := range []func(*Record){func(*Record) {}, (*Record).cut, (*Record).keepOutcome} {
-		shorten(&r)
-		for most := maxText; most >= leastText && err == nil; most = most * 3 / 4 {
-			if line, err = r.line(most); len(line) <= maxRecord {
-				return line, err
-			}
-		}
-	}
-	return line, err
 }
 
 // line returns a record as a line in which each text has at most these bytes. An input that is longer is left out,
@@ -378,7 +388,7 @@ func (r *Record) cut() {
 	for _, list := range []*[]string{&r.Notices, &r.Notes, &r.Noted, &r.Log} {
 		*list = (*list)[:min(len(*list), maxCutTexts)]
 	}
-	r.Trace.Steps = r.Trace.Steps[max(0, len(r.Trace.Steps)-maxTraced):]
+	r.Trace.Steps = r.Trace.Steps[max(0, len(r.Trace.Steps)-maxTraced/4):]
 	for i := range r.Trace.Steps {
 		r.Trace.Steps[i].Operands = nil
 	}
@@ -390,10 +400,10 @@ func (r *Record) keepOutcome() {
 	r.Effects, r.Finally, r.Calls, r.Repeated = nil, nil, nil, nil
 }
 
-// cutBytes returns a text, or its first n bytes if it is longer.
+// cutBytes returns a text, or its beginning if it has more than n bytes.
 func cutBytes(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
-	return strings.ToValidUTF8(s[:n], "") + "…"
+	return strings.ToValidUTF8(s[:n-len("…")], "") + "…"
 }

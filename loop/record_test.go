@@ -24,7 +24,7 @@ import (
 )
 
 // Each decision is one line of the log: what was decided, why, on what memory, and
-// what was done. The text for the agent is not in it, only its size.
+// what was done.
 func TestRecord(t *testing.T) {
 	p := newProject(t, map[string]string{"state.json": `{"n": 1}`})
 	ev := p.turn("t")
@@ -39,7 +39,7 @@ func TestRecord(t *testing.T) {
 	want := loop.Record{
 		Head: loop.Head{
 			V: 1, Digest: approval.Key(l.Program().Files()), Time: p.now, Policy: "policy.yaml", Root: p.dir, Host: host.ClaudeCode, Event: "Stop",
-			Session: "s", Agent: "7", Action: rules.Continue, Rule: "go", Reason: "(16 bytes)", Notices: []string{"counted"},
+			Session: "s", Agent: "7", Action: rules.Continue, Rule: "go", Reason: "n is 2, streak 1", Notices: []string{"counted"},
 			Limits:  []rules.Limit{{Name: "continuations", At: 1, Of: 500}, {Name: "total", At: 1, Of: 5000}, {Name: "elapsed", Of: int(24 * time.Hour)}},
 			Effects: []rules.Effect{{Kind: rules.SetEffect, Fact: "state", Source: "json", File: "state.json", Path: []any{"n"}, Old: 2.0, Value: 3.0}},
 		},
@@ -69,6 +69,9 @@ rules:
     when: prompt == ""
     notice: "it said ${words}"
     log: "it said ${cut(last_assistant_message, 40)}"
+  - name: repeats
+    when: prompt == ""
+    notice: ${last_assistant_message}
   - name: go
     continue: "go on: ${last_assistant_message} ${env.TOKEN}"
 `
@@ -82,12 +85,14 @@ rules:
 		ev := p.stop()
 		ev.LastAssistantMessage, ev.Raw = "my secret words", map[string]any{"x": "secret-raw"}
 		d := p.run(p.loop(policy, opts...), ev)
-		if !d.Continue() || len(d.Notices) != 2 || !strings.Contains(d.Notices[1]+d.Log[0], "secret") {
+		if !d.Continue() || len(d.Notices) != 3 || !strings.Contains(d.Notices[1]+d.Log[0], "secret") {
 			t.Fatalf("%q, notices %q", said(d), d.Notices)
 		}
-		line := strings.ReplaceAll(strings.Join(p.lines, ""), `mentions(\"secret\")`, "")
-		if got := strings.Contains(line, "secret"); got != private {
-			t.Errorf("private %v: %s", private, line)
+		line := strings.Join(p.lines, "")
+		for text, want := range map[string]bool{"my secret words": private, "secret-token": false, "secret-raw": false} {
+			if got := strings.Contains(line, text); got != want {
+				t.Errorf("private %v, %s: %s", private, text, line)
+			}
 		}
 	}
 }
@@ -169,10 +174,10 @@ func TestLongTrace(t *testing.T) {
 	}
 	p.readLog()
 	r := p.records()[0]
-	if len(p.lines[0]) > store.MaxLogLine || r.Rule != "last" || len(r.Trace.Steps) == 0 || r.Trace.Steps[len(r.Trace.Steps)-1].Rule != "last" {
+	if len(p.lines[0]) > 64<<10 || r.Rule != "last" || len(r.Trace.Steps) == 0 || r.Trace.Steps[len(r.Trace.Steps)-1].Rule != "last" {
 		t.Errorf("%d bytes, rule %s, %d steps", len(p.lines[0]), r.Rule, len(r.Trace.Steps))
 	}
-	if !strings.Contains(fmt.Sprint(r.Trace.Warnings), "so it is shortened") {
+	if !strings.Contains(fmt.Sprint(r.Trace.Warnings), "longest texts are cut") {
 		t.Errorf("warnings %q", r.Trace.Warnings)
 	}
 }
@@ -187,6 +192,9 @@ func TestLongRecords(t *testing.T) {
 	many := make([]string, 200_000)
 	for i := range many {
 		many[i] = "a notice of some length"
+	}
+	said := func(line string) bool { // a text that is cut says so, and so does a record
+		return strings.Contains(line, "longest texts are cut") || strings.Contains(line, "…")
 	}
 	for name, grow := range map[string]func(*loop.Record){
 		"names": func(r *loop.Record) { r.Session, r.Agent, r.Turn, r.Root = long, long, long, long },
@@ -224,7 +232,7 @@ func TestLongRecords(t *testing.T) {
 			}
 			var got loop.Record
 			decode(t, lines[0], &got)
-			if got.ID != "7" || got.Action != rules.Continue || got.Rule != "go" || !got.Applied || !strings.Contains(fmt.Sprint(got.Trace.Warnings), "so it is shortened") {
+			if got.ID != "7" || got.Action != rules.Continue || got.Rule != "go" || !got.Applied || len(lines[0]) > 64<<10 || !said(string(lines[0])) {
 				t.Errorf("%d bytes, rule %q, warnings %.200q", len(lines[0]), got.Rule, got.Trace.Warnings)
 			}
 		})
@@ -262,7 +270,7 @@ func TestRecordOfManyRules(t *testing.T) {
 	if len(steps) != 301 {
 		t.Fatalf("%d steps, want one of each rule", len(steps))
 	}
-	for i, want := range map[int]bool{0: true, 1: false, 100: false, 101: true, 300: true} {
+	for i, want := range map[int]bool{0: true, 1: false, 100: false, 250: true, 300: true} {
 		if got := len(steps[i].Operands) > 0; got != want || steps[i].Because == "" && steps[i].Outcome == rules.No {
 			t.Errorf("step %d, %s: operands kept %v, want %v; because %q", i, steps[i].Outcome, got, want, steps[i].Because)
 		}
@@ -311,7 +319,7 @@ func TestRecordFaults(t *testing.T) {
 
 // A record keeps of an effect what a line can hold, and of its values the beginning.
 func TestRecordOfLongEffects(t *testing.T) {
-	long := strings.Repeat("ü", 300)
+	long := strings.Repeat("ü", 3000)
 	p := newProject(t, map[string]string{"s.json": `{"a": "` + long + `", "list": [1]}`})
 	d := p.run(p.loop("ralph: 1\nfacts: {s: {json: s.json, schema: {properties: {a: {type: string}, list: {type: array, items: {type: integer}}}}}}\n"+
 		"rules:\n  - name: go\n    continue: on\n    then: [{set: \"s.list[0] = 2\"}, {set: \"s.a = 'x'\"}]"), p.stop())
@@ -323,7 +331,7 @@ func TestRecordOfLongEffects(t *testing.T) {
 		t.Fatalf("effects %+v", effects)
 	}
 	old, _ := effects[1].Old.(string)
-	if len(old) > 410 || !strings.HasPrefix(old, `"üüü`) || !strings.HasSuffix(old, "ü…") || effects[1].Value != "x" {
+	if len(old) > 4<<10 || !strings.HasPrefix(old, `"üüü`) || !strings.HasSuffix(old, "ü…") || effects[1].Value != "x" {
 		t.Errorf("it was %d bytes, %.20s, and is %v", len(old), old, effects[1].Value)
 	}
 }

@@ -479,7 +479,7 @@ func TestStatus(t *testing.T) {
 			name: "its owner decides", files: state, do: func(w *world) { w.stop("tasks", "one", ""); w.stop("tasks", "two", "") },
 			want: project.Loop{Policy: ".ralph/tasks.yaml", Name: "login", State: project.StateRunning, File: "specs/login/state.json", Owner: "one", Measure: &rules.Measure{Done: 1, Total: 2},
 				Limits: []rules.Limit{{Name: "continuations", At: 1, Of: 500}, {Name: "repeats", At: 1, Of: 10}, {Name: "elapsed", At: int(time.Second), Of: int(24 * time.Hour)}},
-				Last:   &project.Last{Session: "one", Outcome: loop.Continued, By: "next", Reason: "(6 bytes)"}},
+				Last:   &project.Last{Session: "one", Outcome: loop.Continued, By: "next", Reason: "Task 2"}},
 		},
 		{
 			name: "it is done", files: map[string]string{"current": "login", "specs/login/state.json": `{"taskIndex": 2, "totalTasks": 2}`},

@@ -47,13 +47,7 @@ func (ev *evaluation) gather(f *Fact) (any, truth) {
 		v.Private = v.Private || f.Source.Private || f.Private
 		problem = masked(v.Problem, private || v.Private)
 	}
-	g.masked, g.problem, g.mark = private, problem, ev.trace.hides(f.plan.private)
-	switch { // a source may return its arguments, except for a file; a model's answer is private where it could repeat them
-	case v.Private || private && !f.Source.File && !f.Source.Value.Returns:
-		g.mark = hidden()
-	case q.asked || private && f.Source.Value.Returns:
-		g.mark = f.plan.private
-	}
+	g.masked, g.problem, g.mark = private, problem, q.class(v, &ev.trace)
 	if ev.trace.full() {
 		ev.traceFact(f, q)
 	}
@@ -86,6 +80,19 @@ func (ev *evaluation) gather(f *Fact) (any, truth) {
 		ev.last.why = sentencef("%s: %s", ev.last.why, g.sentence())
 	}
 	return nil, unknown
+}
+
+// class returns the mask of the value. A source may return its arguments, except for a file; a model's answer is private
+// where it could repeat them.
+func (q *request) class(v *Value, t *tracing) *mask {
+	f, model := q.fact, q.fact.Source.Value.Returns
+	switch {
+	case v.Private || q.private && !f.Source.File && !model:
+		return hidden()
+	case q.asked || q.private && model:
+		return f.plan.private
+	}
+	return t.hides(f.plan.private)
 }
 
 // withheld reports whether a fact comes from a project that the user has not trusted: from its files, if the policy

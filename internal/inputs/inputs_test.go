@@ -36,7 +36,7 @@ rules:
 		t.Fatal(findings.Format())
 	}
 	dir := t.TempDir()
-	long := make([]byte, 500)
+	long := make([]byte, 5000)
 	for i := range long {
 		long[i] = 'l'
 	}
