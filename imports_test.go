@@ -82,7 +82,7 @@ func TestImports(t *testing.T) {
 		// Events in, facts gathered, verdicts applied.
 		"internal/hookfile": {"path/filepath"},
 		"host":              {"./internal/escape", "./internal/hookfile", "./internal/jsontext", "./internal/markdown", "./internal/shellwords", "./internal/vocab", "os", "path/filepath", "syscall", "time"},
-		"host/setup":        {"./host", "./internal/hookfile", "./internal/jsonedit", "./internal/jsontext", "./internal/nearest", "./internal/process", "./internal/shellwords", "./internal/workspace", "./schema", "./state", "os", "os/exec", "path/filepath", "runtime", "time"},
+		"host/setup":        {"./host", "./internal/git", "./internal/hookfile", "./internal/jsonedit", "./internal/jsontext", "./internal/nearest", "./internal/process", "./internal/shellwords", "./internal/workspace", "./schema", "./state", "os", "os/exec", "path/filepath", "runtime", "time"},
 		"loop":              {"./examples", "./host", "./internal/approval", "./internal/escape", "./internal/git", "./internal/home", "./internal/process", "./internal/room", "./internal/shellwords", "./internal/store", "./internal/vocab", "./internal/workspace", "./rules", "./schema", "./state", "encoding/xml", "log/slog", "math/rand/v2", "os", "os/exec", "path/filepath", "runtime/debug", "time"},
 		"internal/inputs":   {"./loop", "./rules", "./schema"},
 		"loop/judge":        {"./loop", "./rules", "./schema", "net", "net/http", "time"},
@@ -96,7 +96,7 @@ func TestImports(t *testing.T) {
 		"internal/worktree": {"./internal/git", "os", "path/filepath"},
 
 		// What a project has, for commands and other programs.
-		"project": {"./examples", "./host", "./host/setup", "./internal/amount", "./internal/approval", "./internal/home", "./internal/nearest", "./internal/shellwords", "./internal/store", "./internal/vocab", "./internal/workspace", "./internal/worktree", "./internal/yamltree", "./loop", "./rules", "./run", "./state", "crypto/rand", "os", "path/filepath", "runtime", "time"},
+		"project": {"./examples", "./host", "./host/setup", "./internal/amount", "./internal/approval", "./internal/home", "./internal/jsontext", "./internal/nearest", "./internal/shellwords", "./internal/store", "./internal/vocab", "./internal/workspace", "./internal/worktree", "./internal/yamltree", "./loop", "./rules", "./run", "./state", "crypto/rand", "os", "os/exec", "path/filepath", "runtime", "time"},
 
 		// Pictures: of a policy, and of what a project has done.
 		"graph": {"./internal/amount", "./internal/escape", "./rules"},
@@ -118,7 +118,7 @@ func TestImports(t *testing.T) {
 		"examples/embed/database":     {"./host", "./loop", "./rules", "./schema", "database/sql", "net/http", "time"},
 		"examples/embed/quickstart":   {"./host", "./loop", "log"},
 		"examples/run/scripted-agent": {"os", "time"},
-		"cmd/ralph":                   {"./docs/checks", "./graph", "./host", "./host/setup", "./internal/amount", "./internal/escape", "./internal/fatal", "./internal/form", "./internal/home", "./internal/jsontext", "./internal/nearest", "./internal/room", "./internal/shellwords", "./internal/store", "./internal/workspace", "./loop", "./loop/judge", "./loop/replay", "./policytest", "./project", "./rules", "./run", "./schema", "./state", "./view", "bufio", "os", "os/exec", "os/signal", "path/filepath", "runtime", "runtime/debug", "syscall", "time"},
+		"cmd/ralph":                   {"./docs/checks", "./graph", "./host", "./host/setup", "./internal/amount", "./internal/escape", "./internal/fatal", "./internal/form", "./internal/home", "./internal/jsontext", "./internal/nearest", "./internal/room", "./internal/shellwords", "./internal/store", "./internal/vocab", "./internal/workspace", "./loop", "./loop/judge", "./loop/replay", "./policytest", "./project", "./rules", "./run", "./schema", "./state", "./view", "bufio", "os", "os/exec", "os/signal", "path/filepath", "runtime", "runtime/debug", "syscall", "time"},
 	}
 	got, used := map[string][]string{}, map[string]bool{}
 	for pkg, imports := range imported(t) {

@@ -18,6 +18,7 @@ import (
 	"github.com/ralph-sdk/ralph/internal/form"
 	"github.com/ralph-sdk/ralph/internal/reference"
 	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/project"
 	"github.com/ralph-sdk/ralph/rules"
 )
 
@@ -67,7 +68,7 @@ func checkPage(t *testing.T, c form.Check) {
 	if *update {
 		page = checkExample.ReplaceAllStringFunc(page, func(block string) string {
 			file := checkExample.FindStringSubmatch(block)[1]
-			return fmt.Sprintf("```console\n$ ralph check %s\n%s```\n", file, found(t, files, file).Format())
+			return fmt.Sprintf("```console\n$ ralph check %s\n%s```\n", file, printed(t, files, file))
 		})
 		page = regexp.MustCompile(`\A# .*\n\n.*\n\n`).ReplaceAllLiteralString(page, begin)
 		if err := os.WriteFile(filepath.Join(root(t), name), []byte(page), 0o644); err != nil {
@@ -78,7 +79,7 @@ func checkPage(t *testing.T, c form.Check) {
 		t.Errorf("%s does not begin with:\n%s", name, begin)
 	}
 	if m := checkExample.FindStringSubmatch(page); m != nil {
-		if got := found(t, files, m[1]).Format(); got != m[2] || !strings.Contains(got, "["+c.ID+"]") {
+		if got := printed(t, files, m[1]); got != m[2] || !strings.Contains(got, "["+c.ID+"]") {
 			t.Errorf("what is found in %s (-page +ralph), to be rewritten with -update:\n%s", m[1], cmp.Diff(m[2], got))
 		}
 	}
@@ -119,12 +120,26 @@ func found(t *testing.T, files fs.FS, name string) rules.Diagnostics {
 	return diags
 }
 
+// printed returns what ralph check prints of a file: what it finds, and the bounds of a policy that passes.
+func printed(t *testing.T, files fs.FS, name string) string {
+	diags := found(t, files, name)
+	if slices.ContainsFunc(diags, func(d rules.Diagnostic) bool { return d.Severity != rules.Info }) {
+		return diags.Format()
+	}
+	program, _ := rules.Load(t.Context(), files, name, loop.Config())
+	text := diags.Format()
+	if bounds := (project.Policy{Name: name, Program: program}).Bounded(); bounds != "" {
+		text += bounds + "\n"
+	}
+	return text
+}
+
 func TestChecksIndex(t *testing.T) {
 	p := reference.New(t, "../checks", "Checks")
 	p.Text("`ralph check` reports all problems of a policy at once; of a file that is not YAML, the first. Each finding ends with the ID of its check, in brackets, such as `[enum]`. " +
 		"`ralph help CHECK` prints the page of a check, with an example and what to write instead. " +
 		"A policy with an **error** cannot be used; a **warning** means that the policy probably does something else than you intend; an " +
-		"**info** suggests an improvement. The exit status is 1 if there is a warning or an error; `--fail-on` changes that.\n\n" +
+		"**info** suggests an improvement. The exit status is 1 if there is a warning or an error; `--fail-on` changes that. Below the findings, on stderr, is what ends a loop of a policy that passes at the latest.\n\n" +
 		"[A comment with a reason](checks/bad-ignore.md#instead) silences a finding that is not an error.")
 	sections := map[string][2]string{ // by the first check of each
 		"read":        {"The file"},

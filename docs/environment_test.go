@@ -55,9 +55,10 @@ func placesInProject() []place {
 		{".ralph/off", "read", "At each event; `ralph pause` writes it and `ralph resume` removes it."},
 		{".ralph/archive", "read and write", "The effect `archive`, `ralph stop` and `ralph start --force`; `ralph status` shows goals from it. Has a `.gitignore`."},
 		{".ralph/runs/ID", "read and write", "`ralph run`: events and the agent's output. `.ralph/runs` has a `.gitignore`."},
+		{".ralph/until.yaml, .ralph/until.json", "read and write", "`ralph until`: its policy and its loop. The hook that it installs and `ralph stop until` move the second into the archive."},
 		{"files that facts name", "read", "When a rule needs the fact. Effects and `ralph start` write them."},
 		{"programs and scripts that a policy runs", "read", "For their digests: `ralph trust`, and before each start."},
-		{"settings of a host", "read and write", "The [files of each host](hosts.md#files): `ralph install` and `ralph uninstall`; `ralph doctor` and `ralph status` read them."},
+		{"settings of a host", "read and write", "The [files of each host](hosts.md#files): `ralph install`, `ralph uninstall`, `ralph until`, and the hook that `ralph until` installs; `ralph doctor` and `ralph status` read them."},
 		{".claude/PLUGIN.local.md", "read", "`ralph doctor`: settings of plugins."},
 	}
 }
@@ -70,7 +71,7 @@ func placesElsewhere(stateFile func(name string) string) []place {
 		{"the session file of the hook input", "read", "When a rule needs it, from its end. Else `~/.claude/projects/*/SESSION.jsonl`, for Claude Code and unknown hosts."},
 		{"~/.claude/tasks/LIST/*.json", "read", "`tasks` facts."},
 		{"~/…", "read", "Facts whose path begins with `~/` in the policy itself."},
-		{"your settings of a host", "read and write", "The [files of each host](hosts.md#files): `ralph install` and `ralph uninstall` with `--scope user`; `ralph doctor` and `ralph status` read them."},
+		{"your settings of a host", "read and write", "The [files of each host](hosts.md#files): `ralph install` and `ralph uninstall` with `--scope user`, and `ralph until` where the host has no settings for you in one project; `ralph doctor` and `ralph status` read them."},
 		{"~/.gemini/trustedFolders.json, ~/.qwen/trustedFolders.json, ~/.copilot/config.json", "read", "`ralph install` and `ralph doctor`: whether the host trusts the directory. For Codex they start `codex app-server`."},
 		{"~/.codex/config.toml, ~/.gemini/extensions/ralph/gemini-extension.json", "read", "`ralph install` and `ralph doctor`: whether ralph's plugin is installed."},
 		{"/etc/claude-code/managed-settings.json", "read", "`ralph doctor` and `ralph status`: settings of the administrator. On macOS `/Library/Application Support/ClaudeCode/managed-settings.json`, on Windows `C:\\Program Files\\ClaudeCode\\managed-settings.json`."},
@@ -82,6 +83,7 @@ func placesElsewhere(stateFile func(name string) string) []place {
 		{stateFile("orderDir") + "/, " + stateFile("hintDir") + "/", "read and write", "`ralph stop`, `ralph start`, `ralph pause`, `ralph resume` and `ralph hint`; each event reads them."},
 		{stateFile("trustDir") + "/", "read and write", "Trusted projects and approvals: `ralph trust`, `ralph start` and `ralph init`."},
 		{stateFile("runDir") + "/, STATE/worktrees/", "read and write", "`ralph run`, `status` and `stop`; hooks read which runs are under way."},
+		{"STATE/.ralph/runs/ID", "read and write", "`ralph until` with an agent: what `ralph run` has in `.ralph/runs/ID`."},
 		{stateFile("logName") + ", " + stateFile("logRotated") + ", .2, …", "read and write", "The decision log."},
 		{stateFile("textDir") + "/", "read and write", "Policies with their includes and schemas, as they decided; the first decision of each writes it."},
 		{"ralph-test-*, ralph-git-*", "write", "In the directory for temporary files, removed at the end: `ralph test`, and the configuration for git."},

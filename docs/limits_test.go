@@ -40,6 +40,7 @@ func inner() map[string][]string {
 		"internal/nearest":        {"maxCandidates", "maxWord"},
 		"internal/store":          {"maxMemoryHistory", "maxRunSize", "maxTempAge", "usualMemory"},
 		"internal/git":            {"maxLink", "maxMessage"},
+		"project":                 {"MaxUntil"},
 		"run":                     {"maxProblem", "maxReset", "maxSession", "maxShort", "maxStderr"},
 		"loop":                    {"maxBad", "maxCutText", "maxCutTexts", "maxDigests", "maxInMemory", "maxPause", "maxQuestions", "maxTraced"},
 		"host":                    {"MaxInput", "maxExchange"},

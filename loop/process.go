@@ -32,14 +32,14 @@ type withheldError struct{ error }
 // finished is the result of a program.
 type finished struct {
 	code           int
-	stdout, stderr procs.Output
+	stdout, stderr procs.End
 	dropped        []string // variables of the environment that it did not get
 }
 
 // run runs a program to its end, or kills it if ctx ends or its time is over; nothing that it started runs on. The error
 // is why it did not run to its end.
 func (p process) run(ctx context.Context) (f finished, err error) {
-	f = finished{stdout: procs.Output{Left: maxOutput}, stderr: procs.Output{Left: maxOutput}}
+	f = finished{stdout: procs.End{Most: maxOutput}, stderr: procs.End{Most: maxOutput}}
 	none := fmt.Errorf("there is no program %s", p.argv[0])
 	ctx, cancel := context.WithTimeout(ctx, p.timeout)
 	defer cancel()

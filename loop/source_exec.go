@@ -25,9 +25,10 @@ func gatherExec(ctx context.Context, q Query) rules.Value {
 	}
 	stdout := f.stdout.String()
 	var cut []string
-	for i, s := range []procs.Output{f.stdout, f.stderr} {
+	stderr := f.stderr.String()
+	for i, s := range []procs.End{f.stdout, f.stderr} {
 		if s.Cut {
-			cut = append(cut, fmt.Sprintf("%s is cut off after %d MiB", []string{"stdout", "stderr"}[i], maxOutput>>20))
+			cut = append(cut, fmt.Sprintf("%s is its last %d MiB", []string{"stdout", "stderr"}[i], maxOutput>>20))
 		}
 	}
 	v := rules.Value{Problem: strings.Join(cut, ", ")}
@@ -40,7 +41,7 @@ func gatherExec(ctx context.Context, q Query) rules.Value {
 		v.Unusable = append(v.Unusable, schema.Violation{Pointer: "/json", Message: "is unknown: " + problem})
 	}
 	v.V = map[string]any{
-		"code": f.code, "stdout": stdout, "stderr": f.stderr.String(), "lines": lines(stdout), "json": document,
+		"code": f.code, "stdout": stdout, "stderr": stderr, "lines": lines(stdout), "json": document,
 	}
 	return v
 }
@@ -50,10 +51,10 @@ func printed(s *schema.Schema, f finished, v *rules.Value) (document any, proble
 	switch {
 	case f.stdout.Cut:
 		return nil, fmt.Sprintf("the output is longer than %d MiB", maxOutput>>20)
-	case strings.TrimSpace(string(f.stdout.Kept)) == "":
+	case strings.TrimSpace(string(f.stdout.Bytes())) == "":
 		return nil, "the program printed nothing"
 	}
-	doc, err := schema.ParseJSON(f.stdout.Kept)
+	doc, err := schema.ParseJSON(f.stdout.Bytes())
 	if err != nil {
 		return nil, "the output is not JSON: " + err.Error()
 	}

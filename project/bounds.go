@@ -3,6 +3,7 @@ package project
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ralph-sdk/ralph/internal/amount"
@@ -10,27 +11,39 @@ import (
 	"github.com/ralph-sdk/ralph/run"
 )
 
-// Bounds returns what ends every loop of the policy at the latest; most is the number of iterations that a start sets in
-// the loop's file, or 0.
+// Bounds returns what ends every loop of the policy at the latest, without what something else always ends earlier; most
+// is the number of iterations that a start sets in the loop's file, or 0.
 func (p Policy) Bounds(most int) string {
 	l := p.Program.Limits()
 	var ends []string
 	if most > 0 {
 		ends = append(ends, amount.Of(most, "iteration")+" (--max)")
 	}
-	ends = append(ends, repeats(l)...)
-	ends = append(ends, amount.Of(l.Continuations, "continuation")+" per prompt", amount.Of(l.Total, "continuation")+" per session")
+	n, ends := streak(l, ends)
+	n = min(n, l.Total)
+	if n < l.Total {
+		ends = append(ends, amount.Of(n, "continuation")+" per prompt")
+	}
+	ends = append(ends, amount.Of(l.Total, "continuation")+" per session")
 	if l.Tokens > 0 {
 		ends = append(ends, amount.Of(l.Tokens, "token"))
 	}
 	return bounds(append(ends, amount.Time(l.Elapsed)))
 }
 
+// Bounded returns the sentence about the policy's bounds, with its name, or "" if no rule continues an agent.
+func (p Policy) Bounded() string {
+	if !slices.ContainsFunc(p.Program.Rules(), func(r *rules.Rule) bool { return r.Verb == "continue" }) {
+		return ""
+	}
+	return p.Short() + strings.TrimPrefix(p.Bounds(0), "it")
+}
+
 // Bounds returns what ends the run at the latest.
 func (r *Run) Bounds() string {
 	l, own := r.policy.Program.Limits(), r.limits()
-	ends := append([]string{amount.Of(own.Iterations, "iteration")}, repeats(l)...)
-	if n := min(l.Continuations, l.Total); n < own.Iterations {
+	n, ends := streak(l, []string{amount.Of(own.Iterations, "iteration")})
+	if n = min(n, l.Total); n < own.Iterations {
 		ends = append(ends, amount.Of(n, "continuation"))
 	}
 	if own.Tokens > 0 {
@@ -51,11 +64,16 @@ func (r *Run) limits() run.Limits {
 // least returns the lower one of two limits, of which 0 is none.
 func least[T cmp.Ordered](a, b T) T { return min(cmp.Or(a, b), cmp.Or(b, a)) }
 
-func repeats(l rules.Limits) []string {
-	if !l.HasRepeats {
-		return nil
+// streak returns the most continuations of a streak, and adds the limit on those without progress if it is another one.
+func streak(l rules.Limits, ends []string) (int, []string) {
+	switch {
+	case !l.HasRepeats || l.Repeats >= l.Continuations:
+	case !l.Progress:
+		return l.Repeats, ends
+	default:
+		ends = append(ends, amount.Of(l.Repeats, "continuation")+" without progress")
 	}
-	return []string{amount.Of(l.Repeats, "continuation") + " without progress"}
+	return l.Continuations, ends
 }
 
 // bounds returns the sentence about limits, of which the last is a time.

@@ -122,6 +122,9 @@ func (p *Project) Advice(ctx context.Context, i run.Info) string {
 
 // loopOf reports whether the loop of a run's policy exists or its policy has none, and whether it is stopped.
 func (p *Project) loopOf(ctx context.Context, i run.Info) (exists, stopped bool) {
+	if i.Labels[labelUntil] != "" {
+		return true, false
+	}
 	if i.Root != p.dir {
 		tree, err := Open(Config{Dir: i.Root, State: p.own.Dir(), Options: p.options, Env: p.env, Now: p.now})
 		if err != nil {

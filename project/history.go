@@ -316,7 +316,7 @@ func (p *Project) history() (history, error) {
 		if d.Loop != nil && d.Archived() == "" {
 			key[1] = d.Loop.State
 		}
-		if d.Action == rules.Stop && !ended[key] && (d.Archived() != "" || d.Loop != nil && (d.Skipped == "" && d.Success || d.Loop.Gone)) {
+		if d.Action == rules.Stop && !ended[key] && (d.Archived() != "" || d.Loop != nil && (d.Skipped == "" && (d.Success || d.Bound != "") || d.Loop.Gone)) {
 			ended[key] = true
 			h.ends = append(h.ends, d)
 		}

@@ -1,15 +1,18 @@
 package project
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/internal/workspace"
 	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/rules"
 )
 
 // Hook finds the loops of an installed hook: its method Loops is the one of [loop.Hook]. It is safe for concurrent use.
@@ -18,8 +21,9 @@ type Hook struct {
 	Policies []string      // names, see [Project.Find]; default: .ralph/policy.yaml
 	Set      []string      // values of params, as name=value
 	User     bool          // it is in the user's own settings, so a project counts only with the user's trust
+	Once     bool          // it is for one loop of a policy, only in Config.Dir if that is set: when the loop ends, its entry is taken away
 	Options  []loop.Option // of each loop
-	Again    bool          // show each notice again, instead of once in a session
+	Again    bool          // for a preview: show each notice again, instead of once in a session, and take no entry away
 }
 
 // Loops returns the loops of all policies for an event, none if loops are switched off. The notices are about policies
@@ -28,7 +32,7 @@ func (h Hook) Loops(ctx context.Context, ev host.Event) ([]*loop.Loop, []string,
 	if h.Config.Env == nil {
 		h.Config.Env = os.Getenv
 	}
-	if _, off := workspace.Off("", h.Config.Env); off {
+	if _, off := workspace.Off("", h.Config.Env); off || h.elsewhere(ev) {
 		return nil, nil, nil
 	}
 	var root string
@@ -59,6 +63,40 @@ func (h Hook) Loops(ctx context.Context, ev host.Event) ([]*loop.Loop, []string,
 		}
 	}
 	return all.loops, shown, nil
+}
+
+// elsewhere reports whether a hook for one loop of a project must not answer an event, which is of another project.
+func (h Hook) elsewhere(ev host.Event) bool {
+	if !h.Once || h.Config.Dir == "" {
+		return false
+	}
+	dir, err := filepath.Abs(cmp.Or(workspace.Named("", h.Config.Env), ev.Cwd))
+	if err == nil {
+		dir, err = filepath.EvalSymlinks(dir)
+	}
+	return err != nil || !workspace.Beneath(h.Config.Dir, dir)
+}
+
+// once returns the option of a loop whose entry is taken away when the loop has ended: when it is done or at a limit, or
+// there is none any more.
+func (h Hook) once(root string, policy Policy) loop.Option {
+	end := func(d *loop.Decision) {
+		o := d.Outcome()
+		ended := d.Applied && (o == loop.Done || o == loop.Limited)
+		gone := !h.Again && d.Verdict != nil && (d.Verdict.Aside == rules.NoLoop || d.Verdict.Aside == rules.Stopped)
+		if !ended && !gone {
+			return
+		}
+		c := h.Config
+		c.Dir = root
+		p, err := Open(c)
+		if err != nil {
+			return // the next event of the entry takes it away
+		}
+		defer p.Close()
+		_ = p.finish(context.Background(), policy) // or else this
+	}
+	return loop.WithObserver(func(ctx context.Context, _ host.Event) (context.Context, func(*loop.Decision)) { return ctx, end })
 }
 
 // hookLoops are the loops of a hook's policies in a project.
@@ -105,7 +143,13 @@ func (h Hook) add(ctx context.Context, all *hookLoops, name string) error {
 	}
 	policy, err := p.Find(name)
 	switch {
-	case err != nil && h.User && p.Lacks(name):
+	case err != nil && h.User && p.Lacks(name) && !h.Once:
+		return nil
+	case err != nil && h.Once:
+		all.notices = append(all.notices, fmt.Sprintf("the loop of %s has ended: %v", Short(name), err))
+		if file, _ := policyFile(p.dir, name); !h.Again {
+			_, _ = p.takeAway(ctx, file) // or else the next event does it
+		}
 		return nil
 	case err != nil:
 		return add(loop.Broken(name, err, opts...))
@@ -140,6 +184,9 @@ func (h Hook) add(ctx context.Context, all *hookLoops, name string) error {
 	}
 	if !policy.Beneath() {
 		all.files = append(all.files, policy.Program.HeadFiles()...)
+	}
+	if h.Once {
+		opts = append(opts, h.once(p.dir, policy))
 	}
 	return add(loop.New(policy.Program, slices.Concat(policy.Options, opts, []loop.Option{loop.WithName(policy.Name)})...))
 }

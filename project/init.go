@@ -2,6 +2,7 @@ package project
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"embed"
 	"errors"
@@ -32,7 +33,7 @@ type templateFile struct {
 
 // InitRequest describes the policy that [Project.Init] writes.
 type InitRequest struct {
-	Template string // one of [PolicyTemplates]
+	Template string // one of [PolicyTemplates]: writes .ralph/NAME.yaml; "" is the first as the default policy
 	Force    bool   // replace existing files
 	Approve  bool   // the person who asks approves it as written: no values of the project's configuration, no program of the project
 }
@@ -93,9 +94,11 @@ func (p *Project) approveWritten(ctx context.Context, name string, src []byte) e
 
 // fromTemplate returns the files of a template: its policy, and its tests if it has any.
 func fromTemplate(name string) ([]templateFile, error) {
+	base := ".ralph/" + cmp.Or(name, Short(workspace.DefaultPolicy))
+	name = cmp.Or(name, PolicyTemplates()[0])
 	if policySrc, err := templates.ReadFile("template/" + name + ".yaml"); err == nil {
 		testSrc, err := templates.ReadFile("template/" + name + "_test.yaml")
-		return []templateFile{{path: workspace.DefaultPolicy, data: policySrc}, {path: ".ralph/policy_test.yaml", data: testSrc}}, err
+		return []templateFile{{path: base + ".yaml", data: policySrc}, {path: base + "_test.yaml", data: testSrc}}, err
 	}
 	if !isShipped(name) {
 		err := fmt.Errorf("unknown template %q; expected one of %s", name, strings.Join(PolicyTemplates(), ", "))
@@ -104,7 +107,6 @@ func fromTemplate(name string) ([]templateFile, error) {
 		}
 		return nil, err
 	}
-	base := ".ralph/" + name
 	policySrc, err := examples.FS.ReadFile(name + "/" + name + ".yaml")
 	if err != nil {
 		return nil, err

@@ -240,7 +240,7 @@ func TestStart(t *testing.T) {
 			err: "state: totalTasks: the placeholder ${len(tasks)} has no value: tasks is missing: specs/login/tasks.md does not exist",
 		},
 		{
-			name: "no pointer and no name", policy: "tasks", err: "state: totalTasks: the placeholder ${len(tasks)} has no value: tasks is missing: feature is missing: current does not exist",
+			name: "no pointer and no name", policy: "tasks", err: "tasks has no current feature; run `ralph start tasks FEATURE`",
 		},
 		{
 			name: "a value of the user that breaks the schema", policy: "again", give: project.StartRequest{Argument: given("Do it"), Max: given(-1)},

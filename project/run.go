@@ -32,7 +32,8 @@ type RunRequest struct {
 	Policy    string   // default: none with a prompt, otherwise the default policy
 	Set       []string // values of params, as name=value
 	Prompt    string   // of the first iteration; without a policy, of each
-	Until     string   // line in the agent's last message that ends the run with success; prompts ask for it
+	Said      string   // line in the agent's last message that ends the run with success; prompts ask for it
+	Until     string   // command that ends the run with success by passing, for a shell; no other policy and no prompt
 	Agent     []string // command line; default: the policy's
 	Client    string   // the client whose output is parsed; default: by the program
 	Continue  *bool    // resume the client's session in each iteration; default: the policy's setting, or a fresh context
@@ -72,6 +73,7 @@ const (
 	labelBase   = "base"
 	labelMerge  = "merge"
 	labelNamed  = "agent of the policy"
+	labelUntil  = "until"
 )
 
 //go:embed template/prompt.yaml
@@ -114,12 +116,13 @@ func (p *Project) fresh(ctx context.Context, q RunRequest) (r *Run, err error) {
 			return r, err
 		}
 	}
-	bounded := q.Until != "" || q.Limits != run.Limits{}
+	bounded := q.Said != "" || q.Limits != run.Limits{}
 	switch {
 	case q.Merge && !q.Worktree:
 		return r, errors.New("--merge needs --worktree")
+	case q.Until != "":
 	case q.Policy == "" && q.Prompt == "" && p.Lacks(workspace.DefaultPolicy):
-		return r, fmt.Errorf("no policy decides when the run ends, since there is no %s; run `ralph init` to write one, name one with --policy, or use --prompt with --until or --max", workspace.DefaultPolicy)
+		return r, fmt.Errorf("no policy decides when the run ends, since there is no %s; run `ralph init` to write one, name one with --policy, or use --prompt with --said or --max", workspace.DefaultPolicy)
 	case q.Policy == "" && q.Prompt == "":
 		q.Policy = workspace.DefaultPolicy
 	case q.Policy != "":
@@ -128,7 +131,7 @@ func (p *Project) fresh(ctx context.Context, q RunRequest) (r *Run, err error) {
 	case len(q.Prompt) > maxRepeated:
 		return r, fmt.Errorf("without --policy the prompt must have at most %d KiB, since a policy repeats it; write it to a file and name that file in the prompt", maxRepeated>>10)
 	case q.Policy == "" && !bounded:
-		return r, errors.New("nothing decides when the run ends: add --until TEXT that the agent writes when it is done, a limit such as --max 10, or --policy NAME")
+		return r, errors.New("nothing decides when the run ends: add --said TEXT that the agent writes when it is done, a limit such as --max 10, or --policy NAME")
 	}
 	if err := r.load(ctx, q); err != nil {
 		return r, err
@@ -142,6 +145,9 @@ func (p *Project) fresh(ctx context.Context, q RunRequest) (r *Run, err error) {
 		}
 	}
 	labels := map[string]string{labelPolicy: q.Policy}
+	if q.Until != "" {
+		labels[labelUntil] = q.Until
+	}
 	for i, s := range q.Set {
 		labels[labelSet+strconv.Itoa(i)] = s
 	}
@@ -152,7 +158,7 @@ func (p *Project) fresh(ctx context.Context, q RunRequest) (r *Run, err error) {
 		labels[labelNamed] = "true"
 	}
 	r.opts = append(r.opts,
-		run.WithDir(r.Dir), run.WithHome(p.dir), run.WithArgs(r.agent...), run.WithPrompt(q.Prompt), run.WithUntil(q.Until), run.WithLabels(labels))
+		run.WithDir(r.Dir), run.WithHome(p.dir), run.WithArgs(r.agent...), run.WithPrompt(q.Prompt), run.WithSaid(q.Said), run.WithLabels(labels))
 	return r, nil
 }
 
@@ -169,7 +175,7 @@ func (p *Project) resumed(ctx context.Context, q *RunRequest) (*Run, error) {
 		}
 	}
 	r := &Run{Dir: info.Root, home: home, agent: info.Command, named: info.Labels[labelNamed] != "", opts: []run.Option{run.Resume(info.ID)}}
-	q.Policy, q.Client, q.Prompt = info.Labels[labelPolicy], info.Client, info.Prompt
+	q.Policy, q.Until, q.Client, q.Prompt = info.Labels[labelPolicy], info.Labels[labelUntil], info.Client, info.Prompt
 	for i := 0; ; i++ {
 		s, ok := info.Labels[labelSet+strconv.Itoa(i)]
 		if !ok {
@@ -222,8 +228,14 @@ func (p *Project) Printed(id string, most int64) (run.Printed, error) {
 	return run.Printed{}, cmp.Or(err, store.ErrNoRun)
 }
 
-// load loads the policy of a run, or builds one from its prompt. A worktree uses the policies of its project.
+// load loads the policy of a run, or builds one from its prompt or its command. A worktree uses the policies of its project.
 func (r *Run) load(ctx context.Context, q RunRequest) (err error) {
+	if q.Until != "" {
+		var diags rules.Diagnostics
+		u := Until{Command: q.Until, Max: MaxUntil} // the run has the limit
+		r.policy.Program, diags = rules.LoadBytes(ctx, "until", u.policy(false), r.home.Language())
+		return diags.Err()
+	}
 	if q.Policy == "" {
 		var diags rules.Diagnostics
 		r.policy.Program, diags = rules.LoadBytes(ctx, "prompt", promptPolicy, rules.Config{Set: map[string]string{"text": q.Prompt}})
@@ -296,7 +308,14 @@ func (r *Run) prepare(q RunRequest) error {
 	if r.named {
 		client = approvedAgent{client, r.approved}
 	}
-	p, name := r.home, cmp.Or(r.policy.Name, "prompt")
+	p, name := r.home, r.policy.Name
+	if name == "" {
+		name = "prompt"
+		if q.Until != "" {
+			name = "until"
+			r.opts = append(r.opts, run.WithFiles(p.own.Dir()))
+		}
+	}
 	if r.policy.Name == "" && q.Resume == "" { // the policy of a prompt leaves the time to the run
 		q.Limits.Elapsed = cmp.Or(q.Limits.Elapsed, run.DefaultElapsed)
 	}

@@ -15,11 +15,12 @@ import (
 // Stopped is a loop, a policy without a loop, or a run that a stop ended.
 type Stopped struct {
 	Policy   Policy
-	Name     string // of the loop, "" if the policy has none
-	File     string // its state, "" if there is none
-	Archived string // the new path of the state; "" if it stays and no session is continued until a start
-	Run      string // ID of a run, which ends after its current iteration
-	Already  bool   // it was already stopped
+	Name     string   // of the loop, "" if the policy has none
+	File     string   // its state, "" if there is none
+	Archived string   // the new path of the state; "" if it stays and no session is continued until a start
+	Run      string   // ID of a run, which ends after its current iteration
+	Already  bool     // it was already stopped
+	Entries  []string // settings of hosts from which the entries for this loop were taken away
 }
 
 // NoLoopError reports that a policy has no loop to start.
@@ -68,7 +69,11 @@ func (p *Project) Stop(ctx context.Context, names []string, session string) (sto
 		}
 		err = p.locked(ctx, func(ctx context.Context) error {
 			one, ok, err := p.stop(ctx, policy, session, "ralph stop")
-			if ok {
+			if err == nil && (ok || session == "") {
+				one.Policy = policy
+				one.Entries, err = p.takeAway(ctx, policy.Name)
+			}
+			if ok || len(one.Entries) > 0 {
 				stopped = append(stopped, one)
 			}
 			return err

@@ -8,16 +8,28 @@ import (
 )
 
 // unreachedLimit reports limits without effect, because rules that read the same count end the loop earlier: limits are
-// tested once a rule continues. A limit that is a param may have other values.
+// tested once a rule continues; or because of limits.repeats, which counts every continuation of a policy without
+// progress. A limit that is a param may have other values.
 func (a *analyzer) unreachedLimit() {
 	root, _ := yamltree.Parse(a.p.origin.files[0].Src)
 	limits := root.Get("limits")
 	if limits == nil {
 		return
 	}
+	repeats := 0 // as a limit of continuations
+	if n := limits.Get("repeats"); n != nil && !a.p.head.limits.Progress {
+		repeats, _ = n.Decode().(int)
+	}
 	for _, l := range limits.Fields {
-		name := "loop." + l.Key.Value
 		most, fixed := l.Value.Decode().(int) // otherwise it is a param
+		pos := func(at yamltree.Pos) Pos { return Pos{File: a.p.origin.files[0].Name, Line: at.Line, Col: at.Col} }
+		at := place{pos(l.Key.Start), pos(l.Value.End())}
+		if fixed && l.Key.Value == "continuations" && repeats > 0 && repeats < most {
+			a.report("unreached-limit", at, "remove repeats, or declare progress: what changes when the agent makes progress",
+				fmt.Sprintf("this limit is never reached: the policy declares no progress, so limits.repeats ends the loop after %d", repeats))
+			continue
+		}
+		name := "loop." + l.Key.Value
 		s := a.p.machine.table.find(name)
 		if !fixed || s == nil || s.count() == nil || a.t.byKey["name "+s.key] == nil {
 			continue
@@ -30,8 +42,7 @@ func (a *analyzer) unreachedLimit() {
 			}
 		}
 		if short && !far {
-			pos := func(at yamltree.Pos) Pos { return Pos{File: a.p.origin.files[0].Name, Line: at.Line, Col: at.Col} }
-			a.report("unreached-limit", place{pos(l.Key.Start), pos(l.Value.End())}, "lower it, remove it, or let a rule continue until then",
+			a.report("unreached-limit", at, "lower it, remove it, or let a rule continue until then",
 				fmt.Sprintf("this limit is never reached: no rule continues when %s is %d", name, most), where(reached))
 		}
 	}

@@ -39,7 +39,7 @@ func functions() []pureFunction {
 		return pureFunction{doc, meteredFunction(name, f, types...)}
 	}
 	return []pureFunction{
-		function("cut", "The first n characters of a string; the last of them is … if there are more.", func(m *meter, args []any) (any, error) {
+		function("cut", "The first n characters of a string, or the last -n; the one at the cut is … if there are more.", func(m *meter, args []any) (any, error) {
 			n, ok := args[1].(int)
 			if !ok {
 				return nil, errors.New("cut takes a string and a number of characters")
@@ -48,7 +48,10 @@ func functions() []pureFunction {
 			case nil:
 				return "", nil
 			case string:
-				m.read(min(len(s), 4*max(n, 0)))
+				m.read(min(len(s), 4*max(n, -n)))
+				if n < 0 {
+					return cutFront(s, -n), nil
+				}
 				return cut(s, n), nil
 			}
 			return nil, fmt.Errorf("cut takes a string; got %s", kindOf(args[0]))

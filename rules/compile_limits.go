@@ -12,6 +12,7 @@ import (
 // without a finding: a user set it.
 func (c *compiler) limits(doc *document, sc *scope) {
 	l, most := &c.program.head.limits, ceilings()
+	l.Progress = len(doc.progress) > 0
 	for _, d := range doc.limitParams {
 		sym := sc.symbols[d.node.Value]
 		if sym == nil || sym.kind != constSymbol {

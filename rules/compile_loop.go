@@ -25,6 +25,9 @@ type Loop struct {
 	Uses []string
 	// Argument is what the argument of ralph start sets: "prompt", "name", or "" if Uses has neither.
 	Argument string
+	// Word is what that argument is to people: prompt, or what the policy calls its loop, as feature for name: ${feature};
+	// otherwise name.
+	Word string
 }
 
 // Loop returns the policy's loop, or nil if it has none. The result must not be modified.
@@ -100,7 +103,24 @@ func (c *compiler) loop(doc *document, sc *scope) {
 			l.info.Argument = name
 		}
 	}
+	l.info.Word = l.info.Argument
+	if word := wholeName(d.name); l.info.Argument == "name" && sc.symbols[word] != nil {
+		l.info.Word = word
+	}
 	c.program.head.loop = l
+}
+
+// wholeName returns the name that is the one placeholder of a text, or "".
+func wholeName(n *yamltree.Node) string {
+	if n == nil {
+		return ""
+	}
+	inner, opened := strings.CutPrefix(strings.TrimSpace(n.Value), "${")
+	inner, closed := strings.CutSuffix(inner, "}")
+	if inner = strings.TrimSpace(inner); !opened || !closed || !isIdentifier(inner) {
+		return ""
+	}
+	return inner
 }
 
 // rootTerm returns the path that a whole expression is, or nil.

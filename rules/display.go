@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/ralph-sdk/ralph/internal/jsontext"
 )
@@ -187,6 +188,20 @@ func cut(s string, n int) string {
 			return s[:last] + "…"
 		}
 		count++
+	}
+	return s
+}
+
+// cutFront returns the last n characters of a string, the first of them … if there are more.
+func cutFront(s string, n int) string {
+	first := len(s) // byte offset of the last n-1 characters
+	for at := len(s); at > 0; n-- {
+		if n <= 0 {
+			return "…" + s[first:]
+		}
+		first = at
+		_, size := utf8.DecodeLastRuneInString(s[:at])
+		at -= size
 	}
 	return s
 }

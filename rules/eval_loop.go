@@ -50,13 +50,13 @@ func (ev *evaluation) head() bool {
 	g := ev.got(state)
 	if g.Status == Missing && !g.defaulted {
 		if !ev.gone(g) {
-			why, start := g.sentence(), "ralph start "+ev.called()
+			why, start := g.sentence(), ev.startLine(false)
 			file := ev.lacks(g)
 			if file != nil {
 				why = sentencef("%s is missing", masked(file.Path, file.masked))
 			}
 			if is := l.info.Argument; is == "prompt" || is == "name" && file != g { // what names the loop is missing
-				start += " " + strings.ToUpper(is)
+				start = ev.startLine(true)
 			}
 			if why = sentencef("no loop: %s", why); len(l.start) > 0 {
 				why = sentencef("%s; run `%s` to start one", why, start)
@@ -108,6 +108,15 @@ func (ev *evaluation) head() bool {
 		return ev.aside(Foreign, fmt.Sprintf("the loop %s belongs to session %s%s", name, v.Loop.Owner, how))
 	}
 	return true
+}
+
+// startLine returns the command that starts a loop, with the place of its argument.
+func (ev *evaluation) startLine(argument bool) string {
+	line := "ralph start " + ev.called()
+	if argument {
+		line += " " + strings.ToUpper(ev.program.head.loop.info.Word)
+	}
+	return line
 }
 
 // called returns the policy's name for commands.

@@ -63,12 +63,18 @@ func (ev *evaluation) begin(given map[string]any) ([]StartFile, error) {
 		return nil, fmt.Errorf("the policy does not define how its loop starts: it has no loop.start")
 	}
 	var files []StartFile
+	unnamed := false // a file that the argument names is missing
 	for _, s := range l.start {
 		value, ok, err := ev.fill(s.value, func(t *text) (any, bool, error) { return ev.startText(t, given) })
+		if err != nil && unnamed {
+			return nil, fmt.Errorf("%s has no current %s; run `%s`", ev.called(), l.info.Word, ev.startLine(true))
+		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", s.fact.Name, err)
 		}
 		if !ok {
+			ev.need(s.fact.plan.sym)
+			unnamed = unnamed || slices.Contains(ev.startNames(s.value, ""), l.info.Argument) && ev.got(s.fact).noFile()
 			continue
 		}
 		args, _, problem, _ := ev.arguments(s.fact)

@@ -54,6 +54,7 @@ rules:
 		{name: "white space at the end is trimmed", text: `"a ${s.blank} \n\n\t "`, want: "a"},
 		{name: "lines of a value are lines", text: "|\n      ${s.lines}\n      three", want: "one\ntwo\nthree"},
 		{name: "cut counts characters", text: "${cut(s.long, 3)} ${cut(s.text, 99)} ${cut(s.text, 0)}|${cut(s.nil, 3)}", want: "éé… some text |"},
+		{name: "cut counts characters from the end", text: "${cut(s.long, -3)} ${cut(s.text, -9)} ${cut(s.text, -8)} ${cut(s.text, -1)}|${cut(s.nil, -3)}", want: "…éé some text …me text …|"},
 		{name: "bullets", text: "${bullets(s.list, 2)}", want: "- a\n- b\n- … and 1 more"},
 		{name: "bullets over lines", text: "${bullets([s.lines, 1])}${bullets(s.nil)}${bullets(s.list, -1)}", want: "- one\n  two\n- 1- … and 3 more"},
 		{name: "nothing at all", text: "${s.empty}", want: "Continue (rule tell)"},

@@ -55,6 +55,7 @@ type Limits struct {
 	Cost          float64       `json:"cost,omitempty"`       // of a run, in US dollars; 0 is no limit
 	HasRepeats    bool          `json:"has_repeats,omitempty"`
 	Written       bool          `json:"-"` // the policy sets limits
+	Progress      bool          `json:"-"` // the policy declares progress; otherwise Repeats is a limit of continuations
 }
 
 // defaultLimits returns the limits of a policy that sets none.

@@ -33,8 +33,8 @@ func (r *Runner) firstPrompt(ctx context.Context) error {
 
 // decide evaluates the policy after an iteration.
 func (r *Runner) decide(ctx context.Context) error {
-	if until := r.plan.Until; until != "" && r.progress.Outcome == OK && host.Said.In([]string{r.progress.Text}, until, r.shown()...) {
-		return endf(Success, "the agent wrote %s", until)
+	if said := r.plan.Said; said != "" && r.progress.Outcome == OK && host.Said.In([]string{r.progress.Text}, said, r.shown()...) {
+		return endf(Success, "the agent wrote %s", said)
 	}
 	ev := r.event()
 	ev.LastAssistantMessage, ev.TranscriptPath = r.progress.Text, r.progress.Transcript
@@ -43,15 +43,15 @@ func (r *Runner) decide(ctx context.Context) error {
 
 // waiting returns a prompt with the line that the run waits for, and why it did not count in the last iteration.
 func (r *Runner) waiting(prompt string) string {
-	until := r.plan.Until
-	if until == "" {
+	said := r.plan.Said
+	if said == "" {
 		return prompt
 	}
-	return prompt + "\n\n" + cmp.Or(host.Said.Missed([]string{r.progress.Text}, until, r.shown()...), host.Said.Show(until))
+	return prompt + "\n\n" + cmp.Or(host.Said.Missed([]string{r.progress.Text}, said, r.shown()...), host.Said.Show(said))
 }
 
 // shown returns the digests for the line that the run waits for, of the prompt of the last iteration.
-func (r *Runner) shown() []string { return host.Said.Shown(r.progress.Prompt, r.plan.Until) }
+func (r *Runner) shown() []string { return host.Said.Shown(r.progress.Prompt, r.plan.Said) }
 
 // event returns the end of an iteration as the policy sees it. The run is the session, and its iterations are one turn;
 // resuming a run that ended begins another turn.

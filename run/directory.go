@@ -3,6 +3,7 @@ package run
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
@@ -33,7 +34,7 @@ const logFile = "run.jsonl"
 
 // openDirectory opens the directory of the run, and appends an event that was not written because of a kill.
 func (r *Runner) openDirectory() error {
-	d, err := openDirectory(r.plan.Home, r.plan.ID)
+	d, err := openDirectory(cmp.Or(r.plan.Files, r.plan.Home), r.plan.ID)
 	if ev := r.progress.Event; err == nil && ev != nil {
 		var last int
 		if last, err = d.last(); err == nil && last < ev.Seq {
@@ -50,8 +51,8 @@ func (r *Runner) openDirectory() error {
 	return nil
 }
 
-func openDirectory(project, id string) (*directory, error) {
-	root, err := os.OpenRoot(project)
+func openDirectory(at, id string) (*directory, error) {
+	root, err := os.OpenRoot(at)
 	if err != nil {
 		return nil, err
 	}

@@ -70,7 +70,7 @@ type End string
 
 // The ends. A run can be resumed after any end except Success.
 const (
-	Success     End = "success"     // a rule with success: true, or the text of WithUntil
+	Success     End = "success"     // a rule with success: true, or the text of WithSaid
 	Stopped     End = "stopped"     // another rule, or none, lets the agent stop
 	AtLimit     End = "limit"       // a limit of the run or of the policy
 	NoProgress  End = "no_progress" // the policy's limit of repeats

@@ -2,6 +2,7 @@ package run
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"io"
 	"path"
@@ -18,6 +19,7 @@ type Info struct {
 	ID      string            `json:"id"`
 	Root    string            `json:"root"` // where the agent works
 	Home    string            `json:"home"` // the project in which it is listed
+	Files   string            `json:"-"`    // where its Dir is
 	Policy  string            `json:"policy"`
 	Client  string            `json:"client"`
 	Args    []string          `json:"args"` // as in [Event]
@@ -49,7 +51,7 @@ func Find(state, id string) (Info, error) {
 	live, _ := disk.LiveRun(p.Root, p.Policy)
 	args, _ := escape.Secrets(p.Args)
 	info := Info{
-		ID: p.ID, Root: p.Root, Home: p.Home, Policy: p.Policy, Client: p.Client, Args: args, Command: p.Args, Prompt: p.Prompt, Started: p.Started, Latest: p.Started,
+		ID: p.ID, Root: p.Root, Home: p.Home, Files: cmp.Or(p.Files, p.Home), Policy: p.Policy, Client: p.Client, Args: args, Command: p.Args, Prompt: p.Prompt, Started: p.Started, Latest: p.Started,
 		Running: g.End == "" && live == p.ID, Ended: g.End, Limits: p.Limits, Labels: p.Labels,
 		Totals: Totals{Iterations: g.Iterations, Tokens: g.Tokens, Cost: g.Cost, Elapsed: g.Elapsed, Outcomes: g.Outcomes},
 	}
@@ -99,7 +101,7 @@ func (i Info) Events(most int64) (all []Event, err error) {
 // end returns at most so many bytes of the end of a file of the run, and how many come before them. An agent can write
 // these files: links do not lead out of the project.
 func (i Info) end(name string, most int64) (text []byte, cut int64, err error) {
-	f, err := state.Files(i.Home).Open(path.Join(Dir, i.ID, name))
+	f, err := state.Files(i.Files).Open(path.Join(Dir, i.ID, name))
 	if err != nil {
 		return nil, 0, err
 	}

@@ -92,7 +92,7 @@ func TestNothingIsLeft(t *testing.T) {
 		ended        run.End
 	}{
 		{name: "success", script: "echo ALL_DONE", ended: run.Success},
-		{name: "until", script: "echo ENOUGH", opts: []run.Option{run.WithUntil("ENOUGH")}, ended: run.Success},
+		{name: "said", script: "echo ENOUGH", opts: []run.Option{run.WithSaid("ENOUGH")}, ended: run.Success},
 		{name: "stopped", script: `echo '{"step": 6}' >state.json`, ended: run.Stopped},
 		{name: "limit", script: "true", opts: []run.Option{run.WithLimits(run.Limits{Iterations: 1})}, ended: run.AtLimit},
 		{name: "no progress", script: "true", ended: run.NoProgress},

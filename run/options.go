@@ -57,15 +57,20 @@ func WithHome(dir string) Option {
 	return set(func(r *Runner) { r.plan.Home = dir })
 }
 
+// WithFiles sets where [Dir] of the run is, if not in the project that lists it. It must exist.
+func WithFiles(dir string) Option {
+	return set(func(r *Runner) { r.plan.Files = dir })
+}
+
 // WithPrompt sets the prompt of the first iteration. By default it is the policy's continue text.
 func WithPrompt(text string) Option {
 	return set(func(r *Runner) { r.plan.Prompt = text })
 }
 
-// WithUntil ends the run with success once the agent's last message has text alone on a line, as [host.Said] describes.
+// WithSaid ends the run with success once the agent's last message has text alone on a line, as [host.Said] describes.
 // Each prompt asks for that line, and says why it did not count in the last iteration.
-func WithUntil(text string) Option {
-	return set(func(r *Runner) { r.plan.Until = text })
+func WithSaid(text string) Option {
+	return set(func(r *Runner) { r.plan.Said = text })
 }
 
 // WithLimits sets the limits of the run.

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"io/fs"
 	"os"
 	"time"
@@ -15,7 +16,8 @@ const (
 // prune removes old runs of the project. It is best effort: the next run tries again.
 func (r *Runner) prune() {
 	all, _ := List(r.kept.disk.Dir(), r.plan.Home)
-	project, err := os.OpenRoot(r.plan.Home)
+	files := cmp.Or(r.plan.Files, r.plan.Home)
+	project, err := os.OpenRoot(files)
 	if err != nil {
 		return
 	}
@@ -27,7 +29,7 @@ func (r *Runner) prune() {
 	defer runs.Close()
 	left := int64(maxKept)
 	for _, info := range all {
-		if info.ID == r.plan.ID || info.Running {
+		if info.ID == r.plan.ID || info.Running || info.Files != files {
 			continue
 		}
 		left -= size(runs, info.ID)

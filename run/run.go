@@ -73,12 +73,13 @@ type outlet struct {
 type plan struct {
 	ID        string        `json:"id"`
 	Root      string        `json:"root"`
-	Home      string        `json:"home"` // the project that lists the run
+	Home      string        `json:"home"`            // the project that lists the run
+	Files     string        `json:"files,omitempty"` // where Dir is, if not in Home
 	Policy    string        `json:"policy"`
 	Client    string        `json:"client"`
 	Args      []string      `json:"args"`
 	Prompt    string        `json:"prompt,omitempty"`
-	Until     string        `json:"until,omitempty"`
+	Said      string        `json:"said,omitempty"`
 	Limits    Limits        `json:"limits"`
 	Iteration time.Duration `json:"iteration_ns"`
 	Continue  bool          `json:"continue,omitempty"`

@@ -143,12 +143,12 @@ func TestEnds(t *testing.T) {
 		why                  string
 	}{
 		{"a limit of iterations", again, "true", []run.Option{run.WithLimits(run.Limits{Iterations: 2})}, run.AtLimit, 2, "2 of 2 iterations"},
-		{"a text", again, "echo 'ALL DONE'", []run.Option{run.WithUntil("ALL DONE")}, run.Success, 1, "the agent wrote ALL DONE"},
-		{"a text in code", again, "echo '`ALL DONE`'", []run.Option{run.WithUntil("ALL DONE"), run.WithLimits(run.Limits{Iterations: 2})}, run.AtLimit, 2, ""},
-		{"a promise", again, "echo '<promise>DONE</promise>'", []run.Option{run.WithUntil("<promise>DONE</promise>")}, run.Success, 1, ""},
-		{"a text in a sentence", again, "echo 'I am ALL DONE.'", []run.Option{run.WithUntil("ALL DONE"), run.WithLimits(run.Limits{Iterations: 1})}, run.AtLimit, 1, ""},
-		{"the prompt repeated", again, `echo "$1"`, []run.Option{run.WithUntil("ALL DONE"), run.WithLimits(run.Limits{Iterations: 3})}, run.AtLimit, 3, ""},
-		{"no promise", again, "echo DONE", []run.Option{run.WithUntil("<promise>DONE</promise>"), run.WithLimits(run.Limits{Iterations: 1})}, run.AtLimit, 1, ""},
+		{"a text", again, "echo 'ALL DONE'", []run.Option{run.WithSaid("ALL DONE")}, run.Success, 1, "the agent wrote ALL DONE"},
+		{"a text in code", again, "echo '`ALL DONE`'", []run.Option{run.WithSaid("ALL DONE"), run.WithLimits(run.Limits{Iterations: 2})}, run.AtLimit, 2, ""},
+		{"a promise", again, "echo '<promise>DONE</promise>'", []run.Option{run.WithSaid("<promise>DONE</promise>")}, run.Success, 1, ""},
+		{"a text in a sentence", again, "echo 'I am ALL DONE.'", []run.Option{run.WithSaid("ALL DONE"), run.WithLimits(run.Limits{Iterations: 1})}, run.AtLimit, 1, ""},
+		{"the prompt repeated", again, `echo "$1"`, []run.Option{run.WithSaid("ALL DONE"), run.WithLimits(run.Limits{Iterations: 3})}, run.AtLimit, 3, ""},
+		{"no promise", again, "echo DONE", []run.Option{run.WithSaid("<promise>DONE</promise>"), run.WithLimits(run.Limits{Iterations: 1})}, run.AtLimit, 1, ""},
 		{"the policy's limit of iterations", "ralph: 1\nlimits: {iterations: 2}\nrules: [{name: again, continue: go on}]\n", "true", nil, run.AtLimit, 2, "the limit of 2 iterations"},
 		{"more iterations than there are by default", again, "true", []run.Option{run.WithLimits(run.Limits{Iterations: 120})}, run.AtLimit, 120, "120 of 120 iterations"},
 		{"no rule", "ralph: 1\nrules: [{name: a, when: run.iteration == 0, continue: go}]\n", "true", nil, run.Stopped, 1, "no rule"},
@@ -175,10 +175,10 @@ func TestEnds(t *testing.T) {
 }
 
 // Each prompt of a run that waits for a text shows the line to write, and why one did not count.
-func TestUntilIsShown(t *testing.T) {
+func TestSaidIsShown(t *testing.T) {
 	dir, _ := project(t)
 	policy := load(t, "ralph: 1\nlimits: {continuations: 9}\nrules: [{name: again, continue: go on}]\n")
-	r, err := run.New(policy, run.Generic(), run.WithDir(dir), run.WithPrompt("begin"), run.WithUntil("DONE"), run.Hasty(),
+	r, err := run.New(policy, run.Generic(), run.WithDir(dir), run.WithPrompt("begin"), run.WithSaid("DONE"), run.Hasty(),
 		sh(`echo "$1" >>prompts; if test -e second; then echo DONE; else touch second; echo 'I am DONE.'; fi`))
 	if err != nil {
 		t.Fatal(err)

@@ -136,7 +136,7 @@ func (a *app) tree(eval *cobra.Command) *cobra.Command {
 		root.AddCommand(commands...)
 	}
 	group("Loops:", eval, a.startCommand(), a.stopCommand(), a.pauseCommand(), a.resumeCommand(), a.resetCommand(), a.hintCommand(),
-		a.runCommand(), a.statusCommand(), a.logCommand(), a.explainCommand(), a.viewCommand())
+		a.runCommand(), a.untilCommand(), a.statusCommand(), a.logCommand(), a.explainCommand(), a.viewCommand())
 	group("Policies:", a.policiesCommand(), a.checkCommand(), a.testCommand(), a.diffCommand(), a.graphCommand())
 	group("Setting up:", a.initCommand(), a.installCommand(), a.uninstallCommand(), a.doctorCommand(), a.trustCommand())
 	help := a.helpCommand()

@@ -46,7 +46,11 @@ func (a *app) check(ctx context.Context, names []string, o checkOptions) error {
 		return err
 	}
 	defer p.Close()
+	failing := func(d rules.Diagnostic) bool {
+		return d.Severity == rules.Error || o.failOn == "info" || o.failOn == "warning" && d.Severity == rules.Warning
+	}
 	all := rules.Diagnostics{} // not nil, for JSON
+	var pass []project.Policy
 	if names, err = p.Expand(workspace.OrDefault(names)); err != nil {
 		return err
 	}
@@ -63,9 +67,12 @@ func (a *app) check(ctx context.Context, names []string, o checkOptions) error {
 			continue
 		}
 		all = append(all, diags...)
-	}
-	failing := func(d rules.Diagnostic) bool {
-		return d.Severity == rules.Error || o.failOn == "info" || o.failOn == "warning" && d.Severity == rules.Warning
+		if o.format != "text" || slices.ContainsFunc(diags, failing) {
+			continue
+		}
+		if policy, err = p.Load(ctx, policy, project.Load{Set: o.set}); err == nil {
+			pass = append(pass, policy)
+		}
 	}
 	if slices.ContainsFunc(all, failing) && a.status == exitOK {
 		a.status = exitFindings
@@ -82,7 +89,17 @@ func (a *app) check(ctx context.Context, names []string, o checkOptions) error {
 		text = colored(all)
 	}
 	_, err = io.WriteString(a.stdout, text)
+	for _, policy := range pass {
+		showBounds(a.stderr, policy) // stdout has findings only
+	}
 	return err
+}
+
+// showBounds prints what ends a loop of a policy at the latest.
+func showBounds(w io.Writer, policy project.Policy) {
+	if text := policy.Bounded(); text != "" {
+		fmt.Fprintln(w, text)
+	}
 }
 
 // findings returns all findings of a policy, with the deadline of the hook that uses it.

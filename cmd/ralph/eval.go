@@ -32,6 +32,7 @@ type evalFlags struct {
 	private  bool
 	deadline time.Duration
 	scope    string
+	once     bool
 }
 
 func (a *app) evalCommand() *cobra.Command {
@@ -56,6 +57,7 @@ func (a *app) evalCommand() *cobra.Command {
 	fl.BoolVar(&f.dryRun, "dry-run", false, "decide and answer, but change nothing and log nothing")
 	fl.BoolVar(&f.private, "log-private", false, "also keep prompts, transcript texts and environment values in the log")
 	fl.StringVar(&f.scope, "scope", setup.ScopeProject, "`scope` of the settings that run this hook: project, or user, where loops, settings and policies of a project need your trust")
+	fl.BoolVar(&f.once, "once", false, "answer for one loop of the policy, with --project only there, and take this entry out of the settings when the loop ends")
 	durationVar(fl, &f.deadline, "deadline", defaultDeadline(), "let the agent stop after this time limit")
 	return cmd
 }
@@ -134,7 +136,7 @@ func (a *app) hookOf(f evalFlags) loop.Hook {
 	if f.private {
 		opts = append(opts, loop.WithPrivate())
 	}
-	find := project.Hook{Config: a.in(f.project), Policies: f.policies, Set: f.set, User: f.scope == setup.ScopeUser, Options: opts, Again: f.dryRun}
+	find := project.Hook{Config: a.in(f.project), Policies: f.policies, Set: f.set, User: f.scope == setup.ScopeUser, Once: f.once, Options: opts, Again: f.dryRun}
 	k := loop.Hook{Loops: find.Loops, Session: a.getenv("CLAUDE_SESSION_ID"), Preview: f.dryRun}
 	if f.host != "" {
 		k.Host, _ = host.Lookup(f.host)

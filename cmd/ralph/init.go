@@ -21,7 +21,7 @@ func (a *app) initCommand() *cobra.Command {
 		Long:  strings.Join(project.Shipped(), ", "),
 		Args:  atMostOne("template"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			name := project.PolicyTemplates()[0]
+			name := ""
 			if len(args) == 1 {
 				name = args[0]
 			}
@@ -59,17 +59,21 @@ func (a *app) init(ctx context.Context, template string, force bool) error {
 	return nil
 }
 
-// adviseNext prints what to do with a new policy.
+// adviseNext prints how long a loop of a new policy may be, and what to do with it.
 func (a *app) adviseNext(ctx context.Context, p *project.Project, template string) {
 	e, policyFlag, start := examined{name: workspace.DefaultPolicy}, "", "start claude"
-	if _, shipped := project.ShippedPolicy(template); shipped {
+	if template != "" {
 		e.name, policyFlag = template, " --policy "+template
-	} else if template == project.PolicyTemplates()[0] {
+	}
+	if template == "" || template == project.PolicyTemplates()[0] {
 		start = "write - [ ] items into TODO.md, then " + start
 	}
 	var err error
-	if e.Policy, err = p.Open(ctx, e.name, project.Load{}); err == nil && e.Startable() && policyFlag != "" {
-		start = strings.TrimSpace("ralph start "+template+" "+strings.ToUpper(e.Program.Loop().Argument)) + ", then start claude"
+	if e.Policy, err = p.Open(ctx, e.name, project.Load{}); err == nil {
+		showBounds(a.stdout, e.Policy)
+		if e.Startable() {
+			start = strings.TrimSpace("ralph start "+template+" "+strings.ToUpper(e.Program.Loop().Word)) + ", then start claude"
+		}
 	}
 	steps := []string{"ralph test: what the policy does, in examples"}
 	if err == nil && !a.inSession() && p.Untrusted(e.Policy) != nil {

@@ -292,7 +292,7 @@ func (a *app) adviseInstalled(ctx context.Context, p *project.Project, hostName 
 		if err != nil {
 			continue // doctor reports it
 		}
-		fmt.Fprintln(a.stdout, policy.Short()+strings.TrimPrefix(policy.Bounds(0), "it"))
+		showBounds(a.stdout, policy)
 		e := examined{Policy: policy, name: name, host: hostName, scope: f.scope, entry: f.policies, set: f.set}
 		if what, fix := e.reentryAdvice(); what != "" {
 			fmt.Fprintf(a.stdout, "%s %s. To run through all tasks: %s\n", name, what, fix)

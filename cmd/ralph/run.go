@@ -12,23 +12,25 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ralph-sdk/ralph/internal/amount"
+	"github.com/ralph-sdk/ralph/internal/vocab"
 	"github.com/ralph-sdk/ralph/internal/workspace"
 	"github.com/ralph-sdk/ralph/project"
 	"github.com/ralph-sdk/ralph/run"
 )
 
 type runFlags struct {
-	policy, prompt, until string
-	client                string
-	goOn                  bool
-	limits                limitFlags
-	iteration             time.Duration
-	resume                string
-	list                  bool
-	worktree, merge       bool
-	format                string
-	set                   []string
-	changed               func(flag string) bool // whether the user set it
+	policy, prompt, said string
+	until                string // command of ralph until
+	client               string
+	goOn                 bool
+	limits               limitFlags
+	iteration            time.Duration
+	resume               string
+	list                 bool
+	worktree, merge      bool
+	format               string
+	set                  []string
+	changed              func(flag string) bool // whether the user set it
 }
 
 type limitFlags struct {
@@ -46,7 +48,7 @@ const (
 func (a *app) runCommand() *cobra.Command {
 	var f runFlags
 	cmd := &cobra.Command{
-		Annotations: exits("a rule with success: true, or --until, ended the run",
+		Annotations: exits("a rule with success: true, or --said, ended the run",
 			exit{exitFindings, "another rule, or no rule, ended the run"},
 			exit{exitLimit, "a limit ended the run"},
 			exit{exitRateLimit, "the rate limit resets after the time of the run"},
@@ -87,7 +89,7 @@ func (a *app) runCommand() *cobra.Command {
 	fl := cmd.Flags()
 	fl.StringVarP(&f.policy, "policy", "p", "", "decide by this policy `file` or shipped policy (default "+workspace.DefaultPolicy+", unless --prompt is set)")
 	fl.StringVar(&f.prompt, "prompt", "", "use this prompt first: a `file`, the prompt itself, or - for stdin; without a policy, in every iteration")
-	fl.StringVar(&f.until, "until", "", "end with success once the agent's last message has this `text` alone on a line; prompts ask for it")
+	fl.StringVar(&f.said, vocab.Said, "", "end with success once the agent's last message has this `text` alone on a line; prompts ask for it")
 	fl.StringVar(&f.client, "client", "", "read the output of the client of this `name` (default: by the program): "+strings.Join(clientNames(), ", "))
 	fl.BoolVar(&f.goOn, "continue", false, "continue the client's session in each iteration, instead of a fresh context")
 	fl.IntVar(&f.limits.max, "max", 0, "end the run after this many iterations (default "+strconv.Itoa(run.DefaultIterations)+")")
@@ -110,12 +112,12 @@ func (f runFlags) exclusive(args []string) error {
 	if f.list && f.resume != "" {
 		return errors.New("--list and --resume exclude each other")
 	}
-	kept := []string{"policy", "prompt", "until", "worktree", "merge", "continue", "client", "set", "iteration"}
+	kept := []string{"policy", "prompt", vocab.Said, "worktree", "merge", "continue", "client", "set", "iteration"}
 	if f.resume != "" && (len(args) > 0 || slices.ContainsFunc(kept, f.changed)) {
 		return errors.New("a run is resumed as it was started: only limits can be set")
 	}
 	for _, text := range []struct{ flag, value string }{
-		{"prompt", f.prompt}, {"policy", f.policy}, {"until", f.until},
+		{"prompt", f.prompt}, {"policy", f.policy}, {vocab.Said, f.said},
 	} {
 		if f.changed(text.flag) && strings.TrimSpace(text.value) == "" {
 			return fmt.Errorf("--%s must not be blank", text.flag)

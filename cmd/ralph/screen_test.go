@@ -109,6 +109,10 @@ func TestNothingSpeaksToTheTerminal(t *testing.T) {
 			{[]string{"--prompt", "PROMPT.md", "--max", "1", "--format", "json", "--", "echo", title}, true},
 			{[]string{"--list"}, false}, {[]string{"--resume", title}, false}, {nil, false},
 		},
+		"until": {
+			{[]string{title, "--yes"}, true}, {[]string{`printf '\033]0;title\a'; false`, "--in", "claude-code", "--yes"}, true},
+			{[]string{`printf '\033]0;title\a'; false`, "--max", "1", "--", "printf", `\033]0;title\a%s`, title}, true},
+		},
 		"policies": {{nil, true}, {[]string{"--format", "json"}, true}}, "status": {{nil, true}, {[]string{"--format", "json"}, true}}, "log": {{nil, true}, {[]string{"--format", "json"}, true}},
 		"explain": {{nil, true}, {[]string{"--format", "json"}, true}},
 		"check":   {{nil, true}, {[]string{"broken"}, true}, {[]string{".ralph/raw.yaml"}, true}, {[]string{"--format", "github", "broken"}, false}, {[]string{title}, true}},

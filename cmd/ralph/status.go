@@ -66,8 +66,7 @@ func (a *app) writeStatus(ctx context.Context, p *project.Project, report *proje
 		fmt.Fprintln(a.stdout, "no loop in this project, and no hook that runs ralph")
 	}
 	for _, l := range report.Loops {
-		fmt.Fprintf(a.stdout, "%s: %s\n", paint.in(bold, escape.Line(project.Short(l.Policy))), paint.in(stateShade(l.State), stateText(l, now)))
-		a.writeLoop(l, now, false)
+		a.showLoop(l, now)
 	}
 	for _, u := range report.Unread {
 		fmt.Fprintf(a.stdout, "a hook that ralph cannot read: %s: %s\n", escape.Line(u.File), escape.Line(u.What))
@@ -118,6 +117,13 @@ func (a *app) field(name, value string) {
 	if value != "" {
 		fmt.Fprintf(a.stdout, "  %-9s %s\n", name, escape.Line(value))
 	}
+}
+
+// showLoop prints a loop with its state.
+func (a *app) showLoop(l project.Loop, now time.Time) {
+	paint := a.palette()
+	fmt.Fprintf(a.stdout, "%s: %s\n", paint.in(bold, escape.Line(project.Short(l.Policy))), paint.in(stateShade(l.State), stateText(l, now)))
+	a.writeLoop(l, now, false)
 }
 
 // writeLoop prints a loop. A loop that was just started has a known file and no decision.

@@ -68,6 +68,7 @@ func (a *app) stopOne(ctx context.Context, p *project.Project, names []string, s
 			fmt.Fprintf(a.stdout, "run %s of %s ends after its iteration\n", s.Run, short)
 		case s.Archived != "":
 			fmt.Fprintf(a.stdout, "stopped %s: %s; %s is now %s\n", short, escape.Line(s.Name), a.shown(p, s.File), a.shown(p, s.Archived))
+		case s.Name == "" && s.Policy.Program.Loop() != nil: // only its entry was left
 		case s.Already && s.Name == "":
 			fmt.Fprintf(a.stdout, "%s is already stopped; run `ralph start %[1]s` to continue it\n", short)
 		case s.Name == "":
@@ -76,6 +77,9 @@ func (a *app) stopOne(ctx context.Context, p *project.Project, names []string, s
 			fmt.Fprintf(a.stdout, "%s is already stopped: %s; run `ralph start %s` to continue it\n", short, escape.Line(s.Name), short)
 		default:
 			fmt.Fprintf(a.stdout, "stopped %s: %s; %s is kept; run `ralph start %s` to continue it\n", short, escape.Line(s.Name), a.shown(p, s.File), short)
+		}
+		for _, file := range s.Entries {
+			fmt.Fprintf(a.stdout, "took the entry of %s out of %s\n", short, escape.Line(file))
 		}
 	}
 	if err != nil || len(stopped) > 0 {

@@ -19,10 +19,11 @@ type Want struct {
 	Policies []string      // none means the default one
 	Set      []string      // values of params, as name=value
 	Deadline time.Duration // 0 means the default
+	Once     bool          // for one loop of the policy in the project: it is taken away when that ends
 }
 
-// words returns the command of the entry in the settings of a scope.
-func (w Want) words(scope string) []string {
+// words returns the command of the entry in the settings of a scope, for a project.
+func (w Want) words(scope, project string) []string {
 	words := []string{w.Program, "eval"}
 	if !slices.Equal(workspace.OrDefault(w.Policies), workspace.OrDefault(nil)) {
 		for _, p := range w.Policies {
@@ -35,6 +36,12 @@ func (w Want) words(scope string) []string {
 	if scope == ScopeUser {
 		words = append(words, "--scope", ScopeUser)
 	}
+	if w.Once {
+		words = append(words, "--once")
+	}
+	if w.Once && scope == ScopeUser { // one of the project's own settings is read there only
+		words = append(words, "--project", project)
+	}
 	if w.Deadline > 0 {
 		words = append(words, "--deadline", w.Deadline.String())
 	}
@@ -45,7 +52,7 @@ func (w Want) words(scope string) []string {
 // updated, and removed from events that they do not decide. It is an error if [File.Without] could not restore the
 // settings.
 func (s File) With(w Want) ([]byte, error) {
-	g, words := s.host, w.words(s.scope)
+	g, words := s.host, w.words(s.scope, s.host.env.Project)
 	entries, err := s.Entries()
 	if err != nil {
 		return nil, err

@@ -89,6 +89,17 @@ func (e Entry) Asks(policies []string) bool {
 	return ok && slices.Equal(asked, workspace.OrDefault(policies))
 }
 
+// Once reports whether an entry of ralph is for one loop of its policy, and is taken away when that ends.
+func (e Entry) Once() bool {
+	return slices.ContainsFunc(e.flags(), func(f flag) bool { return f.name == "--once" })
+}
+
+// Here reports whether an entry of ralph is for the project in which it is read: it names no other one.
+func (e Entry) Here() bool {
+	named := valuesOf(e.flags(), "--project")
+	return len(named) == 0 || workspace.SameFile(named[len(named)-1], e.env.Project)
+}
+
 // Set returns the values of params in an entry of ralph, as name=value.
 func (e Entry) Set() []string { return valuesOf(e.flags(), "--set") }
 
@@ -114,7 +125,7 @@ func flagsOf(words []string) (all []flag) {
 			f.name, f.value, stated = "--policy", strings.TrimPrefix(short, "="), short != ""
 		}
 		switch f.name {
-		case "--policy", "--set", "--scope", "--deadline", "--answer":
+		case "--policy", "--set", "--scope", "--deadline", "--answer", "--project":
 			if !stated && i+1 < len(words) {
 				i++
 				f.value = words[i]
@@ -142,7 +153,7 @@ func (e Entry) flags() []flag { return flagsOf(texts(e.words)) }
 // added returns the words that a user added to an entry of ralph, except flags with the given name.
 func (e Entry) added(without string) (words []shellwords.Word) {
 	for _, f := range e.flags()[min(2, len(e.words)):] { // after the program and eval
-		if !slices.Contains([]string{"--policy", "--set", "--scope", without}, f.name) {
+		if !slices.Contains([]string{"--policy", "--set", "--scope", "--once", without}, f.name) && (f.name != "--project" || !e.Once()) {
 			words = append(words, e.words[f.start:f.end]...)
 		}
 	}

@@ -6,6 +6,8 @@ package setup
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -106,6 +108,18 @@ func (g Host) Scopes() []string {
 		}
 	}
 	return names
+}
+
+// Present reports whether the user has the host: the directory of its own files exists, or its settings in the project.
+func (g Host) Present() bool {
+	dirs := []string{filepath.Join(g.env.Project, filepath.Dir(g.Files[ScopeProject]))}
+	if g.Settings.Dir.Name != "" {
+		dirs = append(dirs, g.env.dir(g.Host))
+	}
+	return slices.ContainsFunc(dirs, func(dir string) bool {
+		info, err := os.Stat(dir)
+		return err == nil && info.IsDir()
+	})
 }
 
 // Events returns the host's names of events, and the events that it lacks.

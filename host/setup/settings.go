@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ralph-sdk/ralph/internal/git"
 	"github.com/ralph-sdk/ralph/internal/jsonedit"
 	"github.com/ralph-sdk/ralph/internal/workspace"
 	"github.com/ralph-sdk/ralph/schema"
@@ -110,6 +111,27 @@ func (s File) place() string {
 		root = resolved
 	}
 	return filepath.Join(root, filepath.FromSlash(s.path))
+}
+
+// Tracked reports whether git tracks the file, so that a change of it is one that others get.
+func (s File) Tracked(ctx context.Context) bool {
+	root, err := filepath.EvalSymlinks(s.root)
+	if err != nil {
+		return false
+	}
+	r, err := git.Find(root)
+	if errors.Is(err, git.ErrNone) {
+		return false
+	}
+	if err == nil {
+		err = r.Open(ctx)
+	}
+	if err != nil {
+		return true // what git would say is not known
+	}
+	defer r.Close()
+	out, err := r.Run(ctx, "ls-files", "--", s.place())
+	return err != nil || strings.TrimSpace(out) != ""
 }
 
 // write writes new bytes if the file has not changed since it was read. Without bytes it removes the file.
