@@ -58,7 +58,7 @@ func above(t *testing.T) string {
 	return dir
 }
 
-// follow does what a page says: it writes its files, runs its commands, which must succeed, and starts the client as it does.
+// follow does what a page describes: it writes its files, runs its commands, which must succeed, and starts the client as it does.
 func (s *scene) follow(page string, model script) (started result) {
 	s.t.Helper()
 	lang, file, text := "", "", ""
@@ -103,7 +103,7 @@ type wish struct {
 	log             string   // why it is done
 }
 
-// Four wishes of a newcomer, on a machine that nobody has configured: a real client is continued until each has come true,
+// Four wishes of a newcomer, on a machine without configuration: a real client is continued until each has come true,
 // and no longer.
 func TestHourOfWishes(t *testing.T) {
 	const work, box = "Make it work.", "- [ ] write hello.txt\n"
