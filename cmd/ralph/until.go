@@ -182,7 +182,7 @@ func (a *app) untilHost(p *project.Project, command string, f untilFlags) (setup
 	if f.host != "" {
 		return env.Host(f.host)
 	}
-	present := slices.DeleteFunc(env.Hosts(), func(g setup.Host) bool { return !g.Present() })
+	present := env.Present()
 	switch len(present) {
 	case 0:
 		return setup.Host{}, fmt.Errorf("there is no agent here whose settings ralph can edit; name one with --in, or let ralph start one: ralph until %s -- claude -p",

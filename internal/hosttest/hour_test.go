@@ -16,7 +16,10 @@ func newcomer(t *testing.T) *scene {
 	if _, err := os.Stat(filepath.Join(clientsDir, "node_modules", claude.program)); err != nil {
 		t.Skip("Claude Code is not installed: ", err)
 	}
-	return newScene(t, claude)
+	s := newScene(t, claude)
+	s.program(filepath.Join(s.home, "bin", "claude"), "exec '"+filepath.Join(clientsDir, "node_modules", claude.program)+`' "$@"`)
+	s.env = append(s.env, "PATH="+filepath.Join(s.home, "bin")+":"+filepath.Dir(ralphProgram)+":"+os.Getenv("PATH"))
+	return s
 }
 
 // The first hour, as the pages for newcomers are written: each command works, and the agent ticks one box after the other.
@@ -120,13 +123,13 @@ func TestHourOfWishes(t *testing.T) {
 	for _, w := range []wish{
 		{
 			name:     "the tests pass",
-			commands: []string{"ralph until 'sh test.sh' --in claude-code --yes"},
+			commands: []string{"ralph until 'sh test.sh' --yes"},
 			mostly:   2, model: worked("parser", "x\n"),
 			prompt: work, wants: []string{work, "no parser yet"}, log: "`sh test.sh` passes",
 		},
 		{
 			name:     "a file exists",
-			commands: []string{"ralph until 'test -f report.md' --in claude-code --yes"},
+			commands: []string{"ralph until 'test -f report.md' --yes"},
 			mostly:   2, model: worked("report.md", "x\n"),
 			prompt: work, wants: []string{work, "`test -f report.md` fails"}, log: "`test -f report.md` passes",
 		},
