@@ -221,7 +221,7 @@ func (b *builder) verdict(n Node, e Edge) {
 func (b *builder) rule(i int, r *rules.Rule, o rules.Outline) {
 	n := Node{ID: fmt.Sprint("r", i), Kind: "rule", Name: r.Name, When: line(o.When), Pos: r.Pos, Parent: b.include(r)}
 	if u := r.Unless; u != nil {
-		n.Unless = fmt.Sprintf("at most %d× a %s", u.Times, u.Per)
+		n.Unless = fmt.Sprintf("at most %d× per %s", u.Times, u.Per)
 		if u.Within > 0 {
 			n.Unless += " in " + amount.Time(u.Within)
 		}

@@ -25,6 +25,7 @@ var claudeCode = Host{
 	dialect:  withContext,
 	record:   claudeRecord,
 	Settings: hookfile.Settings{
+		Program: "claude",
 		Dir:     hookfile.Path{Variable: "CLAUDE_CONFIG_DIR", Name: ".claude"},
 		Project: ".claude/settings.json", Local: ".claude/settings.local.json", User: "settings.json",
 		Managed:     claudeManaged,

@@ -20,6 +20,7 @@ var codex = Host{
 	dialect: withContext,
 	record:  codexRecord,
 	Settings: hookfile.Settings{
+		Program: "codex",
 		Dir:     hookfile.Path{Variable: "CODEX_HOME", Name: ".codex"},
 		Project: ".codex/hooks.json", User: "hooks.json",
 		Starts: []string{".codex/config.toml"},

@@ -32,6 +32,7 @@ var copilot = Host{
 		return portable(h, r, b)
 	},
 	Settings: hookfile.Settings{
+		Program: "copilot",
 		Dir:     hookfile.Path{Variable: "COPILOT_HOME", Name: ".copilot"},
 		Project: ".github/hooks/ralph.json", User: "hooks/ralph.json",
 		ReadsOf: ClaudeCode, Reads: []string{hookfile.Project, hookfile.Local},

@@ -45,6 +45,7 @@ var cursor = Host{
 		return r
 	},
 	Settings: hookfile.Settings{
+		Program: "cursor-agent",
 		Dir:     hookfile.Path{Name: ".cursor"},
 		Project: ".cursor/hooks.json", User: "hooks.json",
 		ReadsOf: ClaudeCode, Reads: []string{hookfile.Project, hookfile.Local, hookfile.User},

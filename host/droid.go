@@ -12,6 +12,7 @@ var droid = Host{
 	events:  []eventName{{StopFailure, ""}},
 	dialect: withContext,
 	Settings: hookfile.Settings{
+		Program: "droid",
 		Dir:     hookfile.Path{Name: ".factory"},
 		Project: ".factory/settings.json", Local: ".factory/settings.local.json", User: "settings.json",
 	},

@@ -23,7 +23,7 @@ type Event struct {
 	Run            string // the run of ralph run that sent the event; "" for a hook
 	Iteration      int    // of the run that has ended, from 1; 0 before the first
 	SessionID      string
-	TurnID         string // the host's own ID of the turn: prompt_id of Claude Code and Qwen, turn_id of Codex
+	TurnID         string // the host's own ID of the prompt and its continuations: prompt_id of Claude Code and Qwen, turn_id of Codex
 	Cwd            string // the agent's working directory, as the host wrote it; it follows the agent's cd. "." is the hook's own
 	PermissionMode string
 	Prompt         string // the user's prompt; hosts send it with few events
@@ -43,18 +43,18 @@ type Event struct {
 	TranscriptPath      string // the session file of the main agent, also with SubagentStop
 	AgentTranscriptPath string // the session file of the subagent
 
-	StopHookActive bool // a hook has already continued this turn; on Cursor, LoopCount shows it
+	StopHookActive bool // a hook has continued the agent since the last prompt; on Cursor, LoopCount shows it
 	LoopCount      int  // the continuations that Cursor counts, -1 if the host sends no count
 
 	BackgroundTasks []map[string]any // each has at least the strings id, type, status and description
 	SessionCrons    []map[string]any // each has at least the strings id, schedule and prompt, and the bool recurring
 
-	// Turn identifies the turn within the session: it stays the same through all continuations of one prompt. It is
-	// TurnID if the host has one, and a digest of the prompt on Gemini, where two equal prompts in a row look like one
-	// turn. "" means that the turn is unknown; see NewTurn.
+	// Turn identifies the prompt within the session: it stays the same through all continuations of one prompt. It is
+	// TurnID if the host has one, and a digest of the prompt on Gemini, where two equal prompts in a row look like one.
+	// "" means that the prompt is unknown; see NewTurn.
 	Turn string
 
-	// NewTurn is true if the input itself shows that a turn begins: Cursor counts 0 continuations, or a host without
+	// NewTurn is true if the input itself shows that this is the first stop since a prompt: Cursor counts 0 continuations, or a host without
 	// Turn reports that no hook is active. A missing flag shows nothing.
 	NewTurn bool
 

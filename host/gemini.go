@@ -39,6 +39,7 @@ var gemini = Host{
 	dialect: withContext,
 	record:  geminiRecord,
 	Settings: hookfile.Settings{
+		Program: "gemini",
 		Dir:     hookfile.Path{Name: ".gemini"},
 		Project: ".gemini/settings.json", User: "settings.json",
 		Here:   true,

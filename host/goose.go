@@ -34,6 +34,7 @@ var goose = Host{
 		return r
 	},
 	Settings: hookfile.Settings{
+		Program: "goose",
 		Project: ".agents/plugins/ralph/hooks/hooks.json", User: ".agents/plugins/ralph/hooks/hooks.json",
 		Beside: []hookfile.File{{Name: "../plugin.json", Text: goosePlugin}},
 		Starts: []string{".agents/plugins/*/hooks/*.json"},

@@ -27,6 +27,7 @@ var openHands = Host{
 		return r
 	},
 	Settings: hookfile.Settings{
+		Program: "openhands",
 		Dir:     hookfile.Path{Name: ".openhands"},
 		Project: ".openhands/hooks.json", User: "hooks.json",
 		Starts: []string{".openhands/*.sh"},

@@ -21,6 +21,7 @@ var qwen = Host{
 	dialect: withContext,
 	record:  qwenRecord,
 	Settings: hookfile.Settings{
+		Program: "qwen",
 		Dir:     hookfile.Path{Variable: "QWEN_HOME", Name: ".qwen"},
 		Project: ".qwen/settings.json", User: "settings.json",
 		Here:  true,

@@ -41,7 +41,7 @@ rules:
 	// Output:
 	// continue 2 targets are left.
 	// continue 2 targets are left.
-	// stop the limit of 2 continuations in a streak is reached
+	// stop the limit of 2 continuations per prompt is reached
 }
 
 // The source of the example keeps what loops rely on.

@@ -137,7 +137,7 @@ rules:
 	l.Run(cancelled, host.Event{SessionID: "1"})
 	// Output:
 	// level=INFO msg=decision policy=nightly.yaml event=Stop action=continue rule=go-on streak=0 session=1 reason="Go on."
-	// level=INFO msg=decision policy=nightly.yaml event=Stop action=stop rule=limits.continuations streak=1 session=1 reason="the limit of 1 continuations in a streak is reached" bound=continuations
+	// level=INFO msg=decision policy=nightly.yaml event=Stop action=stop rule=limits.continuations streak=1 session=1 reason="the limit of 1 continuations per prompt is reached" bound=continuations
 	// level=ERROR msg=decision policy=nightly.yaml event=Stop action=stop rule="" streak=0 session=1 reason="the decision was interrupted: context canceled" error="the decision was interrupted: context canceled"
 }
 

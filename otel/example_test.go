@@ -62,7 +62,7 @@ func Example() {
 	// Output:
 	// level=INFO msg=decision policy=ci.yaml event=Stop action=continue rule=repair streak=0 session=s1 reason="(29 bytes)"
 	// span ralph.decision continue repair
-	// level=INFO msg=decision policy=ci.yaml event=Stop action=stop rule=limits.continuations streak=1 session=s1 reason="the limit of 1 continuations in a streak is reached" bound=continuations
+	// level=INFO msg=decision policy=ci.yaml event=Stop action=stop rule=limits.continuations streak=1 session=s1 reason="the limit of 1 continuations per prompt is reached" bound=continuations
 	// span ralph.decision stop limits.continuations
 	// metric ralph.decisions {decision}
 	// metric ralph.decision.duration s

@@ -33,7 +33,7 @@ const untilState = ".ralph/until.json"
 // Until is a command that ends a piece of work by passing.
 type Until struct {
 	Command string        // for a shell
-	Max     int           // continuations in a streak
+	Max     int           // continuations per prompt
 	Pin     bool          // an approval covers the files that the command names; otherwise they are the agent's to change
 	Took    time.Duration // how long the command took, as [Project.Try] measures it
 }
@@ -44,7 +44,7 @@ const (
 	leastTry = time.Minute
 )
 
-// MaxUntil is the most continuations that a policy may allow in a streak.
+// MaxUntil is the most continuations that a policy may allow per prompt.
 const MaxUntil = 10_000
 
 // timeout returns how long the command may take: three times as long as it took.

@@ -53,7 +53,7 @@ func TestEndsAreSeen(t *testing.T) {
 		{name: "a stop rule without a reason", facts: todo("silent"), want: "the loop ends here: the rule silent stops the agent"},
 		{name: "a stop rule with a notice", facts: todo("own"), want: "The policy's own words", fresh: "The policy's own words"},
 		{name: "no rule", facts: todo("none"), want: "the loop ends here: no rule of the policy continues"},
-		{name: "a limit", facts: todo(""), with: rules.Options{Memory: rules.Memory{Streak: 3}}, want: "the loop ends here: the limit of 3 continuations in a streak is reached"},
+		{name: "a limit", facts: todo(""), with: rules.Options{Memory: rules.Memory{Streak: 3}}, want: "the loop ends here: the limit of 3 continuations per prompt is reached"},
 		{name: "the file is removed", want: "the loop ends here: the loop's file is gone: todo.json"},
 		{name: "another session's", facts: settings(true, "s2"),
 			want: "the loop todo.json belongs to session s2; run `ralph start tasks --session s1` to move it to this session", fresh: "the loop todo.json belongs to session s2; run `ralph start tasks --session s1` to move it to this session"},

@@ -55,13 +55,13 @@ func (ev *evaluation) bound() {
 			v.Reason = fmt.Sprintf("the turn failed (%s), and so did the %d before it", ev.used.failed, m.Failures)
 		}
 	case m.Streak >= l.Continuations:
-		v.Bound, v.Reason = "continuations", fmt.Sprintf("the limit of %d continuations in a streak is reached", l.Continuations)
+		v.Bound, v.Reason = "continuations", fmt.Sprintf("the limit of %d continuations per prompt is reached", l.Continuations)
 	case m.Total >= l.Total:
-		v.Bound, v.Reason = "total", fmt.Sprintf("the limit of %d continuations in a session is reached", l.Total)
+		v.Bound, v.Reason = "total", fmt.Sprintf("the limit of %d continuations per session is reached", l.Total)
 	case v.Session.Streak >= ceilings().Continuations:
-		v.Bound, v.Reason = "continuations", fmt.Sprintf("the limit of %d continuations in a streak, of all policies of the session, is reached", ceilings().Continuations)
+		v.Bound, v.Reason = "continuations", fmt.Sprintf("the limit of %d continuations per prompt, of all policies of the session, is reached", ceilings().Continuations)
 	case v.Session.Total >= ceilings().Total:
-		v.Bound, v.Reason = "total", fmt.Sprintf("the limit of %d continuations in a session, of all policies, is reached", ceilings().Total)
+		v.Bound, v.Reason = "total", fmt.Sprintf("the limit of %d continuations per session, of all policies, is reached", ceilings().Total)
 	case l.HasRepeats && ev.used.repeats >= l.Repeats:
 		v.Bound, v.Reason = "repeats", fmt.Sprintf("no progress in %d continuations (limits.repeats)", ev.used.repeats)
 	case m.Streak > 0 && elapsed >= l.Elapsed:

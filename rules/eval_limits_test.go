@@ -112,11 +112,11 @@ func TestLimitsOfSessions(t *testing.T) {
 	}{
 		{"elsewhere", "one.yaml", session, "continue on: 3"},
 		{"under another name", "two.yaml", session, "continue on: 3"},
-		{"as often as it may", "one.yaml", rules.Memory{Of: map[string]int{"one.yaml": 5}}, "stop limits.total: the limit of 5 continuations in a session is reached"},
+		{"as often as it may", "one.yaml", rules.Memory{Of: map[string]int{"one.yaml": 5}}, "stop limits.total: the limit of 5 continuations per session is reached"},
 		{"another policy", "two.yaml", rules.Memory{Of: map[string]int{"one.yaml": 5}}, "continue on: 0"},
-		{"all policies in a streak", "one.yaml", rules.Memory{Turn: "t", Streak: 10_000}, "stop limits.continuations: the limit of 10000 continuations in a streak, of all policies of the session, is reached"},
+		{"all policies in a streak", "one.yaml", rules.Memory{Turn: "t", Streak: 10_000}, "stop limits.continuations: the limit of 10000 continuations per prompt, of all policies of the session, is reached"},
 		{"in the next turn", "one.yaml", rules.Memory{Turn: "s", Streak: 10_000}, "continue on: 0"},
-		{"all policies in a session", "one.yaml", rules.Memory{Turn: "s", Total: 100_000}, "stop limits.total: the limit of 100000 continuations in a session, of all policies, is reached"},
+		{"all policies in a session", "one.yaml", rules.Memory{Turn: "s", Total: 100_000}, "stop limits.total: the limit of 100000 continuations per session, of all policies, is reached"},
 	} {
 		o := rules.Options{Turn: "t", Session: c.session}
 		v := eval(c.policy, o)

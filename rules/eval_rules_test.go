@@ -116,8 +116,8 @@ rules:
 	}{
 		{"a first stop", rules.Memory{}, "continue go: Go on", ""},
 		{"the last of three", rules.Memory{Streak: 2, Same: 1, Total: 9}, "continue go: Go on", ""},
-		{"three are enough", rules.Memory{Streak: 3}, "stop limits.continuations", "the limit of 3 continuations in a streak is reached"},
-		{"ten are enough", rules.Memory{Total: 10}, "stop limits.total", "the limit of 10 continuations in a session is reached"},
+		{"three are enough", rules.Memory{Streak: 3}, "stop limits.continuations", "the limit of 3 continuations per prompt is reached"},
+		{"ten are enough", rules.Memory{Total: 10}, "stop limits.total", "the limit of 10 continuations per session is reached"},
 		{"one without progress", rules.Memory{Streak: 1, Same: 1, Progress: "[1]"}, "continue go: Go on", ""},
 		{"two without progress", rules.Memory{Streak: 2, Same: 2, Progress: "[1]"}, "stop limits.repeats", "no progress in 2 continuations (limits.repeats)"},
 		{"two of the same, whatever it is", rules.Memory{Streak: 2, Same: 2, Progress: "="}, "stop limits.repeats", "no progress in 2 continuations (limits.repeats)"},

@@ -46,5 +46,5 @@ func ExampleLoadBytes() {
 	// Output:
 	// continue 2 targets are left.
 	// continue 2 targets are left.
-	// stop the limit of 2 continuations in a streak is reached
+	// stop the limit of 2 continuations per prompt is reached
 }

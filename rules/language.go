@@ -42,15 +42,15 @@ type Unless struct {
 }
 
 // Limits end a loop, whatever its rules decide. A policy can replace the defaults, up to maximums: 10,000 continuations
-// in a streak, 100,000 in a session, 30 days, 10,000 iterations. Those of continuations count for all policies of a
+// per prompt, 100,000 per session, 30 days, 10,000 iterations. Those of continuations count for all policies of a
 // session, in all directories.
 type Limits struct {
-	Continuations int           `json:"continuations"`        // in a streak
+	Continuations int           `json:"continuations"`        // per prompt, that is, in a streak
 	Repeats       int           `json:"repeats,omitempty"`    // in a streak without progress; valid if HasRepeats
 	Elapsed       time.Duration `json:"elapsed_ns"`           // since the first continuation of the streak
 	Total         int           `json:"total"`                // in a session, of policies with this name or this content
 	Tokens        int           `json:"tokens,omitempty"`     // of the session or the run; 0 is no limit
-	Failures      int           `json:"failures,omitempty"`   // continuations in a row after a turn that failed
+	Failures      int           `json:"failures,omitempty"`   // consecutive continuations after a turn that failed
 	Iterations    int           `json:"iterations,omitempty"` // of a run; 0 leaves it to the runner's own limit
 	Cost          float64       `json:"cost,omitempty"`       // of a run, in US dollars; 0 is no limit
 	HasRepeats    bool          `json:"has_repeats,omitempty"`

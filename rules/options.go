@@ -13,10 +13,11 @@ type Options struct {
 	Watch bool
 	// Time is the value of now. With the zero Time no time elapses.
 	Time time.Time
-	// Turn is the host's name for the turn. A value other than the remembered one begins a streak; "" is the same turn.
+	// Turn is the host's name for a prompt and its continuations. A value other than the remembered one begins a streak;
+	// "" is the same prompt.
 	Turn string
-	// NewTurn says that the event is the first of a turn, for hosts that do not name turns. It counts only if Turn is
-	// "".
+	// NewTurn says that the event is the first since a prompt, for hosts that do not name prompts. It counts only if Turn
+	// is "".
 	NewTurn bool
 
 	// Run says that the event comes from ralph run, which itself owns the loop: the owner in the policy does not count.

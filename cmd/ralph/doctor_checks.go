@@ -53,7 +53,7 @@ func doctorChecks() []doctorCheck {
 		{"shadow", "a file of the project that replaces a shipped policy",
 			"A policy in `.ralph` has precedence over the shipped policy of the same name, also in a repository that you cloned.",
 			"Keep the file if you want it; remove it to use the shipped policy."},
-		{"reentry", "a policy that continues once for each prompt",
+		{"reentry", "a policy that continues once per prompt",
 			"With the param `reentry: once`, the default of speckit and specum, one prompt runs one task.",
 			"To run through all tasks, set `reentry` to `progress`."},
 		{"block-cap", "a limit of the host that ends loops before the policy does",

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/ralph-sdk/ralph/internal/amount"
 	"github.com/ralph-sdk/ralph/internal/escape"
 	"github.com/ralph-sdk/ralph/internal/nearest"
 	"github.com/ralph-sdk/ralph/internal/workspace"
@@ -35,8 +36,15 @@ func setFlag(fl *pflag.FlagSet, values *[]string) *pflag.Flag {
 // A duration is the value of a flag: a Go duration with an optional number of days in front.
 type duration time.Duration
 
-func (d *duration) String() string { return time.Duration(*d).String() }
-func (d *duration) Type() string   { return "duration" }
+// String returns "0" for zero, which help does not show as a default.
+func (d *duration) String() string {
+	if *d == 0 {
+		return "0"
+	}
+	return amount.Time(time.Duration(*d))
+}
+
+func (d *duration) Type() string { return "duration" }
 
 func (d *duration) Set(s string) error {
 	v, err := parseDuration(s)

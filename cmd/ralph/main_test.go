@@ -217,6 +217,10 @@ func TestCommandsAndFlags(t *testing.T) {
 			if f.Name != "help" { // which every command has
 				flags++
 			}
+			fs := pflag.NewFlagSet("", pflag.ContinueOnError)
+			if fs.AddFlag(f); strings.Count(fs.FlagUsages(), "default") > 1 {
+				t.Errorf("%s: help prints more than one default: %s", c.Name(), fs.FlagUsages())
+			}
 		})
 		c.PersistentFlags().VisitAll(func(*pflag.Flag) { flags++ })
 		for _, sub := range c.Commands() {

@@ -130,7 +130,7 @@ func (f runFlags) exclusive(args []string) error {
 func (f limitFlags) read(changed func(flag string) bool) (l run.Limits, err error) {
 	switch {
 	case changed("max") && f.max < 1:
-		return l, fmt.Errorf("--max must be a number of iterations from 1; got %d", f.max)
+		return l, atLeast("max", 1, f.max)
 	case changed("for") && f.elapsed <= 0:
 		return l, fmt.Errorf("--for must be a duration such as 8h or 2d; got %s", f.elapsed)
 	}

@@ -28,6 +28,8 @@ import (
 //	advice RE                run the command that a line of the last program's output that matches RE names, as it
 //	                         is printed there; it must succeed, after a ! it must fail, and must not print the line again.
 //	                         What asks a person gets --yes
+//	wish                     what follows is a person's, until spent
+//	spent N M                since then N programs ran, and M files were written with cp
 //	status N                 the exit status of the program that ran last
 //	stdout RE, stderr RE     what it printed matches; after a ! it does not
 //	stdin FILE               what the next program reads
@@ -100,6 +102,8 @@ type script struct {
 	status   int
 	updated  bool
 	line     int
+	programs int // since the last wish
+	copies   int // the same
 }
 
 func runScript(t *testing.T, file, bin string, followed *followed) {
@@ -165,7 +169,7 @@ func (s *script) run(line string) {
 		words = words[1:]
 	}
 	name, args := words[0], words[1:]
-	needs := map[string]int{"exec": 1, "status": 1, "stdout": 1, "stderr": 1, "stdin": 1, "cmp": 2, "exists": 1, "grep": 2, "cp": 2, "rm": 1, "mkdir": 1, "chmod": 2, "symlink": 3, "cd": 1, "env": 1, "advice": 1}
+	needs := map[string]int{"exec": 1, "status": 1, "stdout": 1, "stderr": 1, "stdin": 1, "cmp": 2, "exists": 1, "grep": 2, "cp": 2, "rm": 1, "mkdir": 1, "chmod": 2, "symlink": 3, "cd": 1, "env": 1, "advice": 1, "wish": 0, "spent": 2}
 	if n, ok := needs[name]; !ok || len(args) < n {
 		s.fatalf("there is no such command, or it lacks a word: %s", line)
 	}
@@ -180,6 +184,12 @@ func (s *script) run(line string) {
 		s.advice(args[0])
 		if (s.status != 0) != not {
 			s.fatalf("%s: unexpected exit status", line)
+		}
+	case "wish":
+		s.programs, s.copies = 0, 0
+	case "spent":
+		if spent := []string{strconv.Itoa(s.programs), strconv.Itoa(s.copies)}; !slices.Equal(spent, args) {
+			s.fatalf("%d programs ran, and %d files were written", s.programs, s.copies)
 		}
 	case "status":
 		if args[0] != strconv.Itoa(s.status) {
@@ -204,6 +214,7 @@ func (s *script) run(line string) {
 			}
 		}
 	case "cp":
+		s.copies++
 		err = os.WriteFile(s.path(args[1]), []byte(s.read(args[0])), 0o644)
 	case "rm":
 		err = os.RemoveAll(s.path(args[0]))
@@ -228,6 +239,7 @@ func (s *script) run(line string) {
 
 func (s *script) exec(args []string) {
 	s.t.Helper()
+	s.programs++
 	env := s.env
 	program := args[0]
 	if !filepath.IsAbs(program) {

@@ -46,6 +46,9 @@ func (a *app) startCommand() *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.hasMax, f.hasPromise = cmd.Flags().Changed("max"), cmd.Flags().Changed("promise")
+			if err := atLeast("max", 1, f.max); f.hasMax && err != nil {
+				return err
+			}
 			return a.start(cmd.Context(), args[0], args[1:], f)
 		},
 	}

@@ -100,7 +100,7 @@ func stateText(l project.Loop, now time.Time) string {
 	}
 	for _, c := range l.Limits {
 		if c.Name == "continuations" {
-			text += fmt.Sprintf(", continuation %d of %d in this turn", c.At, c.Of)
+			text += fmt.Sprintf(", continuation %d of %d in this streak", c.At, c.Of)
 		}
 	}
 	return text

@@ -73,7 +73,7 @@ func (a *app) untilCommand() *cobra.Command {
 		return err
 	})
 	fl := cmd.Flags()
-	fl.IntVar(&f.max, "max", untilMax, "continue a session at most this many times for each prompt; with an agent: at most so many iterations")
+	fl.IntVar(&f.max, "max", untilMax, "continue a session at most this many times per prompt; with an agent: end the run after this many iterations")
 	fl.StringVar(&f.host, "in", "", "continue the agent of this `host`: "+strings.Join(setup.Names(), ", "))
 	_ = cmd.RegisterFlagCompletionFunc("in", oneWord(setup.Names()...))
 	fl.BoolVar(&f.pin, "pin", false, "let the files that the command names be as they are now: after a change the command does not run until you approve it")
@@ -95,8 +95,10 @@ func (f untilFlags) valid(fl *pflag.FlagSet, words, agent []string) error {
 		return fmt.Errorf("write the command as one argument: %s", shellwords.Line(line))
 	case strings.TrimSpace(words[0]) == "":
 		return errors.New("the command must not be blank")
-	case f.max < 1 || f.max > project.MaxUntil:
-		return fmt.Errorf("--max must be a number from 1 to %d; got %d", project.MaxUntil, f.max)
+	case f.max < 1:
+		return atLeast("max", 1, f.max)
+	case f.max > project.MaxUntil:
+		return fmt.Errorf("--max must be %d or less; got %d", project.MaxUntil, f.max)
 	}
 	for _, flag := range []string{"in", "pin", "yes"} {
 		if len(agent) > 0 && f.changed(flag) {
@@ -180,7 +182,7 @@ func (a *app) untilHost(p *project.Project, command string, f untilFlags) (setup
 	if f.host != "" {
 		return env.Host(f.host)
 	}
-	present := slices.DeleteFunc(env.Hosts(), func(g setup.Host) bool { return !g.Present() })
+	present := env.Present()
 	switch len(present) {
 	case 0:
 		return setup.Host{}, fmt.Errorf("there is no agent here whose settings ralph can edit; name one with --in, or let ralph start one: ralph until %s -- claude -p",
@@ -284,7 +286,7 @@ func (a *app) writeUntil(ctx context.Context, p *project.Project, g setup.Host, 
 		own = fmt.Sprintf(" (%s itself ends after %d without a tool call)", g.Title, most)
 	}
 	waiting, _, _ := p.Waiting(ctx)
-	fmt.Fprintf(a.stdout, "%s is continued until `%s` passes, at most %s a prompt%s; stop it with `ralph stop %s`.\n",
+	fmt.Fprintf(a.stdout, "%s is continued until `%s` passes, at most %s per prompt%s; stop it with `ralph stop %s`.\n",
 		g.Title, escape.Line(waiting.Command), amount.Of(waiting.Max, "time"), own, untilName)
 	if started.Idle != "" {
 		fmt.Fprintf(a.stdout, "it does not run: %s\n", escape.Line(started.Idle))

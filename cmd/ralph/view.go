@@ -67,7 +67,7 @@ func (a *app) viewCommand() *cobra.Command {
 	fl.BoolVar(&f.all, "all", false, "show the decisions of all projects, and nothing else of them")
 	sessionVar(fl, &f.session, "begin with the decisions of this session", false)
 	fl.StringVar(&f.run, "run", "", "begin with the run of this `id`, as ralph run --list prints it")
-	fl.IntVar(&f.port, "port", 0, "`port` of 127.0.0.1; default: any that is free")
+	fl.IntVar(&f.port, "port", 0, "`port` of 127.0.0.1 (default: any that is free)")
 	fl.StringArrayVar(&f.hosts, "allow-host", nil, "also answer for this `name`, as the address bar shows it, such as localhost:8080; may be repeated")
 	fl.StringVar(&f.open, "open", "auto", "open a browser: auto, which is in a terminal of a desktop, or never")
 	restrict(cmd, "open", &f.open, "auto", "never")

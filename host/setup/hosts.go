@@ -7,6 +7,7 @@ package setup
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -110,8 +111,20 @@ func (g Host) Scopes() []string {
 	return names
 }
 
-// Present reports whether the user has the host: the directory of its own files exists, or its settings in the project.
-func (g Host) Present() bool {
+// Present returns the hosts that the user has: those that were used, otherwise those whose program is found.
+func (in Env) Present() []Host {
+	used := slices.DeleteFunc(in.Hosts(), func(g Host) bool { return !g.used() })
+	if len(used) > 0 {
+		return used
+	}
+	return slices.DeleteFunc(in.Hosts(), func(g Host) bool {
+		_, err := exec.LookPath(g.Settings.Program)
+		return err != nil
+	})
+}
+
+// used reports whether the directory of the host's own files exists, or its settings in the project.
+func (g Host) used() bool {
 	dirs := []string{filepath.Join(g.env.Project, filepath.Dir(g.Files[ScopeProject]))}
 	if g.Settings.Dir.Name != "" {
 		dirs = append(dirs, g.env.dir(g.Host))

@@ -127,10 +127,10 @@ func FinallyKeys() Keys {
 // LimitKeys returns the keys of limits.
 func LimitKeys() Keys {
 	return Keys{
-		{"continuations", Limit, "Maximum number of continuations in a streak; 500 by default."},
+		{"continuations", Limit, "Maximum number of continuations per prompt; 500 by default."},
 		{"repeats", Limit, "Maximum number of consecutive continuations without progress; no limit by default."},
 		{"elapsed", Span, "Maximum time since the first continuation of the streak; 24h by default."},
-		{"total", Limit, "Maximum number of continuations in a session, of policies with this name or content; 5000 by default."},
+		{"total", Limit, "Maximum number of continuations per session, of policies with this name or content; 5000 by default."},
 		{"tokens", Limit, "Maximum number of tokens of the session, or of the run; no limit by default, and with 0."},
 		{"failures", Limit, "Maximum number of consecutive continuations after a turn that failed; 0 by default."},
 		{"iterations", Limit, "Maximum number of iterations of a run; `ralph run` allows 100 by default."},

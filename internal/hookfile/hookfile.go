@@ -27,6 +27,7 @@ func (p Path) In(getenv func(string) string, dir string) string {
 
 // Settings describes the settings of a host. The zero value is for a host into which ralph cannot be installed.
 type Settings struct {
+	Program string                   // that starts the host, found on the PATH
 	Dir     Path                     // of the host's own files
 	Project string                   // file of scope Project, relative to the project
 	Local   string                   // file of scope Local, or ""

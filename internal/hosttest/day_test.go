@@ -69,15 +69,15 @@ func TestDay(t *testing.T) {
 			s.write(".ralph/policy.yaml", release)
 			s.write(".ralph/policy_test.yaml", releaseTests)
 			agent := works(2)
-			prints("check", "", 0)
+			prints("check", "policy ends at the latest after 3 continuations per prompt, 5000 continuations per session or 24h\n", 0)
 			prints("test", "2 tests", 0)
 			prints("explain --now", "▸ changelog contains version  =  false", 0)
 
 			prints("install "+a.host, "Installed in ", 0)
 			s.trust()
 			s.wants(s.run(task, agent), task, ask)
-			prints("status", ".ralph/policy.yaml: no loop, stop by mentioned", 0)
-			prints("log", "done: CHANGELOG.md mentions 0.3.0", 0)
+			prints("status", "policy: done, just now\n", 0)
+			prints("log", "mentioned         CHANGELOG.md mentions 0.3.0", 0)
 
 			agent = works(0)
 			prints("pause", "ralph resume", 0)

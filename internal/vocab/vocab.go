@@ -145,11 +145,11 @@ func no(string) bool { return false }
 func Names() []Entry {
 	return []Entry{
 		{Name: SessionID, Zero: "", Doc: "Session of the agent."},
-		{Name: TurnID, Zero: "", Doc: "Turn within the session, if the host reports it."},
+		{Name: TurnID, Zero: "", Doc: "ID of the prompt and its continuations, if the host reports one."},
 		{Name: Cwd, Zero: "", Doc: "Working directory of the agent."},
 		{Name: HookEventName, Zero: "", Doc: "Event, under Claude Code's name on every host."},
 		{Name: PermissionMode, Zero: "", Doc: "Permission mode of the session, such as plan."},
-		{Name: StopHookActive, Zero: false, Doc: "The host reports that this turn was continued before."},
+		{Name: StopHookActive, Zero: false, Doc: "The host reports that the agent was continued since the last prompt."},
 		{Name: LastAssistantMessage, Zero: "", Private: true, Doc: "The last message of the agent, as the host reports it."},
 		{Name: TranscriptPath, Zero: "", Doc: "File of the session."},
 		{Name: AgentID, Zero: "", Doc: "Subagent that stops; empty for the main agent."},

@@ -75,5 +75,5 @@ func Example() {
 	// 0 continue next-ticket Work on ticket 7: Fix the login
 	// 1 continue next-ticket Work on ticket 7: Fix the login
 	// 2 continue next-ticket Work on ticket 7: Fix the login
-	// 3 stop limits.continuations the limit of 3 continuations in a streak is reached
+	// 3 stop limits.continuations the limit of 3 continuations per prompt is reached
 }

@@ -67,7 +67,7 @@ rules: [{name: left, when: left > 0, continue: "${left} targets are left."}]
 	// 204
 	// 200 {"action":"continue","reason":"4 targets are left."}
 	// 200 {"action":"continue","reason":"4 targets are left."}
-	// 200 {"action":"stop","reason":"the limit of 2 continuations in a streak is reached"}
+	// 200 {"action":"stop","reason":"the limit of 2 continuations per prompt is reached"}
 	// 200 {"action":"stop","fault":"fact","reason":"the rule left is undecided: left is invalid: is \"many\", expected integer"}
 	// 503 the value "lefft" is neither a fact of the policy policy.yaml nor one of ralph's names
 }
