@@ -38,14 +38,14 @@ func inner() map[string][]string {
 	return map[string][]string{
 		"cmd/ralph":               {"maxPolicies", "maxStack", "maxStdinPolicy"},
 		"internal/nearest":        {"maxCandidates", "maxWord"},
-		"internal/store":          {"maxMemoryHistory", "maxRunSize", "maxTempAge", "usualMemory"},
+		"internal/store":          {"MaxLogLine", "maxMemoryHistory", "maxRunSize", "maxTempAge", "usualMemory"},
 		"internal/git":            {"maxLink", "maxMessage"},
 		"project":                 {"MaxUntil"},
 		"run":                     {"maxProblem", "maxReset", "maxSession", "maxShort", "maxStderr"},
-		"loop":                    {"maxBad", "maxCutText", "maxCutTexts", "maxDigests", "maxInMemory", "maxPause", "maxQuestions", "maxTraced"},
+		"loop":                    {"maxBad", "maxCutTexts", "maxDigests", "maxInMemory", "maxPause", "maxQuestions", "maxTraced"},
 		"host":                    {"MaxInput", "maxExchange"},
 		"loop/judge":              {"maxBraces"},
-		"rules":                   {"maxCall", "maxCalls", "maxCover", "maxFormula", "maxInputJSON", "maxInputText", "maxMistaken"},
+		"rules":                   {"maxCall", "maxCalls", "maxCover", "maxFormula", "maxMistaken"},
 		"rules/internal/analysis": {"MaxConstant", "maxEnum"},
 		"internal/yamltree":       {"maxProblems"},
 		"schema": {

@@ -173,8 +173,9 @@ func WithEnv(getenv func(string) string) Option {
 	return set(func(l *Loop) { l.getenv = getenv })
 }
 
-// WithPrivate includes private values in traces and logs: prompts, the session's text, environment values, and texts
-// for the agent. By default only their sizes are included.
+// WithPrivate includes the words of the user and the agent in traces and logs: prompts, the session's text, hints, and what
+// is made from them. By default only their sizes are included. Of secrets, such as values of the environment, logs
+// always have only the sizes.
 func WithPrivate() Option {
 	return set(func(l *Loop) { l.kept.private = true })
 }

@@ -52,7 +52,7 @@ func (s slogRecorder) Record(ctx context.Context, r *Record) error {
 		slog.Int("streak", r.Streak.Continuations), slog.Int64("took_ns", int64(r.Took)),
 	}
 	for _, a := range []slog.Attr{
-		slog.String("session", r.Session), slog.String("reason", r.Reason), slog.String("bound", r.Bound), slog.String("error", r.Error),
+		slog.String("session", r.Session), slog.String("reason", cutBytes(r.Reason, maxText)), slog.String("bound", r.Bound), slog.String("error", r.Error),
 	} {
 		if a.Value.String() != "" {
 			attrs = append(attrs, a)

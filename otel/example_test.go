@@ -60,7 +60,7 @@ func Example() {
 		fmt.Println("metric", m.Name, m.Unit)
 	}
 	// Output:
-	// level=INFO msg=decision policy=ci.yaml event=Stop action=continue rule=repair streak=0 session=s1 reason="(29 bytes)"
+	// level=INFO msg=decision policy=ci.yaml event=Stop action=continue rule=repair streak=0 session=s1 reason="Repair the 3 tests that fail."
 	// span ralph.decision continue repair
 	// level=INFO msg=decision policy=ci.yaml event=Stop action=stop rule=limits.continuations streak=1 session=s1 reason="the limit of 1 continuations per prompt is reached" bound=continuations
 	// span ralph.decision stop limits.continuations

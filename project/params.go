@@ -74,9 +74,10 @@ func (v params) at(param string) rules.Pos {
 
 // Param is a param of a policy with its effective value.
 type Param struct {
-	Name  string `json:"name"`
-	Value string `json:"value"`
-	From  string `json:"from"` // "default", [ConfigFile] or "--set"
+	Name    string `json:"name"`
+	Value   string `json:"value"`
+	From    string `json:"from"`              // "default", [ConfigFile] or "--set"
+	Private bool   `json:"private,omitempty"` // nothing shows the value
 }
 
 // Params returns the params of a loaded policy, by name.
@@ -87,6 +88,9 @@ func (p Policy) Params() (all []Param) {
 	root, _ := yamltree.Parse(p.Program.Files()[0].Src)
 	for name, decl := range entries(root.Get("params")) {
 		one := Param{Name: name, From: "default"}
+		if private := decl.Get("private"); private != nil {
+			one.Private, _ = private.Decode().(bool)
+		}
 		if value := decl.Get("default"); value != nil {
 			one.Value = value.Value
 		}

@@ -152,6 +152,9 @@ func harmful(fact *rules.Fact, file string, doc state.Doc, known []string) (text
 	checked := fact.Schema.Check(doc.Document)
 	for _, bad := range slices.Concat(checked.Unusable, doc.Unusable) {
 		text := fmt.Sprintf("%s:%d:%d: %s %s", file, bad.Line, bad.Col, fact.Name+strings.ReplaceAll(bad.Pointer, "/", "."), bad.Text())
+		if fact.Private {
+			text = fmt.Sprintf("%s: %s has a value that does not fit its schema", file, fact.Name)
+		}
 		if !slices.Contains(known, text) {
 			texts = append(texts, text)
 		}

@@ -130,7 +130,7 @@ func TestNamesPage(t *testing.T) {
 	p.Text("What expressions can read and call without a declaration. [Names that every policy has](../policy.md#names-that-every-policy-has) " +
 		"explains them. What a host does not send is empty: `\"\"`, `false`, `0` or an empty list.")
 	p.Section(2, "Names")
-	p.Text("Traces and the decision log show only the size of values marked *private*, except with `--log-private` or `--private`.")
+	p.Text("Traces and the decision log show only the size of values marked *private*. With `--log-private` or `--private` they show the words of the user and the agent; values of the environment and the raw input never.")
 	rows := [][]string{{"name", "type", "meaning"}}
 	calls := [][]string{{"function", "returns", "meaning"}}
 	for _, n := range knownNames() {

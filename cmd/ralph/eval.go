@@ -55,7 +55,7 @@ func (a *app) evalCommand() *cobra.Command {
 	fl.StringVarP(&f.input, "input", "i", "-", "read the event from this `file`; - is stdin")
 	fl.StringVar(&f.answer, "answer", answerJSON, "answer as json, or by exit-code (status 2 with the reason on stderr means continue; a note is on stdout)")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "decide and answer, but change nothing and log nothing")
-	fl.BoolVar(&f.private, "log-private", false, "also keep prompts, transcript texts and environment values in the log")
+	fl.BoolVar(&f.private, "log-private", false, "also keep the words of the user and the agent in the log: prompts, transcript texts, hints")
 	fl.StringVar(&f.scope, "scope", setup.ScopeProject, "`scope` of the settings that run this hook: project, or user, where loops, settings and policies of a project need your trust")
 	fl.BoolVar(&f.once, "once", false, "answer for one loop of the policy, with --project only there, and take this entry out of the settings when the loop ends")
 	durationVar(fl, &f.deadline, "deadline", defaultDeadline(), "let the agent stop after this time limit")

@@ -53,7 +53,7 @@ func (a *app) explainCommand() *cobra.Command {
 	formatFlag(cmd, &f.format, "the explanation", "text", "json")
 	sessionVar(fl, &f.session, "only show decisions of this session; with --now, the session that is about to stop (default: the one last heard of)", false)
 	fl.StringVar(&f.host, "host", "", "with --now: as the hooks of this `host`")
-	fl.BoolVar(&f.private, "private", false, "with --now or --input: also show the text for the agent, prompts, transcript texts and environment values")
+	fl.BoolVar(&f.private, "private", false, "with --now or --input: also show the words of the user and the agent: prompts, transcript texts, hints")
 	return cmd
 }
 

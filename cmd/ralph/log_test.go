@@ -149,14 +149,14 @@ func TestLogIsTaken(t *testing.T) {
 	for _, tt := range []struct {
 		args, want string
 	}{
-		{"explain", hour + "01  p: continue by rule second"},
-		{"explain 5", hour + "00  p: stop by rule first"},
-		{"explain 3", hour + "02  p: stop: no rule decided, note by third"},
+		{"explain", hour + "01  p: continued by rule second"},
+		{"explain 5", hour + "00  p: stopped by rule first"},
+		{"explain 3", hour + "02  p: stopped: no rule decided, note by third"},
 		{"explain 2", hour + "04  p: by fourth"},
 		{"explain 1", hour + "05  p: ended by ralph stop"},
-		{"explain 18a00", hour + "00  p: stop by rule first"},
-		{"explain 18a030000000000000000003", hour + "03  p: stop by rule far"},
-		{"explain --session 019a9f3c-1111", hour + "00  p: stop by rule first"},
+		{"explain 18a00", hour + "00  p: stopped by rule first"},
+		{"explain 18a030000000000000000003", hour + "03  p: stopped by rule far"},
+		{"explain --session 019a9f3c-1111", hour + "00  p: stopped by rule first"},
 		{"explain 6", `ralph: there is no decision "6"; write a number from 1, the latest, to 5, as ralph log shows it, or an ID of ralph log --all or --format json; name a policy with --policy`},
 		{"explain 18a0", `ralph: the IDs of 6 decisions begin with "18a0", such as 18a000000000000000000000 and 18a010000000000000000001; write a longer prefix`},
 		{"explain 0", `ralph: there is no decision "0"; write a number from 1, the latest, to 5, as ralph log shows it, or an ID of ralph log --all or --format json; name a policy with --policy`},

@@ -126,6 +126,9 @@ func (a *app) showApproval(ap project.Approval, uses []project.Use, params []pro
 	}
 	from := map[string]string{"default": "the default", "--set": "by --set, not part of the approval"}
 	for _, param := range params {
+		if param.Private {
+			param.Value = fmt.Sprintf("(%d bytes)", len(param.Value))
+		}
 		fmt.Fprintf(a.stdout, "  param    %s = %s  (%s)\n", escape.Line(param.Name), escape.Line(param.Value), cmp.Or(from[param.From], param.From))
 	}
 }
