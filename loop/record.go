@@ -260,7 +260,7 @@ func short(v any) any {
 	case len(b) <= maxShown:
 		return v
 	}
-	return cutBytes(string(b), maxShown)
+	return cutBytes(string(b), maxShown-len("…"))
 }
 
 // redact returns texts for the log, in which the size replaces each private one.
@@ -400,10 +400,10 @@ func (r *Record) keepOutcome() {
 	r.Effects, r.Finally, r.Calls, r.Repeated = nil, nil, nil, nil
 }
 
-// cutBytes returns a text, or its beginning if it has more than n bytes.
+// cutBytes returns a text, or its first n bytes if it is longer.
 func cutBytes(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
-	return strings.ToValidUTF8(s[:n-len("…")], "") + "…"
+	return strings.ToValidUTF8(s[:n], "") + "…"
 }

@@ -229,7 +229,7 @@ func TestKinds(t *testing.T) {
 			t.Errorf("the log has %s", p.lines[0])
 		}
 		p.run(p.named("p.yaml", policy, []loop.Source{own}, loop.WithPrivate()), p.stop())
-		if !strings.Contains(p.lines[1], "is secret") {
+		if strings.Contains(p.lines[1], "is secret") {
 			t.Errorf("with WithPrivate the log has %s", p.lines[1])
 		}
 	})
