@@ -60,12 +60,13 @@ type bounds struct {
 
 // extensions are what the embedding program adds.
 type extensions struct {
-	config  rules.Config // of the program, without the options' sources and effects
-	effects map[string]ownEffect
-	sources map[string]Source
-	values  map[string]any                            // of facts and names
-	around  func(host.Event, rules.Facts) rules.Facts // wraps the facts; nil: unchanged
-	begin   observer                                  // nil: no observer
+	config     rules.Config // of the program, without the options' sources and effects
+	configured bool         // config was set by an option
+	effects    map[string]ownEffect
+	sources    map[string]Source
+	values     map[string]any                            // of facts and names
+	around     func(host.Event, rules.Facts) rules.Facts // wraps the facts; nil: unchanged
+	begin      observer                                  // nil: no observer
 }
 
 // ownEffect is an effect that the embedding program adds.

@@ -164,7 +164,7 @@ func TestNothingPublicPanics(t *testing.T) {
 		"WithValues": slices.Concat(refuses(loop.WithValues(map[string]any{"": 1})), refuses(loop.WithValues(map[string]any{"now": 1})),
 			refuses(loop.WithValues(map[string]any{"misspelt": 1})), refuses(loop.WithValues(map[string]any{"loop.total": 1}))),
 		"WithSource":   slices.Concat(refuses(loop.WithSource(nil)), refuses(loop.WithSource(source{"", nil})), refuses(loop.WithSource(source{"a b", nil})), refuses(loop.WithSource(source{"schema", nil}))),
-		"WithConfig":   slices.Concat(refuses(loop.WithConfig(rules.Config{Events: []string{"Stop"}})), refuses(loop.WithConfig(rules.Config{Events: []string{""}})), refuses(loop.WithConfig(rules.Config{Events: []string{"De ploy\n"}}))),
+		"WithConfig":   slices.Concat(refuses(loop.WithConfig(rules.Config{}), loop.WithConfig(rules.Config{})), refuses(loop.WithConfig(rules.Config{Events: []string{"Stop"}})), refuses(loop.WithConfig(rules.Config{Events: []string{""}})), refuses(loop.WithConfig(rules.Config{Events: []string{"De ploy\n"}}))),
 		"WithBudget":   refuses(loop.WithBudget(rules.Budget{Steps: -1})),
 		"WithDeadline": slices.Concat(refuses(loop.WithDeadline(0)), refuses(loop.WithDeadline(-1))),
 		"Recorders":    {loop.Recorders(nil, loop.SlogRecorder(nil)).Record(ctx, &loop.Record{})},
