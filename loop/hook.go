@@ -29,7 +29,7 @@ func (e lateError) Unwrap() error { return context.DeadlineExceeded }
 // Hook answers the hook calls of a host. It is the one way from a hook's input to its answer: [Loop.Hook] and ralph eval
 // take it too. It is safe for concurrent use if Loops is.
 type Hook struct {
-	// Loops is required. It returns the loops that decide an event, in the order of their reasons, and notices for the user
+	// Loops is required. It returns the loops that decide an event, in the order of their reasons, each once, and notices for the user
 	// about policies that do not decide. An input that is not an event is not reported if all loops of an event without a
 	// directory are off. The deadlines of the loops do not bound it; the context does.
 	Loops func(ctx context.Context, ev host.Event) (loops []*Loop, notices []string, err error)
@@ -75,9 +75,12 @@ func (k Hook) Reply(ctx context.Context, stdin []byte) (h *host.Host, r host.Rep
 	}
 	loops, notices, failed := k.Loops(ctx, ev)
 	var deadline time.Duration
-	for _, l := range loops {
+	for i, l := range loops {
 		if failed == nil {
 			failed = l.usable()
+		}
+		if failed == nil && slices.Contains(loops[:i], l) {
+			failed = fmt.Errorf("the loop %s decides the event twice: pass each loop once", l.name)
 		}
 		if l != nil {
 			deadline = max(deadline, l.bounds.deadline)

@@ -61,12 +61,13 @@ type bounds struct {
 
 // extensions are what the embedding program adds.
 type extensions struct {
-	config  rules.Config // of the program, without the options' sources and effects
-	effects map[string]ownEffect
-	sources map[string]Source
-	values  map[string]any                            // of facts and names
-	around  func(host.Event, rules.Facts) rules.Facts // wraps the facts; nil: unchanged
-	begin   observer                                  // nil: no observer
+	config     rules.Config // of the program, without the options' sources and effects
+	configured bool         // config was set by an option
+	effects    map[string]ownEffect
+	sources    map[string]Source
+	values     map[string]any                            // of facts and names
+	around     func(host.Event, rules.Facts) rules.Facts // wraps the facts; nil: unchanged
+	begin      observer                                  // nil: no observer
 }
 
 // ownEffect is an effect that the embedding program adds.
@@ -79,20 +80,11 @@ type ownEffect struct {
 // error of [New] is the finding "config", but an effect that the policy does not use is no error: several policies may
 // share their options.
 func Load(ctx context.Context, fsys fs.FS, name string, opts ...Option) (*Loop, rules.Diagnostics) {
-	refused := func(found rules.Diagnostics, err error) (*Loop, rules.Diagnostics) {
-		return nil, append(found, rules.Diagnostic{Pos: rules.Pos{File: name}, Check: "config", Message: err.Error(), Help: "change the arguments of loop.Load"})
-	}
-	switch {
-	case ctx == nil:
-		return refused(nil, errNoContext)
-	case fsys == nil:
-		return refused(nil, errors.New("the file system is nil"))
-	}
 	l, err := configured(opts)
 	if err != nil {
-		return refused(nil, err)
+		return nil, refused(nil, name, err)
 	}
-	p, found := rules.Load(ctx, fsys, name, l.language())
+	p, found := l.read(ctx, fsys, name)
 	if p == nil {
 		return nil, found
 	}
@@ -100,7 +92,7 @@ func Load(ctx context.Context, fsys fs.FS, name string, opts ...Option) (*Loop, 
 		err = given{values: l.extensions.values}.stray(p)
 	}
 	if err != nil {
-		return refused(found, err)
+		return nil, refused(found, name, err)
 	}
 	l.name = cmp.Or(l.name, p.Name)
 	return l, found
@@ -155,6 +147,37 @@ func (l *Loop) Replace(p *rules.Program) error {
 	return l.take(p)
 }
 
+// Reload makes the loop run the policy name in fsys, loaded with the loop's own configuration, see [Config]. On errors
+// it returns them as [Load] does, and changes nothing; otherwise it does what [Loop.Replace] does.
+func (l *Loop) Reload(ctx context.Context, fsys fs.FS, name string) rules.Diagnostics {
+	if err := l.usable(); err != nil {
+		return refused(nil, name, err)
+	}
+	p, found := l.read(ctx, fsys, name)
+	if p != nil {
+		if err := l.take(p); err != nil {
+			return refused(found, name, err)
+		}
+	}
+	return found
+}
+
+// read loads a policy with the loop's own configuration.
+func (l *Loop) read(ctx context.Context, fsys fs.FS, name string) (*rules.Program, rules.Diagnostics) {
+	switch {
+	case ctx == nil:
+		return nil, refused(nil, name, errNoContext)
+	case fsys == nil:
+		return nil, refused(nil, name, errors.New("the file system is nil"))
+	}
+	return rules.Load(ctx, fsys, name, l.language())
+}
+
+// refused adds an error about the arguments of Load or Reload.
+func refused(found rules.Diagnostics, name string, err error) rules.Diagnostics {
+	return append(found, rules.Diagnostic{Pos: rules.Pos{File: name}, Check: "config", Message: err.Error(), Help: "change the arguments of loop.Load"})
+}
+
 // configured returns a loop without a program. Of several errors it returns the first, with a loop from the other
 // options.
 func configured(opts []Option) (l *Loop, err error) {
@@ -176,7 +199,7 @@ func (l *Loop) take(p *rules.Program) error {
 	if p == nil || len(p.Events) == 0 {
 		return errors.New("there is no program: rules.Load returns none when a diagnostic is an error")
 	}
-	if err := l.fits(p); err != nil {
+	if err := cmp.Or(p.Allowed(l.extensions.config.Allow...).Err(), l.fits(p)); err != nil {
 		return err
 	}
 	l.program.Store(p)

@@ -104,9 +104,16 @@ func WithEffect(d rules.EffectDecl, do func(ctx context.Context, e rules.Effect)
 }
 
 // WithConfig sets the rest of the configuration for [Load] and [Config]: functions, events, params, capabilities and
-// size limits. It replaces an earlier WithConfig; sources and effects of other options are added to it.
+// size limits. Sources and effects of other options are added to it. A second WithConfig is an error, so that none replaces
+// what another allows.
 func WithConfig(base rules.Config) Option {
-	return set(func(l *Loop) { l.extensions.config = base })
+	return func(l *Loop) error {
+		if l.extensions.configured {
+			return errors.New("WithConfig is used twice: write one configuration")
+		}
+		l.extensions.config, l.extensions.configured = base, true
+		return nil
+	}
 }
 
 // WithBudget bounds one evaluation. Zero fields mean the defaults of [rules.Budget].

@@ -421,7 +421,7 @@ rules:
 			slices.Sort(tt.want)
 			for _, lazy := range []bool{false, true} {
 				cfg := cfg
-				cfg.Allow, cfg.Lazy = &allow, lazy
+				cfg.Allow, cfg.Lazy = []rules.Capabilities{allow}, lazy
 				_, diags := rules.Load(t.Context(), policy(text).fs(), "policy.yaml", cfg)
 				var got []string
 				for _, d := range diags {
@@ -440,9 +440,9 @@ rules:
 
 // A path that is known only when it is evaluated is then checked against the allowed paths.
 func TestCapabilitiesOfPathsWithHoles(t *testing.T) {
-	cfg := rules.Config{Allow: &rules.Capabilities{
+	cfg := rules.Config{Allow: []rules.Capabilities{{
 		Sources: []string{"json"}, Functions: []string{"exists"}, Names: []string{"session_id", "cwd"}, Paths: []string{"runs/*/state.json", "runs/*"},
-	}}
+	}}}
 	p := loadWith(t, policy("facts:\n  s: {json: '${session_id}/state.json'}\nrules:\n  - {name: a, when: ok(s), log: x}\n  - {name: b, when: exists(cwd), log: x}\n"), cfg)
 	for session, want := range map[string][]string{
 		"runs/7":   {"a: holds", "b: no", "asked"},
@@ -875,7 +875,7 @@ func TestCapabilitiesOfNames(t *testing.T) {
 	} {
 		cfg := rules.Config{
 			Functions: []rules.Function{{Name: "own", Func: func() bool { return true }}},
-			Allow:     &rules.Capabilities{Names: []string{"*"}, Paths: []string{"*"}},
+			Allow:     []rules.Capabilities{{Names: []string{"*"}, Paths: []string{"*"}}},
 		}
 		p, diags := rules.LoadBytes(t.Context(), "policy.yaml", []byte("ralph: 1\nrules: [{name: a, when: '"+expression+"', stop: x}]\n"), cfg)
 		if (p != nil) != allowed {

@@ -168,7 +168,7 @@ func badPath(path string, glob bool) (what, help string) {
 
 // checkPath checks the path of a fact or an effect. A placeholder counts as a name.
 func (c *compiler) checkPath(sc *scope, n *yamltree.Node, kind SourceKind, segs []segment) {
-	if c.lazy || !kind.inProject() || c.load.cfg.Allow != nil { // its finding is more specific
+	if c.lazy || !kind.inProject() || len(c.load.cfg.Allow) > 0 { // its finding is more specific
 		return
 	}
 	var path strings.Builder

@@ -65,8 +65,9 @@ type head struct {
 type origin struct {
 	files    []File
 	includes []includeAt // of the policy itself
-	allow    *Capabilities
-	digest   atomic.Pointer[string] // of the files, once it is needed
+	allow    []Capabilities
+	held     atomic.Pointer[[]Capabilities] // of the latest evaluation that they allowed
+	digest   atomic.Pointer[string]         // of the files, once it is needed
 }
 
 // machine is what evaluations share.

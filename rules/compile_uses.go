@@ -79,45 +79,57 @@ func (u *Uses) note(o *operand) {
 	}
 }
 
+// Allowed returns an error for each use of the program that one of the capabilities does not allow, at its position. Of
+// a lazy program it sees what is loaded; an evaluation checks the rest, see [Options.Allow].
+func (p *Program) Allowed(by ...Capabilities) Diagnostics {
+	if p = p.loaded(); len(by) == 0 || p.machine.table == nil {
+		return nil
+	}
+	var diags Diagnostics
+	p.disallowed(by, &diags)
+	return diags.sorted()
+}
+
+// disallowed adds what the program uses without permission.
+func (p *Program) disallowed(by []Capabilities, diags *Diagnostics) {
+	all := p.findUses()
+	for _, may := range by {
+		check := func(uses []Use, allowed []string, what string) {
+			for _, u := range uses {
+				if diags.full(Error) {
+					return
+				}
+				if anyMatches(allowed, u.Name) || what == "path" && strings.Contains(u.Name, "${") ||
+					what == "function" && strings.Contains(u.Name, ".") && anyMatches(may.Names, u.Name) { // transcript.passed is also a name
+					continue
+				}
+				help := nearest.DidYouMean(u.Name, allowed)
+				if help == "" {
+					help = "allowed are " + list(allowed)
+					if len(allowed) == 0 {
+						help = "no " + what + " is allowed"
+					}
+				}
+				*diags = append(*diags, Diagnostic{
+					Pos: u.Pos, End: p.lineEnd(u.Pos), Check: "not-allowed", Help: help, Line: p.line(u.Pos),
+					Message: "the policy may not use the " + what + " " + quote(u.Name),
+				})
+			}
+		}
+		check(all.Sources, may.Sources, "source")
+		check(all.Functions, may.Functions, "function")
+		check(all.Effects, may.Effects, "effect")
+		check(all.Names, may.Names, "name")
+		check(all.Paths, may.Paths, "path")
+	}
+}
+
 // checkAllowed reports what the policy uses without permission.
 func (c *compiler) checkAllowed() {
 	p := c.program
-	if p.origin.allow = c.load.cfg.Allow; p.origin.allow == nil {
-		return
+	if p.origin.allow = c.load.cfg.Allow; len(p.origin.allow) > 0 {
+		p.disallowed(p.origin.allow, c.diags)
 	}
-	all := p.findUses()
-	check := func(uses []Use, allowed []string, what string) {
-		for _, u := range uses {
-			if c.diags.full(Error) {
-				return
-			}
-			if anyMatches(allowed, u.Name) || what == "path" && strings.Contains(u.Name, "${") ||
-				what == "function" && strings.Contains(u.Name, ".") && anyMatches(p.origin.allow.Names, u.Name) { // transcript.passed is also a name
-				continue
-			}
-			help := nearest.DidYouMean(u.Name, allowed)
-			if help == "" {
-				help = "allowed are " + list(allowed)
-				if len(allowed) == 0 {
-					help = "no " + what + " is allowed"
-				}
-			}
-			*c.diags = append(*c.diags, Diagnostic{
-				Pos: u.Pos, End: p.lineEnd(u.Pos), Check: "not-allowed", Help: help, Line: p.line(u.Pos),
-				Message: "the policy may not use the " + what + " " + quote(u.Name),
-			})
-		}
-	}
-	check(all.Sources, p.origin.allow.Sources, "source")
-	check(all.Functions, p.origin.allow.Functions, "function")
-	check(all.Effects, p.origin.allow.Effects, "effect")
-	check(all.Names, p.origin.allow.Names, "name")
-	check(all.Paths, p.origin.allow.Paths, "path")
-}
-
-// allowsPath reports whether a known path is within the capabilities.
-func (p *Program) allowsPath(path string) bool {
-	return p.origin.allow == nil || anyMatches(p.origin.allow.Paths, path)
 }
 
 // asksPaths reports whether a function takes a path of the project.

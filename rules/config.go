@@ -24,9 +24,9 @@ type Config struct {
 	Hosts     []string     // the known hosts, for [Check]; nil: any
 	Effects   []EffectDecl // your own effects under then:
 
-	// Allow lists what the policy may touch; nil allows everything. Load reports anything else as an error, at its
-	// position.
-	Allow *Capabilities
+	// Allow lists what the policy may touch: all of them must allow it, and nil allows everything. Load reports anything
+	// else as an error, at its position. It holds in each evaluation, in addition to [Options.Allow].
+	Allow []Capabilities
 	// Limits bound the policy and its includes; zero fields are defaults.
 	Limits LoadLimits
 

@@ -218,8 +218,8 @@ func (ev *evaluation) name(s *symbol) (any, truth) {
 	if ev.trace.full() {
 		v = ev.noted(s.name, v)
 	}
-	if ask, ok := v.(func(string) bool); ok && ev.program.origin.allow != nil && asksPaths(s.name) {
-		v = func(path string) bool { return ev.program.allowsPath(path) && ask(path) }
+	if ask, ok := v.(func(string) bool); ok && len(ev.program.origin.allow)+len(ev.event.allow) > 0 && asksPaths(s.name) {
+		v = func(path string) bool { return ev.allowsPath(path) && ask(path) }
 	}
 	if problem != "" {
 		ev.last.why = sentencef("%s %s", s.name, masked(problem, ev.trace.hides(s.info.mark) != nil))

@@ -44,7 +44,7 @@ func (ev *evaluation) argument(p *path) (value string, problem sentence, quiet b
 	if p.kind.inProject() && climbs(value, placeholders) {
 		return "", sentencef("the path leads out of its directory: %s", masked(cut(value, 60), ev.here.quoted)), false
 	}
-	if p.kind.inProject() && len(placeholders) > 0 && !ev.program.allowsPath(value) {
+	if p.kind.inProject() && len(placeholders) > 0 && !ev.allowsPath(value) {
 		return "", sentencef("the policy may not use the path %s", masked(cut(value, 60), ev.here.quoted)), false
 	}
 	return value, sentence{}, false

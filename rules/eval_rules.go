@@ -62,7 +62,7 @@ func (p *Program) eval(ctx context.Context, f Facts, o *Options, decide func(*ev
 	v.Project = o.Project
 	v.Session = o.Session
 	ev.program, ev.facts, ev.verdict = p, f, v
-	ev.event = event{name: o.Event, now: o.Time, busy: o.Busy, untrusted: o.Untrusted, policy: o.Policy, watch: o.Watch, inRun: o.Run, stopped: o.Stopped}
+	ev.event = event{name: o.Event, now: o.Time, busy: o.Busy, untrusted: o.Untrusted, policy: o.Policy, watch: o.Watch, inRun: o.Run, stopped: o.Stopped, allow: o.Allow}
 	ev.trace.level = o.Trace
 	ev.meter.begin(ctx, o.Budget)
 	m := &v.Memory
@@ -78,7 +78,9 @@ func (p *Program) eval(ctx context.Context, f Facts, o *Options, decide func(*ev
 		c, ok := f.(ConcurrentFacts)
 		ev.gathering.overlaps = ok && c.Concurrent()
 	}
-	ev.run(decide)
+	if ev.permitted() {
+		ev.run(decide)
+	}
 	if ev.gathering.endNotes != nil {
 		ev.gathering.endNotes()
 	}
@@ -484,8 +486,14 @@ func (ev *evaluation) complete() bool {
 		for len(ev.gotten) < len(full.facts) {
 			ev.gotten = append(ev.gotten, gathered{})
 		}
-		return true
+		return ev.permitted()
 	}
+	ev.refuse(diags)
+	return false
+}
+
+// refuse makes the verdict a stop because of errors of the policy.
+func (ev *evaluation) refuse(diags Diagnostics) {
 	v := ev.verdict
 	v.Fault, v.Reason = FaultRule, "the policy cannot be used"
 	if ev.meter.ctx.Err() != nil {
@@ -497,5 +505,4 @@ func (ev *evaluation) complete() bool {
 		problem += fmt.Sprintf(" (and %d more)", more)
 	}
 	ev.report(public(problem))
-	return false
 }

@@ -56,6 +56,7 @@ type event struct {
 	busy      string
 	untrusted string
 	policy    string
+	allow     []Capabilities
 	watch     bool
 	inRun     bool
 	stopped   bool

@@ -95,11 +95,11 @@ rules:
 // A policy that touches more than it may is refused, at the place where it does. What it
 // would touch in all is listed by loading it without Allow.
 func ExampleCapabilities() {
-	cfg := rules.Config{Allow: &rules.Capabilities{
+	cfg := rules.Config{Allow: []rules.Capabilities{{
 		Sources: []string{"json"},
 		Names:   []string{"session_id", "last_assistant_message"},
 		Paths:   []string{"build.json"},
-	}}
+	}}}
 	policy := []byte(`ralph: 1
 facts:
   build: {json: build.json}

@@ -166,7 +166,7 @@ func TestLazyConfig(t *testing.T) {
 	if len(v.Problems) != 1 || !strings.Contains(v.Problems[0].Text, "sesion_id") {
 		t.Errorf("the value that nothing asks for is not reported: %v", v.Problems)
 	}
-	cfg.Allow = &rules.Capabilities{}
+	cfg.Allow = []rules.Capabilities{{}}
 	if p, diags := rules.Load(t.Context(), f, "policy.yaml", cfg); p != nil || !strings.Contains(diags.Format(), "[not-allowed]") {
 		t.Errorf("the when may use what is not allowed:\n%s", diags.Format())
 	}

@@ -11,7 +11,7 @@ import (
 // allow, is all reported at once.
 func TestErrorsHideNone(t *testing.T) {
 	const head = "ralph: 1\nfacts: {state: {json: state.json, schema: {properties: {phase: {type: string}}}}, out: {exec: [make]}}\nrules:\n"
-	allow := &rules.Capabilities{Sources: []string{"json"}, Paths: []string{"state.json"}}
+	allow := []rules.Capabilities{{Sources: []string{"json"}, Paths: []string{"state.json"}}}
 	for rule, want := range map[string][]string{
 		`{when: state.phaze == "x", stop: "${state.phase2}"}`:                                      {"rule-name", "unknown-field", "unknown-field", "not-allowed"},
 		`{when: state.phaze == "x", stop: a}, {when: state.fase == "x", stop: b}`:                  {"rule-name", "unknown-field", "rule-name", "unknown-field", "not-allowed"},

@@ -33,6 +33,10 @@ type Options struct {
 	// Policy is the policy's name in commands, for texts that name one; "" means Program.Name.
 	Policy string
 
+	// Allow lists what this evaluation may touch, as in Config, however the program was loaded: a policy that uses anything
+	// else is not evaluated, and the agent may stop. nil allows everything. Do not change its elements.
+	Allow []Capabilities
+
 	Memory  Memory // of this loop
 	Project Memory // shared by the loops of a project, for per: project
 	Session Memory // shared by all policies of a session, for the ceilings and Memory.Of

@@ -93,7 +93,7 @@ func TestRunThatDoesNotLoad(t *testing.T) {
 			t.Errorf("%s: %s\nwant %s", effect, got, want)
 		}
 	}
-	got := refused(t, running("run: [notify]"), rules.Config{Allow: &rules.Capabilities{Sources: []string{"*"}, Paths: []string{"**"}}})
+	got := refused(t, running("run: [notify]"), rules.Config{Allow: []rules.Capabilities{{Sources: []string{"*"}, Paths: []string{"**"}}}})
 	if !strings.Contains(got, `the policy may not use the effect "run"`) {
 		t.Errorf("not allowed: %s", got)
 	}

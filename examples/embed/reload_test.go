@@ -41,13 +41,9 @@ func Example_reload() {
 		})
 	}
 	for n := 2; n <= 5; n++ {
-		program, diags := rules.LoadBytes(ctx, "policy.yaml", version(n), loop.Config())
-		if program == nil {
+		changed := fstest.MapFS{"policy.yaml": {Data: version(n)}}
+		if diags := l.Reload(ctx, changed, "policy.yaml"); diags.Err() != nil {
 			fmt.Println(diags.Err())
-			return
-		}
-		if err := l.Replace(program); err != nil {
-			fmt.Println(err)
 		}
 	}
 	sessions.Wait()

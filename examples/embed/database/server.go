@@ -51,7 +51,7 @@ func (s *Server) put(w http.ResponseWriter, r *http.Request) {
 	}
 	opts := []loop.Option{
 		loop.WithConfig(rules.Config{
-			Allow:  &rules.Capabilities{Sources: []string{"input"}, Names: []string{"session_id"}},
+			Allow:  []rules.Capabilities{{Sources: []string{"input"}, Names: []string{"session_id"}}},
 			Limits: rules.LoadLimits{Nodes: 10_000, Patterns: 20_000},
 		}),
 		loop.WithStore(store), loop.WithScope(tenant), // all tenants share it, and none counts what another does
