@@ -175,7 +175,7 @@ func (l *Loop) read(ctx context.Context, fsys fs.FS, name string) (*rules.Progra
 
 // refused adds an error about the arguments of Load or Reload.
 func refused(found rules.Diagnostics, name string, err error) rules.Diagnostics {
-	return append(found, rules.Diagnostic{Pos: rules.Pos{File: name}, Check: "config", Message: err.Error(), Help: "change the arguments of loop.Load"})
+	return append(found, rules.Diagnostic{Pos: rules.Pos{File: name}, Check: "config", Message: err.Error(), Help: "change the options or the arguments"})
 }
 
 // configured returns a loop without a program. Of several errors it returns the first, with a loop from the other

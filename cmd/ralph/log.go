@@ -52,14 +52,6 @@ func (a *app) logCommand() *cobra.Command {
 	return cmd
 }
 
-// done adds to a reason that the work is complete.
-func done(success bool, reason string) string {
-	if !success {
-		return reason
-	}
-	return strings.TrimSuffix("done: "+reason, ": ")
-}
-
 func (a *app) log(ctx context.Context, f logFlags) error {
 	if err := atLeast("last", 0, f.last); err != nil {
 		return err
