@@ -97,7 +97,7 @@ func (p *Project) NextStop(hostName, session string) host.Event {
 	ev := host.Event{Host: hostName, Name: host.Stop, SessionID: session, Cwd: p.dir, LoopCount: -1}
 	h, _ := p.history() // of an unreadable log no session is known
 	for _, d := range h.latest {
-		if d.Run == "" && d.Agent == "" && d.Host == hostName && (session == "" || d.Session == session) {
+		if d.Run == "" && d.Agent == "" && (d.Host == hostName || d.Host == "") && (session == "" || d.Session == session) {
 			ev.SessionID, ev.TranscriptPath = d.Session, d.SessionFile
 			break
 		}
