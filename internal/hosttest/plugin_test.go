@@ -80,7 +80,7 @@ func TestPlugin(t *testing.T) {
 			if len(s.asked) != 2 || !strings.Contains(s.asked[1].last, "write hello.txt") {
 				t.Fatalf("the model was asked %d times, want 2 with the open item in the second\n%+v\n%s", len(s.asked), s.asked, r.out)
 			}
-			if log := s.ralph("log"); !strings.Contains(log, "continue") || !strings.Contains(log, "stop") {
+			if log := s.ralph("log"); !strings.Contains(log, "continued") || !strings.Contains(log, "done") {
 				t.Errorf("the log lacks the decisions:\n%s", log)
 			}
 			if start := "source-command-start: Start a loop"; !p.slash && !strings.Contains(s.asked[0].text, start) {
