@@ -316,23 +316,25 @@ const (
 // logLine returns a record as a line that the log accepts. Each text is cut, and very many rules lose operands of their
 // trace. A record that is too long is shortened, the largest texts first, then the trace, so that every decision has a
 // line.
-func logLine(r Record) (line []byte, err error) {
-	fits := func(most int) bool {
-		line, err = r.line(most)
-		return err == nil && len(line) <= maxRecord
-	}
+func logLine(r Record) ([]byte, error) {
 	r.trace(maxTraced)
-	if fits(maxText) {
+	line, err := r.line(maxText)
+	if err == nil && len(line) <= maxRecord {
 		return line, nil
 	}
 	r.Trace.Warnings = append(slices.Clone(r.Trace.Warnings), shortened)
-	for _, shorten := range []func(){
-		func() {}, func() { r.trace(maxTraced / 2) }, func() { r.trace(maxTraced / 8) }, func() { r.trace(0) }, r.cut, r.keepOutcome,
-	} {
+	stages := []func(){func() {}, func() { r.trace(maxTraced / 2) }, r.cut, r.keepOutcome}
+	if err == nil && len(jsontext.Clip(line, leastText)) > maxRecord { // shorter texts alone are not enough
+		stages = stages[1:]
+	}
+	for _, shorten := range stages {
 		shorten()
+		if line, err = r.line(maxText); err != nil {
+			continue
+		}
 		for most := maxText; most >= leastText; most /= 2 {
-			if fits(most) {
-				return line, nil
+			if cut := jsontext.Clip(line, most); len(cut) <= maxRecord {
+				return cut, nil
 			}
 		}
 	}
