@@ -12,7 +12,7 @@ import (
 // their own line. The escape begins such a reference, because an encoder does not write it for this character.
 const (
 	leastShared = 256      // bytes of a text that is worth a reference
-	recentTexts = 64 << 10 // bytes at the end of a file in which texts are looked for
+	recentTexts = 16 << 10 // bytes at the end of a file in which texts are looked for
 
 	inFile = `\u0040%d %d`  // offset in the file, length
 	inLine = `\u0040+%d %d` // offset in the line, length
