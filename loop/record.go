@@ -68,7 +68,7 @@ type Head struct {
 	Event   string    `json:"event"`
 	Session string    `json:"session,omitempty"`
 	Agent   string    `json:"agent,omitempty"`
-	// SessionFile is the path of the session's file, whose change is a sign of life.
+	// SessionFile is the path of the session's file, "" if the host names none. Its change is a sign of life.
 	SessionFile string `json:"session_file,omitempty"`
 
 	Run     string          `json:"run,omitempty"` // ID of the run of ralph run, if it comes from one

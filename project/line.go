@@ -31,7 +31,7 @@ func (p *Project) known(ctx context.Context) (k known, err error) {
 	if k.history, err = p.history(); err != nil {
 		return k, err
 	}
-	if k.policies = p.Policies(ctx); p.made == nil { // otherwise the program asks them itself
+	if k.policies = p.Policies(ctx); p.made == nil { // otherwise the program evaluates them itself
 		k.installed = p.installed(ctx)
 	}
 	return k, nil
@@ -74,7 +74,7 @@ func (p *Project) subjects(ctx context.Context, k known) (all []subject) {
 		all[i].hooks = append(all[i].hooks, one)
 	}
 	for _, d := range k.latest {
-		if k.decided(d.Policy, p.now().Add(-recent)) && !slices.ContainsFunc(all, func(o subject) bool { return o.policy.Name == d.Policy }) {
+		if d.Time.After(p.now().Add(-recent)) && !slices.ContainsFunc(all, func(o subject) bool { return o.policy.Name == d.Policy }) {
 			all = append(all, subject{policy: Policy{Name: d.Policy}})
 		}
 	}

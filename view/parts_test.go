@@ -172,3 +172,12 @@ func TestJoined(t *testing.T) {
 		t.Errorf("%d names, %d bytes of style", len(names), len(style))
 	}
 }
+
+// A row has no path of a session's file.
+func TestRowHidesSessionFile(t *testing.T) {
+	var d project.Decision
+	d.SessionFile = "/home/you/session.jsonl"
+	if got := newRow(d).SessionFile; got != "" {
+		t.Errorf("the row has %q", got)
+	}
+}

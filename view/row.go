@@ -36,7 +36,7 @@ func newRow(d project.Decision) row {
 	r := row{Head: d.Head, Outcome: d.Outcome(), By: shared(d.By()), Said: shared(d.Said()), Notes: len(d.Notes)}
 	r.Continuations, r.Limit = d.Streak()
 	h := &r.Head
-	h.ID, h.Root, h.Rule, h.Reason, h.Error = short(d.ID), "", "", "", ""
+	h.ID, h.Root, h.Rule, h.Reason, h.Error, h.SessionFile = short(d.ID), "", "", "", "", ""
 	for _, s := range []*string{&h.Policy, &h.Digest, &h.Host, &h.Session, &h.Agent, &h.Run, &h.Event, &h.Command, &h.Bound, &h.Skipped} {
 		*s = shared(*s)
 	}

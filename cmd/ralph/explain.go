@@ -222,11 +222,11 @@ func (a *app) decideNow(ctx context.Context, f explainFlags) (all []played, err 
 		return nil, err
 	}
 	for _, h := range p.InstalledHooks(ctx) {
-		asked := func(name string) bool {
+		chosen := func(name string) bool {
 			found, err := p.Find(name)
 			return err == nil && hasPolicy(p, []string{h.Policy}, found)
 		}
-		if len(f.policies) > 0 && !slices.ContainsFunc(f.policies, asked) || f.host != "" && f.host != h.Host {
+		if len(f.policies) > 0 && !slices.ContainsFunc(f.policies, chosen) || f.host != "" && f.host != h.Host {
 			continue
 		}
 		of := f

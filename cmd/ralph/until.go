@@ -251,7 +251,7 @@ func (a *app) untilEntry(ctx context.Context, p *project.Project, installed *set
 	return tracked[0], nil
 }
 
-// wait starts the loop and writes the entry that asks it. Without the entry there is no loop.
+// wait starts the loop and writes the entry that evaluates it. Without the entry there is no loop.
 func (a *app) wait(ctx context.Context, p *project.Project, g setup.Host, u project.Until, ask func(string) bool) error {
 	started, err := p.Wait(ctx, u)
 	if errors.As(err, new(*project.ExistsError)) {
