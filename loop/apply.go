@@ -114,7 +114,7 @@ func (d *Decision) save(ctx context.Context) error {
 	}
 	saved := m.after(d.Verdict)
 	if len(saved) > 0 {
-		switch err := m.store.Save(ctx, saved...); {
+		switch err := m.store.Save(ctx, Write{Entries: saved}); {
 		case errors.Is(err, ErrConflict): // another event was counted in the meantime
 			return memoryError{err}
 		case err != nil:

@@ -53,10 +53,14 @@ func (m *memory) after(v *rules.Verdict) []Entry {
 	if !v.Changed {
 		return nil
 	}
-	out := []Entry{{m.keys[0], v.Memory, m.entries[0].Version}}
+	mine := m.entries[0]
+	mine.Memory = v.Memory
+	out := []Entry{mine}
 	for i, next := range []*rules.Memory{1: &v.Project, 2: &v.Session} {
 		if i > 0 && !reflect.DeepEqual(next, &m.entries[i].Memory) {
-			out = append(out, Entry{m.keys[i], *next, m.entries[i].Version})
+			e := m.entries[i]
+			e.Memory = *next
+			out = append(out, e)
 		}
 	}
 	return out
@@ -91,7 +95,7 @@ func (m *memory) takeBack(ctx context.Context, saved []Entry) error {
 	if len(back) == 0 {
 		return nil
 	}
-	if err := m.store.Save(ctx, back...); err != nil {
+	if err := m.store.Save(ctx, Write{Entries: back}); err != nil {
 		return err
 	}
 	return m.load(ctx)
@@ -104,18 +108,13 @@ func sameMemory(a, b rules.Memory) bool {
 	return errX == nil && errY == nil && string(x) == string(y)
 }
 
-// locker is a store that can make other processes wait.
-type locker interface {
-	lock(ctx context.Context, keys ...Key) (Store, func(), error)
-}
-
 // lock makes other processes wait, if the store can.
 func (m *memory) lock(ctx context.Context) (unlock func(), err error) {
-	l, ok := m.store.(locker)
+	l, ok := m.store.(Locker)
 	if !ok {
 		return func() {}, nil
 	}
-	held, release, err := l.lock(ctx, m.keys[:]...)
+	held, release, err := l.Lock(ctx, m.keys[:]...)
 	if err != nil {
 		return nil, err
 	}

@@ -164,20 +164,21 @@ func TestNothingPublicPanics(t *testing.T) {
 		"WithEffect": slices.Concat(refuses(effect("page", nil)), refuses(effect("", nobody)), refuses(effect("set", nobody)), refuses(effect("Page!", nobody)), refuses(effect("page", nobody), effect("page", nobody))),
 		"WithValues": slices.Concat(refuses(loop.WithValues(map[string]any{"": 1})), refuses(loop.WithValues(map[string]any{"now": 1})),
 			refuses(loop.WithValues(map[string]any{"misspelt": 1})), refuses(loop.WithValues(map[string]any{"loop.total": 1}))),
-		"WithSource":   slices.Concat(refuses(loop.WithSource(nil)), refuses(loop.WithSource(source{"", nil})), refuses(loop.WithSource(source{"a b", nil})), refuses(loop.WithSource(source{"schema", nil}))),
-		"WithConfig":   slices.Concat(refuses(loop.WithConfig(rules.Config{}), loop.WithConfig(rules.Config{})), refuses(loop.WithConfig(rules.Config{Events: []string{"Stop"}})), refuses(loop.WithConfig(rules.Config{Events: []string{""}})), refuses(loop.WithConfig(rules.Config{Events: []string{"De ploy\n"}}))),
-		"WithBudget":   refuses(loop.WithBudget(rules.Budget{Steps: -1})),
-		"WithDeadline": slices.Concat(refuses(loop.WithDeadline(0)), refuses(loop.WithDeadline(-1))),
-		"Recorders":    {loop.Recorders(nil, loop.SlogRecorder(nil)).Record(ctx, &loop.Record{})},
-		"SlogRecorder": {loop.SlogRecorder(nil).Record(none, &loop.Record{})},
+		"WithSource":    slices.Concat(refuses(loop.WithSource(nil)), refuses(loop.WithSource(source{"", nil})), refuses(loop.WithSource(source{"a b", nil})), refuses(loop.WithSource(source{"schema", nil}))),
+		"WithConfig":    slices.Concat(refuses(loop.WithConfig(rules.Config{}), loop.WithConfig(rules.Config{})), refuses(loop.WithConfig(rules.Config{Events: []string{"Stop"}})), refuses(loop.WithConfig(rules.Config{Events: []string{""}})), refuses(loop.WithConfig(rules.Config{Events: []string{"De ploy\n"}}))),
+		"WithBudget":    refuses(loop.WithBudget(rules.Budget{Steps: -1})),
+		"WithDeadline":  slices.Concat(refuses(loop.WithDeadline(0)), refuses(loop.WithDeadline(-1))),
+		"Recorders":     {loop.Recorders(nil, loop.SlogRecorder(nil)).Record(ctx, &loop.Record{})},
+		"UnmarshalJSON": {new(loop.Entry).UnmarshalJSON([]byte("{}"))},
+		"SlogRecorder":  {loop.SlogRecorder(nil).Record(none, &loop.Record{})},
 	}
 	_, unused := loop.New(program, effect("page", nobody))
 	refused["WithEffect"] = append(refused["WithEffect"], unused)
 	for name, s := range map[string]loop.Store{"InMemory": loop.InMemory(), "LocalStore": loop.LocalStore(t.TempDir())} {
 		_, err := s.Load(none, loop.Key{})
-		refused[name] = []error{err, s.Save(none, loop.Entry{})}
+		refused[name] = []error{err, s.Save(none, loop.Write{})}
 	}
-	refused["LocalStore"] = append(refused["LocalStore"], loop.LocalStore("").Save(ctx, loop.Entry{}))
+	refused["LocalStore"] = append(refused["LocalStore"], loop.LocalStore("").Save(ctx, loop.Write{Entries: make([]loop.Entry, 1)}))
 	_, v := loop.Query{}.Read(ctx, state.JSON)
 	refused["Read"] = []error{errors.New(v.Problem)}
 	for name, errs := range refused {
@@ -189,7 +190,7 @@ func TestNothingPublicPanics(t *testing.T) {
 	}
 
 	// What has no error returns something that can be used.
-	harmless := []string{"Config", "Event", "Outcome", "Record", "Session", "Local", "WithClock", "WithEnv", "WithFacts", "WithName", "WithObserver", "WithPrivate", "WithRecorder", "WithTrust", "WithUserScope"}
+	harmless := []string{"Config", "Event", "Outcome", "Record", "Session", "Local", "WithClock", "WithDelivery", "WithEnv", "WithFacts", "WithName", "WithObserver", "WithPrivate", "WithRecorder", "WithTrust", "WithUserScope"}
 	if d, err := load(t, goOn, nil, loop.WithClock(nil), loop.WithEnv(nil), loop.WithFacts(nil), loop.WithName(""), loop.WithObserver(nil), loop.WithRecorder(nil), loop.WithTrust(nil), loop.WithUserScope(nil)).Run(ctx, host.Event{}); err != nil || !d.Continue() {
 		t.Errorf("it says %q, error %v", said(d), err)
 	}
@@ -257,14 +258,14 @@ type contended struct {
 	first     int // so many saves find another memory
 }
 
-func (s *contended) Save(ctx context.Context, entries ...loop.Entry) error {
+func (s *contended) Save(ctx context.Context, w loop.Write) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.saves++
 	if s.saves <= s.first {
 		return fmt.Errorf("made: %w", loop.ErrConflict)
 	}
-	err := s.Store.Save(ctx, entries...)
+	err := s.Store.Save(ctx, w)
 	if errors.Is(err, loop.ErrConflict) {
 		s.conflicts++
 	}
@@ -484,9 +485,9 @@ func (s *spanned) Load(ctx context.Context, keys ...loop.Key) ([]loop.Entry, err
 	return s.Store.Load(ctx, keys...)
 }
 
-func (s *spanned) Save(ctx context.Context, entries ...loop.Entry) error {
+func (s *spanned) Save(ctx context.Context, w loop.Write) error {
 	s.note(ctx, "save")
-	return s.Store.Save(ctx, entries...)
+	return s.Store.Save(ctx, w)
 }
 
 func (s *spanned) Record(ctx context.Context, _ *loop.Record) error {

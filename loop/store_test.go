@@ -46,7 +46,7 @@ func (s *rows) Load(ctx context.Context, keys ...loop.Key) ([]loop.Entry, error)
 	for i, k := range keys {
 		out[i].Key = k
 		if r, ok := s.kept[k]; ok {
-			if err := json.Unmarshal(r.memory, &out[i].Memory); err != nil {
+			if err := json.Unmarshal(r.memory, &out[i]); err != nil {
 				return nil, err
 			}
 			out[i].Version = strconv.Itoa(r.version)
@@ -55,7 +55,7 @@ func (s *rows) Load(ctx context.Context, keys ...loop.Key) ([]loop.Entry, error)
 	return out, context.Cause(ctx)
 }
 
-func (s *rows) Save(ctx context.Context, entries ...loop.Entry) error {
+func (s *rows) Save(ctx context.Context, w loop.Write) error {
 	s.mu.Lock()
 	s.saves++
 	s.mu.Unlock()
@@ -64,7 +64,7 @@ func (s *rows) Save(ctx context.Context, entries ...loop.Entry) error {
 			return err
 		}
 	}
-	return s.put(ctx, entries...)
+	return s.put(ctx, w.Entries...)
 }
 
 func (s *rows) put(ctx context.Context, entries ...loop.Entry) error {
@@ -78,12 +78,13 @@ func (s *rows) put(ctx context.Context, entries ...loop.Entry) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	for _, e := range entries {
-		b, err := json.Marshal(e.Memory)
+	for i, e := range entries {
+		b, err := json.Marshal(e)
 		if err != nil {
 			return err
 		}
 		s.kept[e.Key] = row{b, s.kept[e.Key].version + 1}
+		entries[i].Version = strconv.Itoa(s.kept[e.Key].version)
 	}
 	return nil
 }
@@ -121,9 +122,9 @@ func (s *rows) total(t *testing.T) int {
 		if k.Policy == "" { // what the session counts for all policies
 			continue
 		}
-		var m rules.Memory
-		decode(t, r.memory, &m)
-		n += m.Total
+		var e loop.Entry
+		decode(t, r.memory, &e)
+		n += e.Memory.Total
 	}
 	return n
 }

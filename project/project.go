@@ -222,7 +222,7 @@ func (p *Project) begin(ctx context.Context, policy string) error {
 		}
 		e := entries[0]
 		e.Memory = rules.Memory{Said: e.Memory.Said, Reset: p.now()}
-		if err := memories.Save(ctx, e); !errors.Is(err, loop.ErrConflict) {
+		if err := memories.Save(ctx, loop.Write{Entries: []loop.Entry{e}}); !errors.Is(err, loop.ErrConflict) {
 			return err
 		}
 	}

@@ -18,7 +18,7 @@ import (
 type mutant struct {
 	loop.Store
 	load func(s loop.Store, ctx context.Context, keys []loop.Key) ([]loop.Entry, error)
-	save func(s loop.Store, ctx context.Context, entries []loop.Entry) error
+	save func(s loop.Store, ctx context.Context, w loop.Write) error
 }
 
 func (m mutant) Load(ctx context.Context, keys ...loop.Key) ([]loop.Entry, error) {
@@ -28,11 +28,11 @@ func (m mutant) Load(ctx context.Context, keys ...loop.Key) ([]loop.Entry, error
 	return m.Store.Load(ctx, keys...)
 }
 
-func (m mutant) Save(ctx context.Context, entries ...loop.Entry) error {
+func (m mutant) Save(ctx context.Context, w loop.Write) error {
 	if m.save != nil {
-		return m.save(m.Store, ctx, entries)
+		return m.save(m.Store, ctx, w)
 	}
-	return m.Store.Save(ctx, entries...)
+	return m.Store.Save(ctx, w)
 }
 
 // shared returns the same memory to all who load it. It locks what it keeps: the runtime
@@ -53,15 +53,15 @@ func shared() mutant {
 			}
 			return entries, err
 		},
-		save: func(s loop.Store, ctx context.Context, entries []loop.Entry) error {
+		save: func(s loop.Store, ctx context.Context, w loop.Write) error {
 			mu.Lock()
-			for _, e := range entries {
+			for _, e := range w.Entries {
 				if e.Memory.Said != nil {
 					kept[e.Key] = e.Memory.Said
 				}
 			}
 			mu.Unlock()
-			return s.Save(ctx, entries...)
+			return s.Save(ctx, w)
 		},
 	}
 }
@@ -84,33 +84,33 @@ var mutants = map[string]mutant{
 		}
 		return entries, err
 	}},
-	"round trip": {save: func(s loop.Store, ctx context.Context, entries []loop.Entry) error {
-		for i := range entries {
-			entries[i].Memory.Since = entries[i].Memory.Since.Truncate(1_000_000_000)
+	"round trip": {save: func(s loop.Store, ctx context.Context, w loop.Write) error {
+		for i := range w.Entries {
+			w.Entries[i].Memory.Since = w.Entries[i].Memory.Since.Truncate(1_000_000_000)
 		}
-		return s.Save(ctx, entries...)
+		return s.Save(ctx, w)
 	}},
-	"compare and set": {save: func(s loop.Store, ctx context.Context, entries []loop.Entry) error {
-		for i := range entries {
-			now, err := s.Load(ctx, entries[i].Key)
+	"compare and set": {save: func(s loop.Store, ctx context.Context, w loop.Write) error {
+		for i := range w.Entries {
+			now, err := s.Load(ctx, w.Entries[i].Key)
 			if err != nil {
 				return err
 			}
-			entries[i].Version = now[0].Version
+			w.Entries[i].Version = now[0].Version
 		}
-		return s.Save(ctx, entries...)
+		return s.Save(ctx, w)
 	}},
-	"all or none": {save: func(s loop.Store, ctx context.Context, entries []loop.Entry) error {
-		for _, e := range entries {
-			if err := s.Save(ctx, e); err != nil {
+	"all or none": {save: func(s loop.Store, ctx context.Context, w loop.Write) error {
+		for _, e := range w.Entries {
+			if err := s.Save(ctx, loop.Write{Entries: []loop.Entry{e}}); err != nil {
 				return err
 			}
 		}
 		return nil
 	}},
 	"copies": shared(),
-	"a context that is done": {save: func(s loop.Store, _ context.Context, entries []loop.Entry) error {
-		return s.Save(context.Background(), entries...)
+	"a context that is done": {save: func(s loop.Store, _ context.Context, w loop.Write) error {
+		return s.Save(context.Background(), w)
 	}},
 	"unusual keys": {load: func(s loop.Store, ctx context.Context, keys []loop.Key) ([]loop.Entry, error) {
 		lower := make([]loop.Key, len(keys))
@@ -122,11 +122,11 @@ var mutants = map[string]mutant{
 			entries[i].Key = keys[i]
 		}
 		return entries, err
-	}, save: func(s loop.Store, ctx context.Context, entries []loop.Entry) error {
-		for i := range entries {
-			entries[i].Key = lowered(entries[i].Key)
+	}, save: func(s loop.Store, ctx context.Context, w loop.Write) error {
+		for i := range w.Entries {
+			w.Entries[i].Key = lowered(w.Entries[i].Key)
 		}
-		return s.Save(ctx, entries...)
+		return s.Save(ctx, w)
 	}},
 }
 

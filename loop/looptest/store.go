@@ -58,7 +58,7 @@ func load(t *testing.T, s loop.Store, keys ...loop.Key) []loop.Entry {
 // save saves entries without a conflict, or ends the test.
 func save(t *testing.T, s loop.Store, entries ...loop.Entry) {
 	t.Helper()
-	if err := s.Save(t.Context(), entries...); err != nil {
+	if err := s.Save(t.Context(), loop.Write{Entries: entries}); err != nil {
 		t.Fatalf("Save fails: %v", err)
 	}
 }
@@ -90,7 +90,7 @@ func absent(t *testing.T, s loop.Store) {
 	if entries, err := s.Load(t.Context()); err != nil || len(entries) > 0 {
 		t.Errorf("Load without keys gives %v, %v", entries, err)
 	}
-	if err := s.Save(t.Context()); err != nil {
+	if err := s.Save(t.Context(), loop.Write{}); err != nil {
 		t.Errorf("Save without entries fails: %v", err)
 	}
 }
@@ -132,7 +132,7 @@ func roundTrip(t *testing.T, s loop.Store) {
 func compareAndSet(t *testing.T, s loop.Store) {
 	k := key("a")
 	try := func(version string, n int) error {
-		return s.Save(t.Context(), loop.Entry{Key: k, Memory: rules.Memory{Total: n}, Version: version})
+		return s.Save(t.Context(), loop.Write{Entries: []loop.Entry{{Key: k, Memory: rules.Memory{Total: n}, Version: version}}})
 	}
 	if err := try("no such version", 9); !errors.Is(err, loop.ErrConflict) {
 		t.Errorf("saving something absent under a version gives %v, want ErrConflict", err)
@@ -163,7 +163,7 @@ func allOrNone(t *testing.T, s loop.Store) {
 		{at[0], {Key: b, Memory: rules.Memory{Total: 9}, Version: "stale"}},
 		{{Key: a, Memory: rules.Memory{Total: 9}}, at[1]},
 	} {
-		if err := s.Save(t.Context(), entries...); !errors.Is(err, loop.ErrConflict) {
+		if err := s.Save(t.Context(), loop.Write{Entries: entries}); !errors.Is(err, loop.ErrConflict) {
 			t.Errorf("Save returned %v, want ErrConflict", err)
 		}
 		totals(t, s, []loop.Key{a, b}, 1, 1)
@@ -217,7 +217,7 @@ func savers(t *testing.T, s loop.Store) {
 				for i := range entries {
 					entries[i].Memory.Total++
 				}
-				switch err := s.Save(t.Context(), entries...); {
+				switch err := s.Save(t.Context(), loop.Write{Entries: entries}); {
 				case err == nil:
 					n++
 				case !errors.Is(err, loop.ErrConflict):
@@ -244,7 +244,7 @@ func doneStore(t *testing.T, s loop.Store) {
 	}
 	e.Memory.Total = 2
 	for _, e := range []loop.Entry{e, {Key: key("b"), Memory: e.Memory}} {
-		if err := s.Save(ctx, e); err == nil || errors.Is(err, loop.ErrConflict) {
+		if err := s.Save(ctx, loop.Write{Entries: []loop.Entry{e}}); err == nil || errors.Is(err, loop.ErrConflict) {
 			t.Errorf("Save returns %v, and its context is done: want an error that is not ErrConflict", err)
 		}
 	}
