@@ -289,16 +289,22 @@ const recordTime = time.Second
 // left out, unless a loop exists or something could not be used. A log error is reported, and has no other effect.
 func (d *Decision) keep(ctx context.Context) {
 	l := d.loop
-	if l.kept.recorder == nil || d.Skipped != "" && !d.noteworthy() {
+	if len(l.kept.recorders) == 0 || d.Skipped != "" && !d.noteworthy() {
 		return
 	}
 	r := d.Record(false)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTime) // the decision may have used up its own
 	defer cancel()
-	if err := guarded("the recorder", func() error { return l.kept.recorder.Record(ctx, &r) }); err != nil {
-		d.notice("the decision is not in the log: " + err.Error())
-	} else if log, ok := l.kept.recorder.(localLog); ok && r.Digest != "" {
-		_ = log.dir.KeepText(r.Digest, d.Time, func() ([]byte, error) { return approval.Pack(d.program.Files()) }) // only pictures need it
+	for _, to := range l.kept.recorders {
+		log, ok := to.(localLog)
+		switch err := guarded("the recorder", func() error { return to.Record(ctx, &r) }); {
+		case err != nil && ok:
+			d.notice("the decision is not in the log: " + err.Error())
+		case err != nil:
+			d.notice("a recorder does not have the decision: " + err.Error())
+		case ok && r.Digest != "":
+			_ = log.dir.KeepText(r.Digest, d.Time, func() ([]byte, error) { return approval.Pack(d.program.Files()) }) // only pictures need it
+		}
 	}
 }
 

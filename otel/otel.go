@@ -99,8 +99,7 @@ func describe(span trace.Span, d *loop.Decision) {
 	}
 }
 
-// Metrics returns a recorder that counts and measures decisions. [loop.Recorders] joins it with
-// others. The provider must not be nil.
+// Metrics returns a recorder that counts and measures decisions, for [loop.WithRecorder]. The provider must not be nil.
 func Metrics(p metric.MeterProvider) (loop.Recorder, error) {
 	if p == nil {
 		return nil, errors.New("the meter provider is nil")
