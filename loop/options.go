@@ -235,7 +235,7 @@ func WithScope(tenant string) Option {
 func WithUserScope(trusted ...func(root string) error) Option {
 	return func(l *Loop) error {
 		if len(trusted) == 0 {
-			trusted = []func(string) error{func(root string) error { return approval.Project(l.kept.disk, root) }}
+			l.trust.projects = append(l.trust.projects, func(root string) error { return approval.Project(l.kept.disk, root) })
 		}
 		for _, one := range trusted {
 			if err := option.Given("loop.WithUserScope", one, "leave the function out for the projects that the user trusted"); err != nil {
@@ -403,6 +403,6 @@ func (k *kept) defaults(getenv func(string) string, local bool) {
 	}
 	k.comparable = reflect.ValueOf(k.store).Comparable()
 	if k.disk != nil {
-		k.recorders = append(k.recorders, localLog{k.disk})
+		k.recorders = slices.Insert(k.recorders, 0, Recorder(localLog{k.disk})) // no other one delays it
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"github.com/ralph-sdk/ralph/host"
+	"github.com/ralph-sdk/ralph/internal/store"
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/rules"
 )
@@ -119,6 +121,12 @@ func TestOptionsTwice(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(root, "f.txt"), []byte("kept"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	state := t.TempDir()
+	if _, err := store.Open(state).Trust(root, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	listed := loop.WithState(state) // which has root on the user's list
+	untested := maps.Clone(nothing)
 	type options []loop.Option
 	const (
 		long    = "ralph: 1\nrules:\n  - name: go\n    when: count(1..9000, true) > 0\n    continue: go on\n"
@@ -161,6 +169,8 @@ func TestOptionsTwice(t *testing.T) {
 		{"WithBudget", options{budget(100), budget(1_000_000)}, long, "stop, budget"},
 		{"WithBudget", options{budget(1_000_000), budget(100)}, long, "stop, budget"},
 		{"WithBudget", options{budget(0), budget(1_000_000)}, long, "go on"},
+		{"WithDeadline", options{loop.WithDeadline(time.Minute), loop.WithDeadline(1)}, "", "stop, no decision within 1ns, the agent may stop"},
+		{"WithDeadline", options{loop.WithDeadline(1), loop.WithDeadline(time.Minute)}, "", "stop, no decision within 1ns, the agent may stop"},
 		{"WithLimits", options{loop.WithLimits(rules.LoadLimits{Nodes: 3}), loop.WithLimits(rules.LoadLimits{Nodes: 1000})}, "", "the policy and its files have more than 3 values"},
 		{"WithLimits", options{loop.WithLimits(rules.LoadLimits{Bytes: 1000}), loop.WithLimits(rules.LoadLimits{Nodes: 3})}, "", "the policy and its files have more than 3 values"},
 		{"WithTrust", options{trust(nil), trust(nil), loop.WithSource(untrusted{})}, reads, "read"},
@@ -168,6 +178,7 @@ func TestOptionsTwice(t *testing.T) {
 		{"WithTrust", options{trust(no), trust(nil), loop.WithSource(untrusted{})}, reads, "stop, approval"},
 		{"WithUserScope", options{user(nil), user(nil), loop.WithRoot(root)}, file, "kept"},
 		{"WithUserScope", options{user(nil), user(no), loop.WithRoot(root)}, file, "stop, approval"},
+		{"WithUserScope", options{loop.WithUserScope(), loop.WithUserScope(), loop.WithRoot(root), listed}, file, "kept"},
 		{"WithUserScope", options{user(no), user(nil), loop.WithRoot(root)}, file, "stop, approval"},
 
 		// What nests or adds up.
@@ -178,18 +189,31 @@ func TestOptionsTwice(t *testing.T) {
 		{"WithLazy", options{loop.WithLazy(), loop.WithLazy()}, "", "go on"},
 		{"WithPrivate", options{loop.WithPrivate(), loop.WithPrivate()}, "", "go on"},
 	} {
-		order.Reset()
-		got := ""
-		if l, err := made(t, cmp.Or(tt.policy, goOn), tt.opts...); err != nil {
-			got = err.Error()
-		} else if d, _ := l.Run(t.Context(), host.Event{SessionID: "s"}); d.Continue() {
-			got = d.Verdict.Reason + order.String()
-		} else {
-			got = "stop, " + string(d.Verdict.Fault)
+		delete(untested, tt.name)
+		for _, o := range tt.opts { // an option may be used again, and then does the same
+			_ = loop.Config(o)
 		}
-		if !strings.Contains(got, tt.want) || tt.want == "" {
-			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+		for range 2 {
+			order.Reset()
+			l, err := made(t, cmp.Or(tt.policy, goOn), tt.opts...)
+			if err != nil {
+				if !strings.Contains(err.Error(), tt.want) {
+					t.Errorf("%s: %v, want %q", tt.name, err, tt.want)
+				}
+				continue
+			}
+			d, err := l.Run(t.Context(), host.Event{SessionID: "s"})
+			got := d.Verdict.Reason + order.String()
+			if !d.Continue() {
+				got = "stop, " + cmp.Or(string(d.Verdict.Fault), fmt.Sprint(err))
+			}
+			if got != tt.want {
+				t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
+			}
 		}
+	}
+	if len(untested) > 0 {
+		t.Errorf("options without a row: %v", untested)
 	}
 }
 

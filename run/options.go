@@ -95,12 +95,12 @@ func WithLimits(l Limits) Option {
 		if l.Iterations < 0 || l.Elapsed < 0 || l.Tokens < 0 || l.Cost < 0 {
 			return errors.New("a limit of a run must not be negative")
 		}
-		own := r.plan.Limits
-		l = Limits{
+		own := &r.plan.Limits
+		*own = Limits{
 			Iterations: option.Least(own.Iterations, l.Iterations), Elapsed: option.Least(own.Elapsed, l.Elapsed),
 			Tokens: option.Least(own.Tokens, l.Tokens), Cost: option.Least(own.Cost, l.Cost),
 		}
-		r.plan.Limits, r.resumed.limits = l, l
+		r.resumed.limits = *own
 		return nil
 	}
 }

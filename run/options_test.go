@@ -92,6 +92,9 @@ func TestOptionsTwice(t *testing.T) {
 		{"WithContinue", run.WithContinue(), run.WithContinue(), "limit: 1 of 1 iterations"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
+			for _, o := range []run.Option{tt.a, tt.b} { // an option may be used again, and then does the same
+				_, _ = run.New(load(t, again), run.Func("mine", ends), run.WithLimits(run.Limits{Elapsed: 1}), o)
+			}
 			got, opts := "", []run.Option{tt.a, tt.b, run.WithLimits(run.Limits{Iterations: 1})}
 			if tt.name != "WithDir" {
 				opts = append(opts, run.WithDir(t.TempDir()))
