@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,9 +29,11 @@ func (l *Loop) Apply(ctx context.Context, d *Decision) (*Decision, error) {
 	case d.spent:
 		refused.fail(errors.New("the decision was applied before; Preview makes another"))
 	default:
-		d.observed(ctx, func(ctx context.Context) {
-			d.apply(ctx)
-			d.keep(ctx)
+		d.spent = d.gatherer != nil && d.Err == nil
+		d = d.observed(ctx, func(ctx context.Context) *Decision {
+			out := d.bounded(ctx, d.apply)
+			out.keep(ctx)
+			return out
 		})
 		return d, d.Err
 	}
@@ -39,15 +42,17 @@ func (l *Loop) Apply(ctx context.Context, d *Decision) (*Decision, error) {
 
 // apply is Apply without the decision log.
 func (d *Decision) apply(ctx context.Context) {
-	defer d.rescue()
+	defer func() { d.rescue(recover()) }()
 	defer d.close()
 	if d.gatherer == nil || d.Err != nil {
 		return
 	}
-	d.spent = true
 	err := d.gatherer.open()
 	if err == nil {
 		err = d.commit(ctx)
+	}
+	if err == nil && !d.claim() {
+		err = interrupted(ctx)
 	}
 	if err != nil {
 		d.fail(err)
@@ -56,12 +61,13 @@ func (d *Decision) apply(ctx context.Context) {
 	d.Applied = true
 	d.free() // the rest may make another decision of the session
 	d.loop.hint(ctx, d)
+	d.settle()
 	d.finish(ctx)
 }
 
 // rescue turns a panic into a decision to stop.
-func (d *Decision) rescue() {
-	if r := recover(); r != nil {
+func (d *Decision) rescue(r any) {
+	if r != nil {
 		d.fail(fmt.Errorf("internal error: %v\n%s", r, debug.Stack()))
 	}
 }
@@ -90,11 +96,13 @@ func (d *Decision) commit(ctx context.Context) error {
 			return err
 		}
 		d.Retries++
+		conflict := fmt.Errorf("the memory of the loop or a fact %w, again and again", ErrConflict)
+		d.bound.waits.Store(&wait{conflict, d.Retries})
 		pause(ctx, d.Retries)
 		before, counted := m.entries, errors.As(err, new(memoryError))
 		err = m.load(ctx)
 		if ctx.Err() != nil {
-			return fmt.Errorf("the memory of the loop or a fact %w, again and again: %w", ErrConflict, interrupted(ctx))
+			return fmt.Errorf("%w: %w", conflict, interrupted(ctx))
 		}
 		if err != nil {
 			return err
@@ -122,9 +130,10 @@ func (d *Decision) save(ctx context.Context) error {
 		}
 	}
 	err := d.write(ctx)
-	if err == nil {
+	if err == nil && d.claim() {
 		return nil
 	}
+	err = cmp.Or(err, interrupted(ctx))
 	// Roll back the count of a continuation that does not happen. If that fails, the loop ends one continuation early.
 	back := m.takeBack(ctx, saved)
 	switch {
@@ -190,6 +199,9 @@ func (d *Decision) write(ctx context.Context) error {
 }
 
 func (s share) write(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return interrupted(ctx)
+	}
 	if s.to == nil {
 		return fmt.Errorf("nothing can change %s", s.effects[0].Fact)
 	}
@@ -264,6 +276,9 @@ func (d *Decision) failed(rule string, err error, private bool) {
 
 // carryOut makes an effect of the embedding program.
 func (l *Loop) carryOut(ctx context.Context, e rules.Effect) error {
+	if ctx.Err() != nil {
+		return interrupted(ctx)
+	}
 	v, ok := l.extensions.effects[e.Name]
 	if !ok {
 		return errors.New("this program has no such effect")

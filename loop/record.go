@@ -288,17 +288,30 @@ const recordTime = time.Second
 // keep appends the decision to the log. Skipped decisions, where loops are off or the event is not the policy's, are
 // left out, unless a loop exists or something could not be used. A log error is reported, and has no other effect.
 func (d *Decision) keep(ctx context.Context) {
-	l := d.loop
-	if l.kept.recorder == nil || d.Skipped != "" && !d.noteworthy() {
+	to := d.loop.kept.recorder
+	if to == nil || d.Skipped != "" && !d.noteworthy() {
 		return
 	}
 	r := d.Record(false)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTime) // the decision may have used up its own
 	defer cancel()
-	if err := guarded("the recorder", func() error { return l.kept.recorder.Record(ctx, &r) }); err != nil {
+	failed := make(chan error, 1)
+	files := d.program.Files
+	go func() { // a recorder that ignores its context does not keep the caller
+		err := guarded("the recorder", func() error { return to.Record(ctx, &r) })
+		if log, ok := to.(localLog); ok && err == nil && r.Digest != "" {
+			_ = log.dir.KeepText(r.Digest, r.Time, func() ([]byte, error) { return approval.Pack(files()) }) // only pictures need it
+		}
+		failed <- err
+	}()
+	var err error
+	select {
+	case err = <-failed:
+	case <-ctx.Done():
+		err = fmt.Errorf("the recorder did not return within %s", recordTime)
+	}
+	if err != nil {
 		d.notice("the decision is not in the log: " + err.Error())
-	} else if log, ok := l.kept.recorder.(localLog); ok && r.Digest != "" {
-		_ = log.dir.KeepText(r.Digest, d.Time, func() ([]byte, error) { return approval.Pack(d.program.Files()) }) // only pictures need it
 	}
 }
 
