@@ -173,6 +173,10 @@ func (d *Decision) Record(private bool) Record {
 	return r
 }
 
+// MarshalJSON returns the JSON of the decision's [Record], without private values. It is for reading: no decision can be made
+// from it, so none can be applied in another process.
+func (d *Decision) MarshalJSON() ([]byte, error) { return json.Marshal(d.Record(false)) }
+
 // recordMemory records the memory before the decision.
 func (d *Decision) recordMemory(r *Record) {
 	m, now := d.gatherer.mem.entries[0].Memory, d.Time

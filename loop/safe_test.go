@@ -2,6 +2,7 @@ package loop_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"go/ast"
@@ -189,13 +190,16 @@ func TestNothingPublicPanics(t *testing.T) {
 	}
 
 	// What has no error returns something that can be used.
-	harmless := []string{"Config", "Event", "Outcome", "Record", "Session", "Local", "WithClock", "WithEnv", "WithFacts", "WithName", "WithObserver", "WithPrivate", "WithRecorder", "WithTrust", "WithUserScope"}
+	harmless := []string{"Config", "Event", "MarshalJSON", "Outcome", "Record", "Session", "Local", "WithClock", "WithEnv", "WithFacts", "WithName", "WithObserver", "WithPrivate", "WithRecorder", "WithTrust", "WithUserScope"}
 	if d, err := load(t, goOn, nil, loop.WithClock(nil), loop.WithEnv(nil), loop.WithFacts(nil), loop.WithName(""), loop.WithObserver(nil), loop.WithRecorder(nil), loop.WithTrust(nil), loop.WithUserScope(nil)).Run(ctx, host.Event{}); err != nil || !d.Continue() {
 		t.Errorf("it says %q, error %v", said(d), err)
 	}
 	for _, d := range []*loop.Decision{nil, {}, zero.Preview(ctx, host.Event{}), l.Preview(none, host.Event{}), spent} {
 		if r := d.Record(true); r.V != 1 || r.ID == "" {
 			t.Errorf("the record is %+v", r)
+		}
+		if b, err := json.Marshal(d); err != nil || (string(b) == "null") != (d == nil) {
+			t.Errorf("the JSON is %s, error %v", b, err)
 		}
 	}
 	if s, err := (loop.Query{}).Session(none); s != nil || err != nil {
