@@ -159,6 +159,17 @@ func WithControl(ask func() Control) Option {
 	return set(func(r *Runner) { r.user.control = ask })
 }
 
+// WithAnswer answers the question of a run that ended as [Asked], and that [Resume] continues: the text is the value answer of
+// the first decision that the policy then makes.
+func WithAnswer(text string) Option {
+	return func(r *Runner) error {
+		if r.resumed.answer = text; text == "" {
+			return errors.New("the answer is empty")
+		}
+		return nil
+	}
+}
+
 // Resume continues the run with this ID, which [WithState] kept. It keeps its command line, limits and prompt; options
 // for them have no effect, except nonzero fields of [WithLimits].
 func Resume(id string) Option {
