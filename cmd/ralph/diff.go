@@ -103,10 +103,8 @@ func decisionText(d rules.Side) string {
 		return "no rule decides, the agent may stop"
 	case d.Failed:
 		return d.Rule + " stops, because it cannot be evaluated"
-	case d.Action == rules.Continue:
-		return d.Rule + " continues"
 	}
-	return d.Rule + " stops"
+	return d.Rule + " " + d.Action.String() + "s"
 }
 
 // placeOf returns the position of the deciding rule.
