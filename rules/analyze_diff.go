@@ -44,8 +44,8 @@ type Side struct {
 // maxDifferences bounds the differences that are shown.
 const maxDifferences = 10
 
-// Diff returns the states in which two programs decide differently: one stops the agent and the other does not. With
-// texts, a continue with another text is a difference, too. Params have the values with which the programs were loaded.
+// Diff returns the states in which two programs decide differently: one stops, continues or asks and the other does not. With
+// texts, a continue or an ask with another text is a difference, too. Params have the values with which the programs were loaded.
 // Conditions are understood as in [Check]; a difference that depends on anything else is in Unknown.
 func Diff(older, newer *Program, texts bool) *Comparison {
 	if older, newer = older.loaded(), newer.loaded(); older.machine.table == nil || newer.machine.table == nil {
