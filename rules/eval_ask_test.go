@@ -81,7 +81,7 @@ rules: [` + tt.rules + "]\n"})
 	}
 }
 
-// The answer is a text of a person: empty if there is none, and private.
+// The answer is empty if a person gave none, and private.
 func TestAnswer(t *testing.T) {
 	p := load(t, files{"policy.yaml": `ralph: 1
 limits: {repeats: 3}
