@@ -197,14 +197,14 @@ func (p *Project) line(ctx context.Context, of subject, k known) (l Loop, err er
 // question returns what a decision asks and how to answer, or "" if it is of a run that no longer waits for the answer.
 func (k known) question(d Decision) string {
 	if d.Run == "" {
-		return d.Said() + "\nanswer with your next prompt"
+		return `it asks "` + d.Said() + `"; answer with your next prompt`
 	}
 	i := slices.IndexFunc(k.runs, func(info run.Info) bool { return info.ID == d.Run && info.Ended == run.Asked })
 	if i < 0 {
 		return ""
 	}
 	how, _ := answer(k.runs[i])
-	return oneLine(k.runs[i].Why) + "\n" + how
+	return `it asks "` + oneLine(k.runs[i].Why) + `"; ` + how
 }
 
 // found describes a policy's loop, and returns why it is unusable.

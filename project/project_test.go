@@ -503,7 +503,7 @@ func TestStatus(t *testing.T) {
 		},
 		{
 			name: "a question", files: map[string]string{"question.txt": ""}, do: func(w *world) { w.stop("bare", "one", "") },
-			want: project.Loop{Policy: ".ralph/bare.yaml", State: project.StateWaits, Why: "Which one\nanswer with your next prompt",
+			want: project.Loop{Policy: ".ralph/bare.yaml", State: project.StateWaits, Why: `it asks "Which one"; answer with your next prompt`,
 				Last: &project.Last{Session: "one", Outcome: loop.Asked, By: "which", Reason: "Which one"}},
 		},
 		{
