@@ -254,7 +254,7 @@ type Input struct {
 	// (stop_hook_active), memory.NAME, or age(FACT).
 	Name  string `json:"name"`
 	Value any    `json:"value,omitempty"`
-	Cut   bool   `json:"cut,omitempty"` // the value is too long, private, or only reported
+	Cut   bool   `json:"cut,omitempty"` // the value is too long, only reported, or private and not empty
 
 	// Reported says that only texts read it, so it did not affect the decision.
 	Reported bool `json:"reported,omitempty"`
