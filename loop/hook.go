@@ -73,6 +73,7 @@ func (k Hook) Reply(ctx context.Context, stdin []byte) (h *host.Host, r host.Rep
 	case k.Loops == nil:
 		return h, host.Trouble("ralph", ev.Name, errors.New("the hook has no function that returns its loops"))
 	}
+	ev.ID = cmp.Or(ev.ID, delivery(ctx))
 	loops, notices, failed := k.Loops(ctx, ev)
 	var deadline time.Duration
 	for i, l := range loops {

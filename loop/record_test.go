@@ -42,7 +42,7 @@ func TestRecord(t *testing.T) {
 			V: 1, Digest: approval.Key(l.Program().Files()), Time: p.now, Policy: "policy.yaml", Root: p.dir, Host: host.ClaudeCode, Event: "Stop",
 			Session: "s", Agent: "7", Action: rules.Continue, Rule: "go", Reason: "n is 2, streak 1", Notices: []string{"counted"},
 			Limits:  []rules.Limit{{Name: "continuations", At: 1, Of: 500}, {Name: "total", At: 1, Of: 5000}, {Name: "elapsed", Of: int(24 * time.Hour)}},
-			Effects: []rules.Effect{{Kind: rules.SetEffect, Fact: "state", Source: "json", File: "state.json", Path: []any{"n"}, Old: 2.0, Value: 3.0}},
+			Effects: []rules.Effect{{Kind: rules.SetEffect, Fact: "state", Source: "json", File: "state.json", Path: []any{"n"}, Old: 2, Value: 3}},
 		},
 		Turn: "t", At: "policy.yaml:12:5", Applied: true, Log: []string{"[ralph] counting"},
 		Finally: []rules.Effect{{Kind: rules.PruneEffect, Glob: "*.tmp", Older: time.Hour}},
@@ -56,7 +56,7 @@ func TestRecord(t *testing.T) {
 	}
 }
 
-// The JSON of a decision is that of its record, without private values.
+// The JSON of a decision is that of its record, without private values. A question that is delivered again is the same.
 func TestDecisionJSON(t *testing.T) {
 	l := load(t, `ralph: 1
 rules:
@@ -64,7 +64,8 @@ rules:
   - {name: which, ask: Which of the two}
 `)
 	for answer, want := range map[string]string{"": "Which of the two", "the second": "(10 bytes)"} {
-		d, err := l.Run(t.Context(), host.Event{ID: "e1", SessionID: "s", Values: map[string]any{"answer": answer}})
+		ev := host.Event{ID: "e1", SessionID: fmt.Sprint(len(answer)), Values: map[string]any{"answer": answer}}
+		d, err := l.Run(t.Context(), ev)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -78,6 +79,9 @@ rules:
 		}
 		if diff := cmp.Diff(d.Record(false), got, cmpopts.EquateEmpty()); diff != "" || got.Reason != want || !strings.Contains(string(b), `"id":"e1"`) || strings.Contains(string(b), "the second") {
 			t.Errorf("%s\n(-record +JSON)\n%s", b, diff)
+		}
+		if again, err := l.Run(t.Context(), ev); err != nil || !again.Repeated || again.Verdict.Action != d.Verdict.Action || again.Outcome() != d.Outcome() {
+			t.Errorf("delivered again it is %s, %v", again.Outcome(), err)
 		}
 	}
 }
@@ -176,13 +180,13 @@ func TestLogInStore(t *testing.T) {
 	if err != nil || len(lines) != 3 {
 		t.Errorf("%d lines, error %v", len(lines), err)
 	}
-	quiet, err := loop.New(program, loop.WithState(p.store), loop.WithRecorder(nil))
+	quiet, err := loop.New(program, loop.WithStore(loop.LocalStore(p.store)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	p.run(quiet, p.stop())
 	if lines, _ := store.Open(p.store).ReadLog(nil, 0); len(lines) != 3 {
-		t.Errorf("%d lines although no log is to be kept", len(lines))
+		t.Errorf("%d lines, though the loop keeps only memories there", len(lines))
 	}
 }
 
@@ -328,8 +332,8 @@ func TestRecordFaults(t *testing.T) {
 		when string
 		opt  loop.Option
 	}{
-		"rule":    {`int(session_id) > 0`, nil},
-		"budget":  {`string(reduce(1..40, [#acc, #acc], [1])) != ""`, nil},
+		"rule":    {`int(session_id) > 0`, loop.WithPrivate()},
+		"budget":  {`string(reduce(1..40, [#acc, #acc], [1])) != ""`, loop.WithPrivate()},
 		"panic":   {`permission_mode == ""`, loop.WithFacts(func(host.Event, rules.Facts) rules.Facts { return nil })},
 		"context": {`permission_mode == ""`, loop.WithFacts(func(_ host.Event, world rules.Facts) rules.Facts { return asked{world, cancel} })},
 	} {
@@ -354,7 +358,7 @@ func TestRecordOfLongEffects(t *testing.T) {
 		t.Fatal(d.Err)
 	}
 	effects := p.records()[0].Effects
-	if len(effects) != 2 || !cmp.Equal(effects[0].Path, []any{"list", 0}) || effects[0].Old != 1.0 || effects[0].Value != 2.0 {
+	if len(effects) != 2 || !cmp.Equal(effects[0].Path, []any{"list", 0}) || effects[0].Old != 1 || effects[0].Value != 2 {
 		t.Fatalf("effects %+v", effects)
 	}
 	old, _ := effects[1].Old.(string)

@@ -95,7 +95,7 @@ func TestLocalStoreDamaged(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		s := loop.LocalStore(dir)
-		if err := s.Save(t.Context(), loop.Entry{Key: key, Memory: rules.Memory{Total: 1}}); err != nil {
+		if err := s.Save(t.Context(), loop.Write{Entries: []loop.Entry{{Key: key, Memory: rules.Memory{Total: 1}}}}); err != nil {
 			t.Fatal(err)
 		}
 		for _, name := range entries(t, filepath.Join(dir, "memory")) {
@@ -107,7 +107,7 @@ func TestLocalStoreDamaged(t *testing.T) {
 		if err == nil || !strings.HasSuffix(err.Error(), "run `ralph reset p --session s` to begin again with nothing counted") {
 			t.Errorf("%.30q gives %+v, error %v", content, got, err)
 		}
-		if err := s.Save(t.Context(), loop.Entry{Key: key}); err == nil {
+		if err := s.Save(t.Context(), loop.Write{Entries: []loop.Entry{{Key: key}}}); err == nil {
 			t.Errorf("%.30q is replaced", content)
 		}
 	}
@@ -121,7 +121,7 @@ func TestLocalStoreKeys(t *testing.T) {
 		{Host: "project", Session: "r", Agent: "p"}, {Session: "\xff"}, {Session: "\ufffd"},
 	}
 	for i, k := range keys {
-		if err := s.Save(t.Context(), loop.Entry{Key: k, Memory: rules.Memory{Total: i}}); err != nil {
+		if err := s.Save(t.Context(), loop.Write{Entries: []loop.Entry{{Key: k, Memory: rules.Memory{Total: i}}}}); err != nil {
 			t.Errorf("%+v: %v", k, err)
 		}
 	}
@@ -185,7 +185,7 @@ func TestRecorderThatHangs(t *testing.T) {
 		t.Fatal(err)
 	}
 	d, err := l.Run(t.Context(), host.Event{})
-	if err != nil || !d.Continue() || !strings.Contains(strings.Join(d.Notices, "\n"), "the decision is not in the log") {
+	if err != nil || !d.Continue() || !strings.Contains(strings.Join(d.Notices, "\n"), "a recorder does not have the decision: context deadline exceeded") {
 		t.Errorf("error %v, %q, notices %q", err, said(d), d.Notices)
 	}
 }

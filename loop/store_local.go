@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 
 	"github.com/ralph-sdk/ralph/internal/shellwords"
 	"github.com/ralph-sdk/ralph/internal/store"
@@ -54,7 +55,7 @@ func (s localStore) Load(ctx context.Context, keys ...Key) ([]Entry, error) {
 		out[i].Key = key
 		line, version, err := s.dir.LoadMemory(key.file())
 		if err == nil && version != "" {
-			err = json.Unmarshal(line, &out[i].Memory)
+			err = json.Unmarshal(line, &out[i])
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%w; run `%s` to begin again with nothing counted", err, key.reset())
@@ -64,7 +65,8 @@ func (s localStore) Load(ctx context.Context, keys ...Key) ([]Entry, error) {
 	return out, nil
 }
 
-func (s localStore) Save(ctx context.Context, entries ...Entry) error {
+func (s localStore) Save(ctx context.Context, w Write) error {
+	entries := w.Entries
 	if ctx == nil {
 		return errNoContext
 	}
@@ -73,7 +75,7 @@ func (s localStore) Save(ctx context.Context, entries ...Entry) error {
 		for i, e := range entries {
 			keys[i] = e.Key
 		}
-		_, unlock, err := s.lock(ctx, keys...)
+		_, unlock, err := s.Lock(ctx, keys...)
 		if err != nil {
 			return err
 		}
@@ -86,10 +88,14 @@ func (s localStore) Save(ctx context.Context, entries ...Entry) error {
 		}
 	}
 	// If the disk fails halfway, the loop ends: a count that is one too high ends it early the next time, never late.
-	for _, e := range entries {
-		line, err := json.Marshal(e.Memory)
+	for i, e := range entries {
+		line, err := json.Marshal(struct {
+			Key Key `json:"key"`
+			Entry
+		}{e.Key, e})
 		if err == nil {
 			err = s.dir.SaveMemory(e.Key.file(), line, e.Version)
+			entries[i].Version = store.MemoryVersion(line)
 		}
 		if errors.Is(err, store.ErrChanged) {
 			err = fmt.Errorf("%w: %w", ErrConflict, err)
@@ -101,9 +107,9 @@ func (s localStore) Save(ctx context.Context, entries ...Entry) error {
 	return nil
 }
 
-// lock takes the locks of these memories, so that processes that count the same thing wait for one another instead of
+// Lock takes the locks of these memories, so that processes that count the same thing wait for one another instead of
 // deciding again. The store that it returns holds them.
-func (s localStore) lock(ctx context.Context, keys ...Key) (Store, func(), error) {
+func (s localStore) Lock(ctx context.Context, keys ...Key) (Store, func(), error) {
 	names := make([]string, len(keys))
 	for i, k := range keys {
 		if err := s.dir.Refused(k.Root); err != nil {
@@ -116,4 +122,28 @@ func (s localStore) lock(ctx context.Context, keys ...Key) (Store, func(), error
 		return nil, nil, err
 	}
 	return localStore{s.dir, true}, unlock, nil
+}
+
+// List returns what is kept in the directory, in no order.
+func (s localStore) List(ctx context.Context, f Filter) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		for line, version := range s.dir.Memories() {
+			var key struct {
+				Key Key `json:"key"`
+			}
+			err := done(ctx)
+			if err != nil {
+				yield(Entry{}, err)
+				return
+			}
+			e := Entry{Version: version}
+			if json.Unmarshal(line, &key) != nil || json.Unmarshal(line, &e) != nil {
+				continue // the next event of its session reports it
+			}
+			e.Key = key.Key
+			if f.fits(e) && !yield(e, nil) {
+				return
+			}
+		}
+	}
 }

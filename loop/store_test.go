@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/loop/looptest"
@@ -46,7 +48,7 @@ func (s *rows) Load(ctx context.Context, keys ...loop.Key) ([]loop.Entry, error)
 	for i, k := range keys {
 		out[i].Key = k
 		if r, ok := s.kept[k]; ok {
-			if err := json.Unmarshal(r.memory, &out[i].Memory); err != nil {
+			if err := json.Unmarshal(r.memory, &out[i]); err != nil {
 				return nil, err
 			}
 			out[i].Version = strconv.Itoa(r.version)
@@ -55,7 +57,7 @@ func (s *rows) Load(ctx context.Context, keys ...loop.Key) ([]loop.Entry, error)
 	return out, context.Cause(ctx)
 }
 
-func (s *rows) Save(ctx context.Context, entries ...loop.Entry) error {
+func (s *rows) Save(ctx context.Context, w loop.Write) error {
 	s.mu.Lock()
 	s.saves++
 	s.mu.Unlock()
@@ -64,7 +66,7 @@ func (s *rows) Save(ctx context.Context, entries ...loop.Entry) error {
 			return err
 		}
 	}
-	return s.put(ctx, entries...)
+	return s.put(ctx, w.Entries...)
 }
 
 func (s *rows) put(ctx context.Context, entries ...loop.Entry) error {
@@ -78,12 +80,13 @@ func (s *rows) put(ctx context.Context, entries ...loop.Entry) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	for _, e := range entries {
-		b, err := json.Marshal(e.Memory)
+	for i, e := range entries {
+		b, err := json.Marshal(e)
 		if err != nil {
 			return err
 		}
 		s.kept[e.Key] = row{b, s.kept[e.Key].version + 1}
+		entries[i].Version = strconv.Itoa(s.kept[e.Key].version)
 	}
 	return nil
 }
@@ -121,9 +124,9 @@ func (s *rows) total(t *testing.T) int {
 		if k.Policy == "" { // what the session counts for all policies
 			continue
 		}
-		var m rules.Memory
-		decode(t, r.memory, &m)
-		n += m.Total
+		var e loop.Entry
+		decode(t, r.memory, &e)
+		n += e.Memory.Total
 	}
 	return n
 }
@@ -401,4 +404,71 @@ type asked struct {
 func (a asked) Name(ctx context.Context, name string) any {
 	a.tell()
 	return a.Facts.Name(ctx, name)
+}
+
+// recording is a store that keeps records too, and counts the round trips.
+type recording struct {
+	*rows
+	records []string
+	trips   int
+}
+
+func (s *recording) Load(ctx context.Context, keys ...loop.Key) ([]loop.Entry, error) {
+	s.trips++
+	return s.rows.Load(ctx, keys...)
+}
+
+func (s *recording) Save(ctx context.Context, w loop.Write) error {
+	s.trips++
+	err := s.rows.Save(ctx, w)
+	if err == nil && w.Record != nil {
+		s.keep(w.Record)
+	}
+	return err
+}
+
+func (s *recording) Record(_ context.Context, r *loop.Record) error {
+	s.trips++
+	s.keep(r)
+	return nil
+}
+
+func (s *recording) keep(r *loop.Record) {
+	s.records = append(s.records, fmt.Sprintf("%s, applied %t", r.Action, r.Applied))
+}
+
+// A store that keeps records receives each with what the decision saves, and again once its effects are made.
+func TestStoreKeepsRecords(t *testing.T) {
+	for _, c := range []struct {
+		name, policy string
+		trips        int
+		want         []string
+	}{
+		{"a continuation", "ralph: 1\nrules: [{name: go, continue: on}]", 2, []string{"continue, applied true"}},
+		{"nothing to save", "ralph: 1\nrules: [{name: go, stop: no}]", 2, []string{"stop, applied true"}},
+		{"with effects", effectPolicy, 3, []string{"continue, applied false", "continue, applied true"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s, src := &recording{rows: newRows()}, &table{name: "table", rows: map[string]int{"a": 1}}
+			none := func(context.Context, loop.Call) error { return nil }
+			opts := []loop.Option{loop.WithStore(s)}
+			program, diags := rules.LoadBytes(t.Context(), "p.yaml", []byte(c.policy), loop.Config())
+			if c.policy == effectPolicy {
+				program = withEffects(t, c.policy, src)
+				opts = append(opts, loop.WithSource(src), effect("page", none), effect("post", none))
+			} else if err := diags.Err(); err != nil {
+				t.Fatal(err)
+			}
+			l, err := loop.New(program, opts...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := l.Run(t.Context(), host.Event{}); err != nil || s.trips != c.trips {
+				t.Errorf("%d round trips, want %d; error %v", s.trips, c.trips, err)
+			}
+			if diff := cmp.Diff(c.want, s.records); diff != "" {
+				t.Errorf("records (-want +got)\n%s", diff)
+			}
+		})
+	}
 }

@@ -62,4 +62,4 @@ func (m *memory) Load(_ context.Context, keys ...loop.Key) ([]loop.Entry, error)
 	return out, nil
 }
 
-func (*memory) Save(context.Context, ...loop.Entry) error { return nil }
+func (*memory) Save(context.Context, loop.Write) error { return nil }

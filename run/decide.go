@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/internal/vocab"
@@ -27,7 +28,7 @@ func (r *Runner) firstPrompt(ctx context.Context) error {
 	case v.Aside != "" && v.Aside != rules.NoLoop, v.Fault == rules.FaultMemory:
 		return endf(Failed, "%s", v.Reason)
 	}
-	p.Phase, p.Prompt, p.Memory = ready, r.waiting(r.plan.Prompt), &v.Memory
+	p.Phase, p.Prompt, p.Memory = ready, r.waiting(r.plan.Prompt), &loop.Entry{Memory: v.Memory}
 	return nil
 }
 
@@ -75,6 +76,9 @@ func (r *Runner) ask(ctx context.Context, ev host.Event) error {
 		p.Answer = ""
 	}
 	said := Event{Kind: VerdictMade, Iteration: p.Iterations, Action: v.Action.String(), Rule: v.Rule, Notices: d.Notices}
+	for _, f := range d.Failures {
+		said.Notices = append(slices.Clone(said.Notices), f.String())
+	}
 	if m := v.Measure; m != nil {
 		said.Done, said.Total = &m.Done, &m.Total
 	}
@@ -137,31 +141,33 @@ func (m memories) Load(ctx context.Context, keys ...loop.Key) ([]loop.Entry, err
 			out[i] = shared[0]
 		default:
 			if kept := *m.kept(k); kept != nil {
-				out[i].Memory, out[i].Version = *kept, "kept"
+				out[i] = *kept
+				out[i].Key, out[i].Version = k, "kept"
 			}
 		}
 	}
 	return out, nil
 }
 
-func (m memories) Save(ctx context.Context, entries ...loop.Entry) error {
-	for _, e := range entries {
+func (m memories) Save(ctx context.Context, w loop.Write) error {
+	for i, e := range w.Entries {
 		if e.Key.Project {
-			if err := m.r.kept.project.Save(ctx, e); err != nil {
+			if err := m.r.kept.project.Save(ctx, loop.Write{Entries: w.Entries[i : i+1]}); err != nil {
 				return err
 			}
 		}
 	}
-	for _, e := range entries {
+	for i, e := range w.Entries {
 		if !e.Key.Project {
-			*m.kept(e.Key) = &e.Memory
+			w.Entries[i].Version = "kept"
+			*m.kept(e.Key) = &e
 		}
 	}
 	return nil
 }
 
 // kept is where the run keeps a memory of its own: of its loop, or of its session.
-func (m memories) kept(k loop.Key) **rules.Memory {
+func (m memories) kept(k loop.Key) **loop.Entry {
 	if k.Policy == "" {
 		return &m.r.progress.Counted
 	}

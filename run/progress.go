@@ -12,7 +12,7 @@ import (
 
 	"github.com/ralph-sdk/ralph/internal/process"
 	"github.com/ralph-sdk/ralph/internal/store"
-	"github.com/ralph-sdk/ralph/rules"
+	"github.com/ralph-sdk/ralph/loop"
 )
 
 // phase is the next step of a run.
@@ -72,8 +72,8 @@ type report struct {
 
 // counts are the memories of a run.
 type counts struct {
-	Memory  *rules.Memory `json:"memory,omitempty"`
-	Counted *rules.Memory `json:"counted,omitempty"` // what the run's session counts for all policies
+	Memory  *loop.Entry `json:"memory,omitempty"`
+	Counted *loop.Entry `json:"counted,omitempty"` // what the run's session counts for all policies
 }
 
 // maxText bounds the agent's last message that is kept for the policy; promises are at its end.

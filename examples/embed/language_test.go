@@ -54,8 +54,8 @@ func major(version string) int {
 	return n
 }
 
-func page(_ context.Context, e rules.Effect) error {
-	args := e.Value.(map[string]any)
+func page(_ context.Context, c loop.Call) error {
+	args := c.Effect.Value.(map[string]any)
 	fmt.Printf("page to %s: %s\n", args["team"], args["text"])
 	return nil
 }
@@ -66,10 +66,8 @@ func Example_language() {
 	l, diags := loop.Load(ctx, deploy, "deploy.yaml",
 		loop.WithSource(services{"api": {Version: "2.1.0"}}),
 		loop.WithEffect(rules.EffectDecl{Name: "page", Doc: "Pages a team."}, page),
-		loop.WithConfig(rules.Config{
-			Events:    []string{"Deploy"},
-			Functions: []rules.Function{{Name: "major", Doc: "The major version.", Func: major}},
-		}))
+		loop.WithEvents("Deploy"),
+		loop.WithFunctions(rules.Function{Name: "major", Doc: "The major version.", Func: major}))
 	if l == nil {
 		fmt.Println(diags.Err())
 		return

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"strings"
@@ -79,6 +80,9 @@ func (s *Store) SaveMemory(key MemoryKey, line []byte, version string) error {
 	return failed("write", path, writeMemory(path, old, append(line, '\n')))
 }
 
+// MemoryVersion returns the version of a line that [Store.SaveMemory] saved.
+func MemoryVersion(line []byte) string { return digest(append(line[:len(line):len(line)], '\n')) }
+
 // writeMemory appends a line to a memory file, or rewrites the file when it has grown. Replacing a file makes some file
 // systems write it out immediately, which costs a hook more than all its other file operations; a line costs next to
 // nothing. An incomplete line has no newline and does not count.
@@ -149,6 +153,19 @@ func lastLine(tail []byte) (line, rest []byte, whole bool) {
 	}
 	start := bytes.LastIndexByte(tail[:end], '\n') + 1
 	return tail[start : end+1], tail[end+1:], start > 0
+}
+
+// Memories returns the line and version of each memory that can be read.
+func (s *Store) Memories() iter.Seq2[[]byte, string] {
+	return func(yield func([]byte, string) bool) {
+		files, _ := s.list(memorySuffix, memoryDir)
+		for _, path := range files {
+			file, err := readMemory(path)
+			if err == nil && file.version != "" && !yield(bytes.TrimSuffix(file.line, []byte{'\n'}), file.version) {
+				return
+			}
+		}
+	}
 }
 
 // ResetMemories moves memories to another directory of the store, where they are kept as long as those that are not used:

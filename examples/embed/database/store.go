@@ -23,7 +23,7 @@ func NewStore(ctx context.Context, db *sql.DB) (*Store, error) {
 	_, err := db.ExecContext(ctx, `
 		CREATE TABLE IF NOT EXISTS ralph_memory (
 			loop    TEXT PRIMARY KEY, -- the loop.Key as JSON
-			memory  TEXT NOT NULL,    -- the rules.Memory as JSON
+			entry   TEXT NOT NULL,    -- the loop.Entry as JSON
 			version INTEGER NOT NULL  -- counts the saves
 		)`)
 	return &Store{db}, err
@@ -51,54 +51,54 @@ func (s *Store) load(ctx context.Context, tx *sql.Tx, key loop.Key) (loop.Entry,
 	if err != nil {
 		return e, err
 	}
-	var memory []byte
-	err = tx.QueryRowContext(ctx, `SELECT memory, version FROM ralph_memory WHERE loop = ?`, string(name)).
-		Scan(&memory, &e.Version)
+	var entry []byte
+	err = tx.QueryRowContext(ctx, `SELECT entry, version FROM ralph_memory WHERE loop = ?`, string(name)).
+		Scan(&entry, &e.Version)
 	switch {
 	case err == sql.ErrNoRows:
 		return e, nil
 	case err != nil:
 		return e, err
 	}
-	return e, json.Unmarshal(memory, &e.Memory)
+	return e, json.Unmarshal(entry, &e)
 }
 
 // Save writes all entries in one transaction, or none: each only over the version
 // that was loaded.
-func (s *Store) Save(ctx context.Context, entries ...loop.Entry) error {
+func (s *Store) Save(ctx context.Context, w loop.Write) error {
 	tx, err := s.db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
 	defer tx.Rollback()
-	for _, e := range entries {
-		if err := s.save(ctx, tx, e); err != nil {
+	for i := range w.Entries {
+		if err := s.save(ctx, tx, &w.Entries[i]); err != nil {
 			return err
 		}
 	}
 	return tx.Commit()
 }
 
-func (s *Store) save(ctx context.Context, tx *sql.Tx, e loop.Entry) error {
+func (s *Store) save(ctx context.Context, tx *sql.Tx, e *loop.Entry) error {
 	name, err := json.Marshal(e.Key)
 	if err != nil {
 		return err
 	}
-	memory, err := json.Marshal(e.Memory)
+	entry, err := json.Marshal(e)
 	if err != nil {
 		return err
 	}
 	var result sql.Result
+	var version int64 // "" is none
 	if e.Version == "" {
-		result, err = tx.ExecContext(ctx, `INSERT INTO ralph_memory (loop, memory, version) VALUES (?, ?, 1) ON CONFLICT DO NOTHING`,
-			string(name), string(memory))
+		result, err = tx.ExecContext(ctx, `INSERT INTO ralph_memory (loop, entry, version) VALUES (?, ?, 1) ON CONFLICT DO NOTHING`,
+			string(name), string(entry))
 	} else {
-		var version int64
 		if version, err = strconv.ParseInt(e.Version, 10, 64); err != nil {
 			return fmt.Errorf("version %q is not of this store: %w", e.Version, loop.ErrConflict)
 		}
-		result, err = tx.ExecContext(ctx, `UPDATE ralph_memory SET memory = ?, version = version + 1 WHERE loop = ? AND version = ?`,
-			string(memory), string(name), version)
+		result, err = tx.ExecContext(ctx, `UPDATE ralph_memory SET entry = ?, version = version + 1 WHERE loop = ? AND version = ?`,
+			string(entry), string(name), version)
 	}
 	if err != nil {
 		return err
@@ -108,5 +108,6 @@ func (s *Store) save(ctx context.Context, tx *sql.Tx, e loop.Entry) error {
 	} else if n == 0 {
 		return fmt.Errorf("the memory of %s: %w", e.Key.Policy, loop.ErrConflict)
 	}
+	e.Version = strconv.FormatInt(version+1, 10)
 	return nil
 }
