@@ -16,7 +16,7 @@ const (
 // verb is a key of a rule that says what the rule does. A rule has at most one.
 type verb struct{ word, example string } // an example of its text
 
-// verbs returns the verbs, in the order of the documentation.
+// verbs returns the verbs, in the order of the documentation: the parser, the schema and messages have them from here.
 func verbs() []verb {
 	return []verb{
 		{verbContinue, "Continue with the next item"}, {verbStop, "the work is done"}, {verbAsk, "Which of the two designs do you want?"}, {verbNote, "three items are open"},

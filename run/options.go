@@ -206,7 +206,7 @@ func WithAnswer(text string) Option {
 }
 
 // Resume continues the run with this ID, which [WithState] kept. It keeps its command line, limits and prompt; options
-// for them have no effect, except nonzero fields of [WithLimits].
+// for them have no effect, except nonzero fields of [WithLimits] and [WithAnswer].
 func Resume(id string) Option {
 	return func(r *Runner) error {
 		return option.Fill("run.Resume", &r.resumed.id, id, "name the ID of a run, see run.List")
