@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/ralph-sdk/ralph/internal/vocab"
 	"github.com/ralph-sdk/ralph/rules"
@@ -75,13 +76,37 @@ func (g given) stray(p *rules.Program) error {
 type given struct {
 	rules.Facts
 	values map[string]any
+	read   *read
+}
+
+// read is what a decision has read of values: if it is made again after a conflict, each function that stands for one was
+// called already.
+type read struct {
+	mu    sync.Mutex
+	facts []readFact
+	names map[string]any
+}
+
+type readFact struct {
+	decl  *rules.Fact
+	value rules.Value
 }
 
 func (g given) Fact(ctx context.Context, f *rules.Fact, args []string) rules.Value {
-	if v, ok := g.values[f.Name]; ok {
-		return rules.ValueOf(f, v)
+	v, ok := g.values[f.Name]
+	if !ok {
+		return g.Facts.Fact(ctx, f, args)
 	}
-	return g.Facts.Fact(ctx, f, args)
+	g.read.mu.Lock()
+	defer g.read.mu.Unlock()
+	for _, r := range g.read.facts {
+		if r.decl == f {
+			return r.value
+		}
+	}
+	value := rules.ValueOf(f, v)
+	g.read.facts = append(g.read.facts, readFact{f, value})
+	return value
 }
 
 // Concurrent reports whether the rest may be gathered at the same time.
@@ -91,8 +116,24 @@ func (g given) Concurrent() bool {
 }
 
 func (g given) Name(ctx context.Context, name string) any {
-	if v, ok := g.values[name]; ok {
+	v, ok := g.values[name]
+	if !ok {
+		return g.Facts.Name(ctx, name)
+	}
+	get, ok := v.(func(context.Context) (any, error))
+	if !ok {
 		return v
 	}
-	return g.Facts.Name(ctx, name)
+	if v, ok := g.read.names[name]; ok {
+		return v
+	}
+	v, err := get(ctx)
+	if err != nil {
+		v = err
+	}
+	if g.read.names == nil {
+		g.read.names = map[string]any{}
+	}
+	g.read.names[name] = v
+	return v
 }

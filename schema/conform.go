@@ -13,6 +13,7 @@ import (
 // on the value without defaults.
 type conformer struct {
 	text  func(pointer string) (string, bool) // Document.Text; may be nil
+	typed bool                                // Document.Typed
 	whole bool                                // a missing required field makes its place unusable
 
 	path      []string    // the current path
@@ -91,6 +92,8 @@ func (c *conformer) conform(t *Schema, v any) (any, bool) {
 			c.saturated(v, n)
 		}
 		v = n
+	case kind == Any && c.typed && t.unknown():
+		return v, true
 	case kind == Any || kind == Number: // not in JSON, such as dates and infinity in YAML
 		v = fmt.Sprint(v)
 	}
@@ -138,7 +141,7 @@ func (c *conformer) scalar(t *Schema, v any) (any, bool) {
 		}
 	}
 	text, ok := v.(string)
-	if !ok {
+	if !ok || c.typed {
 		return nil, false
 	}
 	if n, exact, ok := spelledNumber(text); ok && t.allows(kindOf(n)) {
@@ -178,9 +181,7 @@ func (c *conformer) object(t *Schema, m map[string]any) map[string]any {
 	if c.whole {
 		c.require(t, m)
 	}
-	if len(foreign) > 0 {
-		c.compare(t, m, foreign)
-	}
+	c.compare(t, m, foreign)
 	return out
 }
 
@@ -196,8 +197,11 @@ func (c *conformer) require(t *Schema, m map[string]any) {
 	}
 }
 
-// compare records missing fields of t that keys of m look like.
+// compare records missing fields of t that keys of m look like, which are not declared.
 func (c *conformer) compare(t *Schema, m map[string]any, foreign []string) {
+	if len(foreign) == 0 {
+		return
+	}
 	var missing []string
 	for name := range t.Fields {
 		if _, ok := m[name]; !ok {

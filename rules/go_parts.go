@@ -1,0 +1,341 @@
+package rules
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+
+	"github.com/ralph-sdk/ralph/schema"
+)
+
+// extent is how much of the value at the end of a path an operand uses.
+type extent uint8
+
+const (
+	everything extent = iota
+	someFields        // of the elements of a list, only fields that the operand names
+	onlyCount         // how many elements a list has
+)
+
+// goValue is what a program gave as the value of a fact, and what rules have read of it: each part is converted and
+// checked when an operand reaches it, and then stays. Only one goroutine uses it at a time.
+type goValue struct {
+	given  reflect.Value
+	sparse bool // declared fields that it lacks have the zero value of their type: a program omits what it does not know
+	body   bool // its field body is not of the schema
+	root   part
+
+	begun    bool
+	status   Status
+	problem  string
+	quiet    bool
+	unusable []schema.Violation
+	warnings []schema.Violation
+}
+
+// part is a part of a Go value.
+type part struct {
+	of    reflect.Value  // no pointer
+	typ   *schema.Schema // nil is anything
+	value any            // as rules see it. An object or a list that is not whole grows, and others may have it
+	whole bool
+	parts map[string]*part // of an object or a list that is not whole, those that were reached
+}
+
+// begin determines the status, and prepares the value.
+func (g *goValue) begin(ctx context.Context) {
+	g.begun = true
+	defer func() {
+		if r := recover(); r != nil {
+			g.status, g.problem = Invalid, panicked(r)
+		}
+	}()
+	v, err := found(ctx, g.given)
+	switch {
+	case errors.As(err, new(lazyError)):
+		g.status, g.problem = Missing, err.Error()
+	case err != nil:
+		g.status, g.problem = Invalid, err.Error()
+	case !v.IsValid():
+		g.status, g.problem, g.quiet = Missing, "is nil", true
+	default:
+		if g.root.of = v; !g.root.open() {
+			g.close(ctx, &g.root, "")
+			g.judge()
+		}
+	}
+}
+
+// judge makes the fact invalid if its value is unusable as a whole.
+func (g *goValue) judge() {
+	for _, u := range g.unusable {
+		if u.Pointer == "" {
+			g.status, g.problem = Invalid, u.Message
+		}
+	}
+}
+
+func panicked(r any) string { return fmt.Sprintf("could not be read: it panicked: %v", r) }
+
+// open makes the value of a part that can be read in parts, without any.
+func (p *part) open() bool {
+	kind := schema.Any
+	if p.typ != nil {
+		kind = p.typ.Kind
+	}
+	switch shape := shapeOf(p.of); {
+	case !p.typ.Apart():
+	case shape == anObject && (kind == schema.Any || kind == schema.Object):
+		p.value = map[string]any{}
+	case shape == aList && (kind == schema.Any || kind == schema.Array):
+		p.value = make([]any, p.of.Len())
+	}
+	return p.value != nil
+}
+
+// close converts and checks a part that cannot be read in parts. It reports false if the part is unusable.
+func (g *goValue) close(ctx context.Context, p *part, at string) (ok bool) {
+	p.whole = true
+	plain, err := plainValue(ctx, p.of, 0)
+	if err != nil {
+		g.reject(at, err)
+		return false
+	}
+	p.value, ok = g.check(p, at, plain)
+	return ok
+}
+
+// atOnce converts and checks all of an open part of which nothing was read. It reports false if that must be done in
+// parts, because one cannot be converted or is a function.
+func (g *goValue) atOnce(p *part, at string) bool {
+	plain, err := plainValue(nil, p.of, 0)
+	switch p.whole = err == nil || errors.Is(err, errDeep); {
+	case !p.whole:
+		return false
+	case err != nil:
+		g.reject(at, err)
+		return true
+	}
+	value, _ := g.check(p, at, plain)
+	switch open := p.value.(type) { // others may have it
+	case map[string]any:
+		fields, _ := value.(map[string]any)
+		maps.Copy(open, fields)
+	case []any:
+		list, _ := value.([]any)
+		copy(open, list)
+	}
+	return true
+}
+
+// check checks all of a part that was converted.
+func (g *goValue) check(p *part, at string, plain any) (value any, ok bool) {
+	body, hasBody := any(nil), false
+	fields, isObject := plain.(map[string]any)
+	if isObject && g.body && p == &g.root {
+		if body, hasBody = fields["body"]; !hasBody {
+			body, hasBody = "", true
+		}
+		delete(fields, "body")
+	}
+	if g.sparse {
+		plain = zeroed(p.typ, plain)
+	}
+	value, ok = g.checked(p.typ.Check(schema.Document{Value: plain, Typed: true}), at, plain)
+	if fields, isObject := value.(map[string]any); isObject && hasBody {
+		fields["body"] = body
+	}
+	return value, ok
+}
+
+// checked keeps what is wrong with a part, and returns its value. ok is false if it is unusable as a whole.
+func (g *goValue) checked(r schema.Result, at string, plain any) (value any, ok bool) {
+	ok = true
+	placed := func(v schema.Violation) schema.Violation {
+		if v.Pointer == "" && at != "" {
+			v.Value = plain
+		}
+		v.Pointer = at + v.Pointer
+		return v
+	}
+	for _, v := range r.Unusable {
+		ok = ok && v.Pointer != ""
+		g.unusable = append(g.unusable, placed(v))
+	}
+	for _, v := range r.Warnings {
+		g.warnings = append(g.warnings, placed(v))
+	}
+	return r.Value, ok
+}
+
+// reject keeps why a part cannot be used.
+func (g *goValue) reject(at string, err error) {
+	g.unusable = append(g.unusable, schema.Violation{Pointer: at, Message: err.Error()})
+}
+
+// reach converts and checks what a path leads to, and of that what is needed: everything below it, or of the elements
+// of a list only some fields.
+func (g *goValue) reach(ctx context.Context, path []string, need extent, fields []string) {
+	if g.root.whole {
+		return
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			if i := slices.Index(path, "*"); i >= 0 {
+				path = path[:i]
+			}
+			at := schema.PointerOf(path)
+			if !slices.ContainsFunc(g.unusable, func(u schema.Violation) bool { return u.Pointer == at }) {
+				g.reject(at, errors.New(panicked(r)))
+			}
+		}
+	}()
+	r := reader{g, ctx, need, fields}
+	r.within(&g.root, "", path, 0)
+}
+
+// reader reaches what one operand needs.
+type reader struct {
+	*goValue
+	ctx    context.Context
+	need   extent
+	fields []string
+}
+
+// within reaches a path in a part.
+func (r *reader) within(p *part, at string, path []string, depth int) {
+	list, isList := p.value.([]any)
+	need := r.need
+	if !isList || len(path) > 0 {
+		need = everything
+	}
+	switch {
+	case p.whole, len(path) == 0 && need == onlyCount:
+	case depth > schema.MaxDepth, len(r.unusable) > maxUnusable:
+		r.reject("", fmt.Errorf("has more than %d fields and elements that are unusable, or more than %d levels", maxUnusable, schema.MaxDepth))
+		r.root.whole = true
+	case len(path) > 0 && path[0] != "*":
+		r.step(p, at, path[0], path[1:], depth)
+	case len(path) == 0 && need == everything && len(p.parts) == 0 && r.atOnce(p, at):
+	case len(path) > 0 || need == everything:
+		for _, step := range p.steps() {
+			r.step(p, at, step, path[min(1, len(path)):], depth)
+		}
+		p.whole = len(path) == 0
+	default:
+		of := reader{r.goValue, r.ctx, everything, nil}
+		for i := range list {
+			step := strconv.Itoa(i)
+			child := of.enter(p, at, step, false)
+			if child == nil {
+				continue
+			}
+			if _, isObject := child.value.(map[string]any); !isObject || child.whole {
+				of.step(p, at, step, nil, depth)
+				continue
+			}
+			for _, name := range r.fields {
+				of.step(p, at, step, []string{name}, depth)
+			}
+		}
+	}
+}
+
+// maxUnusable bounds how many fields and elements are reported.
+const maxUnusable = 1000
+
+// steps returns the names of the fields that a part has or declares, or the indexes of its elements.
+func (p *part) steps() (all []string) {
+	if list, ok := p.value.([]any); ok {
+		for i := range list {
+			all = append(all, strconv.Itoa(i))
+		}
+		return all
+	}
+	all = keysOf(p.of)
+	if p.typ != nil {
+		all = slices.AppendSeq(all, maps.Keys(p.typ.Fields))
+	}
+	return all
+}
+
+// step reaches a field or an element of a part, and a path in it.
+func (r *reader) step(p *part, at, step string, path []string, depth int) {
+	if child := r.enter(p, at, step, len(path) == 0 && r.need == everything); child != nil {
+		r.within(child, child.at(at, step), path, depth+1)
+	}
+}
+
+func (*part) at(parent, step string) string { return parent + schema.PointerOf([]string{step}) }
+
+// enter returns a field or an element, with its value in that of p. It is nil if a list has no such element.
+func (r *reader) enter(p *part, at, step string, whole bool) *part {
+	if child := p.parts[step]; child != nil {
+		return child
+	}
+	child := &part{typ: p.typ.At(step)}
+	var of reflect.Value
+	there, set := true, func(v any) { p.value.(map[string]any)[step] = v }
+	if list, ok := p.value.([]any); ok {
+		i, err := strconv.Atoi(step)
+		if err != nil || i < 0 || i >= len(list) {
+			return nil
+		}
+		of, set = p.of.Index(i), func(v any) { list[i] = v }
+	} else {
+		of, there = entry(p.of, step)
+	}
+	if p.parts == nil {
+		p.parts = map[string]*part{}
+	}
+	p.parts[step] = child
+	if r.body && p == &r.root && step == "body" {
+		if child.typ = nil; !there {
+			of, there = reflect.ValueOf(""), true
+		}
+	}
+	var err error
+	at = child.at(at, step)
+	switch child.of, err = found(r.ctx, of); {
+	case err != nil:
+		child.whole = true
+		r.reject(at, err)
+	case !child.of.IsValid(): // nil or missing
+		child.whole = true
+		if v, ok := r.absent(p, at, step, there); ok {
+			set(v)
+		}
+	case child.open(), r.close(r.ctx, child, at):
+		set(child.value)
+	}
+	return child
+}
+
+// absent returns the value of a field or an element that is nil or missing.
+func (g *goValue) absent(p *part, at, step string, there bool) (any, bool) {
+	doc := schema.Document{Typed: true}
+	if _, isList := p.value.([]any); isList {
+		return g.checked(p.typ.At(step).Check(doc), at, nil)
+	}
+	if g.sparse && p.typ != nil {
+		if f := p.typ.Fields[step]; f != nil && !f.Optional && !f.HasDefault && !f.Nullable && f.Kind != schema.Any {
+			doc.Value = f.Zero()
+			there = doc.Value != nil
+		}
+	}
+	r, has := p.typ.Field(step, doc, there, func() []string { return keysOf(p.of) })
+	value, ok := g.checked(r, at, doc.Value)
+	return value, ok && has
+}
+
+// keysOf returns the keys of an object.
+func keysOf(v reflect.Value) (keys []string) {
+	for name := range entries(v) {
+		keys = append(keys, name)
+	}
+	return keys
+}
