@@ -55,7 +55,7 @@ func (ev *evaluation) workOut(e *effect) (out Effect, skip, broken sentence) {
 	case e.kind != SetEffect:
 		return out, skip, broken
 	}
-	if v.of != nil {
+	if v.read != nil {
 		v.Value = v.Whole(ev.meter.ctx) // any of it may be what changes
 	}
 	if out.Path, skip, broken = ev.target(e, v.V); skip.full != "" || broken.full != "" {

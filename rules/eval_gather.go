@@ -33,7 +33,7 @@ func (ev *evaluation) gather(f *Fact) (any, truth) {
 	g := ev.got(f)
 	v, private, problem := &g.Value, q.private, q.problem
 	if *v = q.v; q.ctx != nil {
-		ev.met.given = ev.met.given || v.of != nil
+		ev.met.given = ev.met.given || v.read != nil
 		if f.Source.given() && v.Quiet { // the program must provide a value
 			v.Quiet, v.Problem = false, "is not provided by the program"
 		}

@@ -77,16 +77,16 @@ func (ev *evaluation) reach(o *operand) {
 	for i := range o.uses.reads {
 		a := &o.uses.reads[i]
 		g := ev.got(a.fact.fact)
-		if g.of == nil || a.skipped(ev.ran) {
+		if g.read == nil || a.skipped(ev.ran) {
 			continue
 		}
-		before := len(g.of.warnings)
+		before := len(g.read.warnings)
 		need := a.needs
 		if need == onlyCount && ev.trace.full() { // which shows the list
 			need = everything
 		}
-		g.of.reach(ev.meter.ctx, a.path, need, o.uses.props)
-		g.Unusable, g.Warnings = g.of.unusable, g.of.warnings
+		g.read.reach(ev.meter.ctx, a.path, need, o.uses.props)
+		g.Unusable, g.Warnings = g.read.unusable, g.read.warnings
 		for _, w := range g.Warnings[before:] {
 			ev.warn(g.violation(a.fact.fact, w))
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"reflect"
+	"slices"
 	"time"
 )
 
@@ -50,7 +51,7 @@ func ValueOf(f *Fact, v any) Value {
 		out = Value{V: v}
 	case !out.Status.known():
 		return Value{Status: Invalid, Problem: fmt.Sprintf("has the unknown status %q", string(out.Status))}
-	case out.of != nil || out.Status != OK:
+	case out.of != nil || out.read != nil || out.Status != OK:
 		return out
 	}
 	if out.V == nil {
@@ -60,12 +61,12 @@ func ValueOf(f *Fact, v any) Value {
 	if f == nil {
 		f = &Fact{}
 	}
-	out.of = &goValue{body: f.Source.Value.Body, unusable: out.Unusable, warnings: out.Warnings}
-	switch out.of.given = reflect.ValueOf(out.V); {
+	out.of = &goValue{given: reflect.ValueOf(out.V), body: f.Source.Value.Body}
+	switch {
 	case f.Schema != nil && f.Source.Value.Around == nil:
-		out.of.root.typ = f.Schema
+		out.of.typ = f.Schema
 	case f.plan.sym != nil:
-		out.of.root.typ, out.of.sparse = f.plan.sym.typ, true
+		out.of.typ, out.of.sparse = f.plan.sym.typ, true
 	}
 	return out
 }
@@ -73,25 +74,31 @@ func ValueOf(f *Fact, v any) Value {
 // Whole returns v with all of its value converted and checked, if [ValueOf] made it: V then has only JSON types, and is a
 // copy. It is for tests of a source.
 func (v Value) Whole(ctx context.Context) Value {
-	if v = v.begun(ctx); v.of != nil {
-		v.of.reach(ctx, nil, everything, nil)
-		v.of.judge()
-	}
-	return v.begun(ctx)
-}
-
-// begun returns v with the status that follows from its Go value, and as V what rules have read of that so far.
-func (v Value) begun(ctx context.Context) Value {
-	g := v.of
-	if g == nil {
+	if v = v.begun(ctx); v.read == nil {
 		return v
 	}
-	if !g.begun {
-		g.begin(ctx)
+	v.read.reach(ctx, nil, everything, nil)
+	v.read.judge()
+	v.read.root.whole = true
+	return v.as(v.read)
+}
+
+// begun returns v such that rules can read its Go value.
+func (v Value) begun(ctx context.Context) Value {
+	if v.of == nil {
+		return v
 	}
-	if v.V, v.Unusable, v.Warnings = g.root.value, g.unusable, g.warnings; g.status != OK {
-		v = Value{Status: g.status, Problem: g.problem, Quiet: g.quiet, Path: v.Path, Version: v.Version, ModTime: v.ModTime, Private: v.Private, Meta: v.Meta}
+	r := &reading{goValue: v.of, root: part{typ: v.of.typ}, unusable: slices.Clip(v.Unusable), warnings: slices.Clip(v.Warnings)}
+	r.begin(ctx)
+	return v.as(r)
+}
+
+// as returns v with what was read of its Go value.
+func (v Value) as(r *reading) Value {
+	if r.status != OK {
+		return Value{Status: r.status, Problem: r.problem, Quiet: r.quiet, Path: v.Path, Version: v.Version, ModTime: v.ModTime, Private: v.Private, Meta: v.Meta}
 	}
+	v.V, v.Unusable, v.Warnings, v.of, v.read = r.root.value, r.unusable, r.warnings, nil, r
 	return v
 }
 
@@ -102,7 +109,7 @@ func (v *Value) sound() bool {
 	case nil, bool, int, float64, string, time.Duration, []any, map[string]any:
 		return v.Status.known()
 	}
-	return v.of != nil || v.Status != OK && v.Status.known()
+	return v.of != nil || v.read != nil || v.Status != OK && v.Status.known()
 }
 
 func (s Status) known() bool { return s == OK || s == Missing || s == Invalid || s == Withheld }

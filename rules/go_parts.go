@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"sync"
 
 	"github.com/ralph-sdk/ralph/schema"
 )
@@ -21,15 +22,46 @@ const (
 	onlyCount         // how many elements a list has
 )
 
-// goValue is what a program gave as the value of a fact, and what rules have read of it: each part is converted and
-// checked when an operand reaches it, and then stays. Only one goroutine uses it at a time.
+// goValue is what a program gave as the value of a fact.
 type goValue struct {
 	given  reflect.Value
-	sparse bool // declared fields that it lacks have the zero value of their type: a program omits what it does not know
-	body   bool // its field body is not of the schema
-	root   part
+	typ    *schema.Schema // nil is anything
+	sparse bool           // declared fields that it lacks have the zero value of their type: a program omits what it does not know
+	body   bool           // its field body is not of the schema
+	answers
+}
 
-	begun    bool
+// answers are the results of functions that stand for parts of a value: each is called once.
+type answers struct {
+	mu  sync.Mutex
+	all map[string]answer // by JSON pointer
+}
+
+// once returns the answer of get for a key, which it calls at most once.
+func (a *answers) once(key string, get func() (any, error)) (value any, err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if got, ok := a.all[key]; ok {
+		return got.value, got.err
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			value, err = nil, fmt.Errorf("it panicked: %v", r)
+		}
+		if a.all == nil {
+			a.all = map[string]answer{}
+		}
+		a.all[key] = answer{value, err}
+	}()
+	return get()
+}
+
+// reading is what an evaluation has read of a goValue: each part is converted and checked when an operand reaches it, and
+// then stays.
+type reading struct {
+	*goValue
+	root part
+
 	status   Status
 	problem  string
 	quiet    bool
@@ -47,14 +79,13 @@ type part struct {
 }
 
 // begin determines the status, and prepares the value.
-func (g *goValue) begin(ctx context.Context) {
-	g.begun = true
+func (g *reading) begin(ctx context.Context) {
 	defer func() {
 		if r := recover(); r != nil {
 			g.status, g.problem = Invalid, panicked(r)
 		}
 	}()
-	v, err := found(ctx, g.given)
+	v, err := found(g.given, g.caller(ctx, ""))
 	switch {
 	case errors.As(err, new(lazyError)):
 		g.status, g.problem = Missing, err.Error()
@@ -71,12 +102,17 @@ func (g *goValue) begin(ctx context.Context) {
 }
 
 // judge makes the fact invalid if its value is unusable as a whole.
-func (g *goValue) judge() {
+func (g *reading) judge() {
 	for _, u := range g.unusable {
 		if u.Pointer == "" {
 			g.status, g.problem = Invalid, u.Message
 		}
 	}
+}
+
+// caller calls the function that stands for the part at a pointer.
+func (g *reading) caller(ctx context.Context, at string) caller {
+	return func(f lazy) (any, error) { return g.once(at, func() (any, error) { return f(ctx) }) }
 }
 
 func panicked(r any) string { return fmt.Sprintf("could not be read: it panicked: %v", r) }
@@ -98,9 +134,14 @@ func (p *part) open() bool {
 }
 
 // close converts and checks a part that cannot be read in parts. It reports false if the part is unusable.
-func (g *goValue) close(ctx context.Context, p *part, at string) (ok bool) {
+func (g *reading) close(ctx context.Context, p *part, at string) (ok bool) {
 	p.whole = true
-	plain, err := plainValue(ctx, p.of, 0)
+	plain, err := plainValue(nil, p.of, 0)
+	if errors.Is(err, errLazy) {
+		if plain, err = g.once("*"+at, func() (any, error) { return plainValue(with(ctx), p.of, 0) }); err == nil {
+			plain, err = plainOf(nil, plain, 0) // the next evaluation needs it, too
+		}
+	}
 	if err != nil {
 		g.reject(at, err)
 		return false
@@ -111,7 +152,7 @@ func (g *goValue) close(ctx context.Context, p *part, at string) (ok bool) {
 
 // atOnce converts and checks all of an open part of which nothing was read. It reports false if that must be done in
 // parts, because one cannot be converted or is a function.
-func (g *goValue) atOnce(p *part, at string) bool {
+func (g *reading) atOnce(p *part, at string) bool {
 	plain, err := plainValue(nil, p.of, 0)
 	switch p.whole = err == nil || errors.Is(err, errDeep); {
 	case !p.whole:
@@ -133,7 +174,7 @@ func (g *goValue) atOnce(p *part, at string) bool {
 }
 
 // check checks all of a part that was converted.
-func (g *goValue) check(p *part, at string, plain any) (value any, ok bool) {
+func (g *reading) check(p *part, at string, plain any) (value any, ok bool) {
 	body, hasBody := any(nil), false
 	fields, isObject := plain.(map[string]any)
 	if isObject && g.body && p == &g.root {
@@ -153,7 +194,7 @@ func (g *goValue) check(p *part, at string, plain any) (value any, ok bool) {
 }
 
 // checked keeps what is wrong with a part, and returns its value. ok is false if it is unusable as a whole.
-func (g *goValue) checked(r schema.Result, at string, plain any) (value any, ok bool) {
+func (g *reading) checked(r schema.Result, at string, plain any) (value any, ok bool) {
 	ok = true
 	placed := func(v schema.Violation) schema.Violation {
 		if v.Pointer == "" && at != "" {
@@ -173,13 +214,13 @@ func (g *goValue) checked(r schema.Result, at string, plain any) (value any, ok 
 }
 
 // reject keeps why a part cannot be used.
-func (g *goValue) reject(at string, err error) {
+func (g *reading) reject(at string, err error) {
 	g.unusable = append(g.unusable, schema.Violation{Pointer: at, Message: err.Error()})
 }
 
 // reach converts and checks what a path leads to, and of that what is needed: everything below it, or of the elements
 // of a list only some fields.
-func (g *goValue) reach(ctx context.Context, path []string, need extent, fields []string) {
+func (g *reading) reach(ctx context.Context, path []string, need extent, fields []string) {
 	if g.root.whole {
 		return
 	}
@@ -200,7 +241,7 @@ func (g *goValue) reach(ctx context.Context, path []string, need extent, fields 
 
 // reader reaches what one operand needs.
 type reader struct {
-	*goValue
+	*reading
 	ctx    context.Context
 	need   extent
 	fields []string
@@ -227,10 +268,10 @@ func (r *reader) within(p *part, at string, path []string, depth int) {
 		}
 		p.whole = len(path) == 0
 	default:
-		of := reader{r.goValue, r.ctx, everything, nil}
+		of := reader{r.reading, r.ctx, everything, nil}
 		for i := range list {
 			step := strconv.Itoa(i)
-			child := of.enter(p, at, step, false)
+			child := of.enter(p, at, step)
 			if child == nil {
 				continue
 			}
@@ -265,7 +306,7 @@ func (p *part) steps() (all []string) {
 
 // step reaches a field or an element of a part, and a path in it.
 func (r *reader) step(p *part, at, step string, path []string, depth int) {
-	if child := r.enter(p, at, step, len(path) == 0 && r.need == everything); child != nil {
+	if child := r.enter(p, at, step); child != nil {
 		r.within(child, child.at(at, step), path, depth+1)
 	}
 }
@@ -273,7 +314,7 @@ func (r *reader) step(p *part, at, step string, path []string, depth int) {
 func (*part) at(parent, step string) string { return parent + schema.PointerOf([]string{step}) }
 
 // enter returns a field or an element, with its value in that of p. It is nil if a list has no such element.
-func (r *reader) enter(p *part, at, step string, whole bool) *part {
+func (r *reader) enter(p *part, at, step string) *part {
 	if child := p.parts[step]; child != nil {
 		return child
 	}
@@ -300,7 +341,7 @@ func (r *reader) enter(p *part, at, step string, whole bool) *part {
 	}
 	var err error
 	at = child.at(at, step)
-	switch child.of, err = found(r.ctx, of); {
+	switch child.of, err = found(of, r.caller(r.ctx, at)); {
 	case err != nil:
 		child.whole = true
 		r.reject(at, err)
@@ -316,7 +357,7 @@ func (r *reader) enter(p *part, at, step string, whole bool) *part {
 }
 
 // absent returns the value of a field or an element that is nil or missing.
-func (g *goValue) absent(p *part, at, step string, there bool) (any, bool) {
+func (g *reading) absent(p *part, at, step string, there bool) (any, bool) {
 	doc := schema.Document{Typed: true}
 	if _, isList := p.value.([]any); isList {
 		return g.checked(p.typ.At(step).Check(doc), at, nil)

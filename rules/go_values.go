@@ -42,6 +42,12 @@ var errDeep = fmt.Errorf("is nested deeper than %d levels", schema.MaxDepth)
 // lazy is what a program gives instead of a value that takes time to get.
 type lazy = func(context.Context) (any, error)
 
+// caller calls such a function.
+type caller func(lazy) (any, error)
+
+// with returns a caller with a context.
+func with(ctx context.Context) caller { return func(f lazy) (any, error) { return f(ctx) } }
+
 var (
 	lazyType     = reflect.TypeFor[lazy]()
 	durationType = reflect.TypeFor[time.Duration]()
@@ -51,7 +57,7 @@ var (
 // plainOf converts a Go value to JSON types, in new maps and slices, as encoding/json writes it, except that []byte is a
 // string, a nil slice or map is an empty one, a duration stays one, since rules compare it with duration(…), and a
 // function is called.
-func plainOf(ctx context.Context, v any, depth int) (any, error) {
+func plainOf(call caller, v any, depth int) (any, error) {
 	switch v := v.(type) {
 	case nil, bool, string, int, json.Number, time.Duration:
 		return v, nil
@@ -60,7 +66,7 @@ func plainOf(ctx context.Context, v any, depth int) (any, error) {
 			var err error
 			out := make([]any, len(v))
 			for i := 0; i < len(v) && err == nil; i++ {
-				out[i], err = plainOf(ctx, v[i], depth+1)
+				out[i], err = plainOf(call, v[i], depth+1)
 			}
 			return out, err
 		}
@@ -69,22 +75,22 @@ func plainOf(ctx context.Context, v any, depth int) (any, error) {
 			var err error
 			out := make(map[string]any, len(v))
 			for name, e := range v {
-				if out[name], err = plainOf(ctx, e, depth+1); err != nil {
+				if out[name], err = plainOf(call, e, depth+1); err != nil {
 					return nil, err
 				}
 			}
 			return out, nil
 		}
 	}
-	return plainValue(ctx, reflect.ValueOf(v), depth)
+	return plainValue(call, reflect.ValueOf(v), depth)
 }
 
 // plainValue is plainOf for a reflected value.
-func plainValue(ctx context.Context, v reflect.Value, depth int) (any, error) {
+func plainValue(call caller, v reflect.Value, depth int) (any, error) {
 	if depth > schema.MaxDepth {
 		return nil, errDeep
 	}
-	v, err := found(ctx, v)
+	v, err := found(v, call)
 	if err != nil || !v.IsValid() {
 		return nil, err
 	}
@@ -98,7 +104,7 @@ func plainValue(ctx context.Context, v reflect.Value, depth int) (any, error) {
 	case anObject:
 		out := map[string]any{}
 		for name, e := range entries(v) {
-			if out[name], err = plainValue(ctx, e, depth+1); err != nil {
+			if out[name], err = plainValue(call, e, depth+1); err != nil {
 				return nil, err
 			}
 		}
@@ -106,7 +112,7 @@ func plainValue(ctx context.Context, v reflect.Value, depth int) (any, error) {
 	case aList:
 		out := make([]any, v.Len())
 		for i := range out {
-			if out[i], err = plainValue(ctx, v.Index(i), depth+1); err != nil {
+			if out[i], err = plainValue(call, v.Index(i), depth+1); err != nil {
 				return nil, err
 			}
 		}
@@ -146,8 +152,11 @@ func marshalled(v reflect.Value) (any, error) {
 	return doc.Value, nil
 }
 
-// found follows pointers, and calls functions unless ctx is nil, up to a value that they do not hide; it is invalid for nil.
-func found(ctx context.Context, v reflect.Value) (reflect.Value, error) {
+// errLazy says that a value has a function in it.
+var errLazy = errors.New("is a function")
+
+// found follows pointers, and calls functions if call is not nil, up to a value that they do not hide; it is invalid for nil.
+func found(v reflect.Value, call caller) (reflect.Value, error) {
 	for range schema.MaxDepth {
 		switch {
 		case !v.IsValid():
@@ -158,8 +167,10 @@ func found(ctx context.Context, v reflect.Value) (reflect.Value, error) {
 			return reflect.Value{}, nil
 		case v.Kind() == reflect.Pointer && !goTypeOf(v.Type()).marshals:
 			v = v.Elem()
-		case ctx != nil && v.Kind() == reflect.Func && v.Type().ConvertibleTo(lazyType) && !v.IsNil():
-			got, err := v.Convert(lazyType).Interface().(lazy)(ctx)
+		case v.Kind() == reflect.Func && v.Type().ConvertibleTo(lazyType) && !v.IsNil() && call == nil:
+			return v, errLazy
+		case v.Kind() == reflect.Func && v.Type().ConvertibleTo(lazyType) && !v.IsNil():
+			got, err := call(v.Convert(lazyType).Interface().(lazy))
 			if err != nil {
 				return reflect.Value{}, lazyError{err}
 			}

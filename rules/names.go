@@ -110,7 +110,7 @@ func (n *nameInfo) take(v any, m *meter) (taken any, problem string) {
 				return v, ""
 			}
 		}
-		plain, err := plainOf(m.ctx, v, 0)
+		plain, err := plainOf(with(m.ctx), v, 0)
 		if err != nil {
 			return nil, "cannot be used: " + err.Error()
 		}

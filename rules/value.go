@@ -41,7 +41,8 @@ type Value struct {
 	// and it does not affect decisions. It must have only JSON types.
 	Meta map[string]any
 
-	of *goValue // ValueOf made it
+	of   *goValue // ValueOf made it, and V is a Go value
+	read *reading // what was read of that; V is the same
 
 	Unusable []schema.Violation // fields that rules cannot use, see [schema.Result]: what reads one is undecided
 	Warnings []schema.Violation // what else is wrong: reported when a rule reads it, and it decides nothing
