@@ -3,7 +3,6 @@ package rules
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -60,10 +59,15 @@ func (ev *evaluation) checkValues() {
 	if !ok {
 		return
 	}
-	for _, key := range slices.Sorted(maps.Keys(given)) {
+	var stray []string
+	for key := range given {
 		if !ev.program.Takes(key) {
-			ev.report(public(fmt.Sprintf("the value %q is neither a fact of the policy nor one of the names that a program gives", key)))
+			stray = append(stray, key)
 		}
+	}
+	slices.Sort(stray)
+	for _, key := range stray {
+		ev.report(public(fmt.Sprintf("the value %q is neither a fact of the policy nor one of the names that a program gives", key)))
 	}
 }
 

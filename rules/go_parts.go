@@ -76,6 +76,23 @@ type part struct {
 	value any            // as rules see it. An object or a list that is not whole grows, and others may have it
 	whole bool
 	parts map[string]*part // of an object or a list that is not whole, those that were reached
+
+	in   *part // nil for the whole value
+	step string
+	deep int
+}
+
+// pointer returns the JSON pointer of a part.
+func (p *part) pointer() string {
+	if p.in == nil {
+		return ""
+	}
+	return p.in.pointer() + schema.PointerOf([]string{p.step})
+}
+
+// child returns a field or an element that was not read.
+func (p *part) child(step string) *part {
+	return &part{typ: p.typ.At(step), in: p, step: step, deep: p.deep + 1}
 }
 
 // begin determines the status, and prepares the value.
@@ -85,7 +102,7 @@ func (g *reading) begin(ctx context.Context) {
 			g.status, g.problem = Invalid, panicked(r)
 		}
 	}()
-	v, err := found(g.given, g.caller(ctx, ""))
+	v, err := found(g.given, g.caller(ctx, &g.root))
 	switch {
 	case errors.As(err, new(lazyError)):
 		g.status, g.problem = Missing, err.Error()
@@ -95,7 +112,7 @@ func (g *reading) begin(ctx context.Context) {
 		g.status, g.problem, g.quiet = Missing, "is nil", true
 	default:
 		if g.root.of = v; !g.root.open() {
-			g.close(ctx, &g.root, "")
+			g.close(ctx, &g.root)
 			g.judge()
 		}
 	}
@@ -110,9 +127,9 @@ func (g *reading) judge() {
 	}
 }
 
-// caller calls the function that stands for the part at a pointer.
-func (g *reading) caller(ctx context.Context, at string) caller {
-	return func(f lazy) (any, error) { return g.once(at, func() (any, error) { return f(ctx) }) }
+// caller calls the function that stands for a part.
+func (g *reading) caller(ctx context.Context, p *part) caller {
+	return func(f lazy) (any, error) { return g.once(p.pointer(), func() (any, error) { return f(ctx) }) }
 }
 
 func panicked(r any) string { return fmt.Sprintf("could not be read: it panicked: %v", r) }
@@ -134,34 +151,34 @@ func (p *part) open() bool {
 }
 
 // close converts and checks a part that cannot be read in parts. It reports false if the part is unusable.
-func (g *reading) close(ctx context.Context, p *part, at string) (ok bool) {
+func (g *reading) close(ctx context.Context, p *part) (ok bool) {
 	p.whole = true
 	plain, err := plainValue(nil, p.of, 0)
 	if errors.Is(err, errLazy) {
-		if plain, err = g.once("*"+at, func() (any, error) { return plainValue(with(ctx), p.of, 0) }); err == nil {
+		if plain, err = g.once("*"+p.pointer(), func() (any, error) { return plainValue(with(ctx), p.of, 0) }); err == nil {
 			plain, err = plainOf(nil, plain, 0) // the next evaluation needs it, too
 		}
 	}
 	if err != nil {
-		g.reject(at, err)
+		g.reject(p, err)
 		return false
 	}
-	p.value, ok = g.check(p, at, plain)
+	p.value, ok = g.check(p, plain)
 	return ok
 }
 
 // atOnce converts and checks all of an open part of which nothing was read. It reports false if that must be done in
 // parts, because one cannot be converted or is a function.
-func (g *reading) atOnce(p *part, at string) bool {
+func (g *reading) atOnce(p *part) bool {
 	plain, err := plainValue(nil, p.of, 0)
 	switch p.whole = err == nil || errors.Is(err, errDeep); {
 	case !p.whole:
 		return false
 	case err != nil:
-		g.reject(at, err)
+		g.reject(p, err)
 		return true
 	}
-	value, _ := g.check(p, at, plain)
+	value, _ := g.check(p, plain)
 	switch open := p.value.(type) { // others may have it
 	case map[string]any:
 		fields, _ := value.(map[string]any)
@@ -174,7 +191,7 @@ func (g *reading) atOnce(p *part, at string) bool {
 }
 
 // check checks all of a part that was converted.
-func (g *reading) check(p *part, at string, plain any) (value any, ok bool) {
+func (g *reading) check(p *part, plain any) (value any, ok bool) {
 	body, hasBody := any(nil), false
 	fields, isObject := plain.(map[string]any)
 	if isObject && g.body && p == &g.root {
@@ -186,7 +203,7 @@ func (g *reading) check(p *part, at string, plain any) (value any, ok bool) {
 	if g.sparse {
 		plain = zeroed(p.typ, plain)
 	}
-	value, ok = g.checked(p.typ.Check(schema.Document{Value: plain, Typed: true}), at, plain)
+	value, ok = g.checked(p.typ.Check(schema.Document{Value: plain, Typed: true}), p, plain)
 	if fields, isObject := value.(map[string]any); isObject && hasBody {
 		fields["body"] = body
 	}
@@ -194,8 +211,11 @@ func (g *reading) check(p *part, at string, plain any) (value any, ok bool) {
 }
 
 // checked keeps what is wrong with a part, and returns its value. ok is false if it is unusable as a whole.
-func (g *reading) checked(r schema.Result, at string, plain any) (value any, ok bool) {
-	ok = true
+func (g *reading) checked(r schema.Result, p *part, plain any) (value any, ok bool) {
+	if ok = true; len(r.Unusable)+len(r.Warnings) == 0 {
+		return r.Value, true
+	}
+	at := p.pointer()
 	placed := func(v schema.Violation) schema.Violation {
 		if v.Pointer == "" && at != "" {
 			v.Value = plain
@@ -214,8 +234,8 @@ func (g *reading) checked(r schema.Result, at string, plain any) (value any, ok 
 }
 
 // reject keeps why a part cannot be used.
-func (g *reading) reject(at string, err error) {
-	g.unusable = append(g.unusable, schema.Violation{Pointer: at, Message: err.Error()})
+func (g *reading) reject(p *part, err error) {
+	g.unusable = append(g.unusable, schema.Violation{Pointer: p.pointer(), Message: err.Error()})
 }
 
 // reach converts and checks what a path leads to, and of that what is needed: everything below it, or of the elements
@@ -229,14 +249,14 @@ func (g *reading) reach(ctx context.Context, path []string, need extent, fields 
 			if i := slices.Index(path, "*"); i >= 0 {
 				path = path[:i]
 			}
-			at := schema.PointerOf(path)
-			if !slices.ContainsFunc(g.unusable, func(u schema.Violation) bool { return u.Pointer == at }) {
-				g.reject(at, errors.New(panicked(r)))
+			v := schema.Violation{Pointer: schema.PointerOf(path), Message: panicked(r)}
+			if !slices.ContainsFunc(g.unusable, func(u schema.Violation) bool { return u.Pointer == v.Pointer }) {
+				g.unusable = append(g.unusable, v)
 			}
 		}
 	}()
 	r := reader{g, ctx, need, fields}
-	r.within(&g.root, "", path, 0)
+	r.within(&g.root, path)
 }
 
 // reader reaches what one operand needs.
@@ -248,7 +268,7 @@ type reader struct {
 }
 
 // within reaches a path in a part.
-func (r *reader) within(p *part, at string, path []string, depth int) {
+func (r *reader) within(p *part, path []string) {
 	list, isList := p.value.([]any)
 	need := r.need
 	if !isList || len(path) > 0 {
@@ -256,31 +276,27 @@ func (r *reader) within(p *part, at string, path []string, depth int) {
 	}
 	switch {
 	case p.whole, len(path) == 0 && need == onlyCount:
-	case depth > schema.MaxDepth, len(r.unusable) > maxUnusable:
-		r.reject("", fmt.Errorf("has more than %d fields and elements that are unusable, or more than %d levels", maxUnusable, schema.MaxDepth))
+	case p.deep > schema.MaxDepth, len(r.unusable) > maxUnusable:
+		r.reject(&r.root, fmt.Errorf("has more than %d fields and elements that are unusable, or more than %d levels", maxUnusable, schema.MaxDepth))
 		r.root.whole = true
 	case len(path) > 0 && path[0] != "*":
-		r.step(p, at, path[0], path[1:], depth)
-	case len(path) == 0 && need == everything && len(p.parts) == 0 && r.atOnce(p, at):
+		r.step(p, path[0], path[1:])
+	case len(path) == 0 && need == everything && len(p.parts) == 0 && r.atOnce(p):
 	case len(path) > 0 || need == everything:
 		for _, step := range p.steps() {
-			r.step(p, at, step, path[min(1, len(path)):], depth)
+			r.step(p, step, path[min(1, len(path)):])
 		}
 		p.whole = len(path) == 0
 	default:
-		of := reader{r.reading, r.ctx, everything, nil}
+		all := reader{r.reading, r.ctx, everything, nil}
 		for i := range list {
-			step := strconv.Itoa(i)
-			child := of.enter(p, at, step)
-			if child == nil {
-				continue
-			}
-			if _, isObject := child.value.(map[string]any); !isObject || child.whole {
-				of.step(p, at, step, nil, depth)
+			child := r.enter(p, strconv.Itoa(i))
+			if _, isObject := child.value.(map[string]any); !isObject {
+				all.within(child, nil)
 				continue
 			}
 			for _, name := range r.fields {
-				of.step(p, at, step, []string{name}, depth)
+				all.within(child, []string{name})
 			}
 		}
 	}
@@ -305,71 +321,79 @@ func (p *part) steps() (all []string) {
 }
 
 // step reaches a field or an element of a part, and a path in it.
-func (r *reader) step(p *part, at, step string, path []string, depth int) {
-	if child := r.enter(p, at, step); child != nil {
-		r.within(child, child.at(at, step), path, depth+1)
+func (r *reader) step(p *part, step string, path []string) {
+	if child := r.enter(p, step); child != nil {
+		r.within(child, path)
 	}
 }
 
-func (*part) at(parent, step string) string { return parent + schema.PointerOf([]string{step}) }
-
 // enter returns a field or an element, with its value in that of p. It is nil if a list has no such element.
-func (r *reader) enter(p *part, at, step string) *part {
+func (r *reader) enter(p *part, step string) *part {
 	if child := p.parts[step]; child != nil {
 		return child
 	}
-	child := &part{typ: p.typ.At(step)}
+	child := p.child(step)
 	var of reflect.Value
-	there, set := true, func(v any) { p.value.(map[string]any)[step] = v }
-	if list, ok := p.value.([]any); ok {
-		i, err := strconv.Atoi(step)
-		if err != nil || i < 0 || i >= len(list) {
+	there := true
+	fields, _ := p.value.(map[string]any)
+	list, isList := p.value.([]any)
+	i := 0
+	if isList {
+		var err error
+		if i, err = strconv.Atoi(step); err != nil || i < 0 || i >= len(list) {
 			return nil
 		}
-		of, set = p.of.Index(i), func(v any) { list[i] = v }
-	} else {
-		of, there = entry(p.of, step)
+		of = p.of.Index(i)
+	} else if of, there = entry(p.of, step); r.body && p == &r.root && step == "body" {
+		if child.typ = nil; !there {
+			of, there = reflect.ValueOf(""), true
+		}
 	}
 	if p.parts == nil {
 		p.parts = map[string]*part{}
 	}
 	p.parts[step] = child
-	if r.body && p == &r.root && step == "body" {
-		if child.typ = nil; !there {
-			of, there = reflect.ValueOf(""), true
-		}
+	if !r.fill(child, of, there) {
+		return child
 	}
-	var err error
-	at = child.at(at, step)
-	switch child.of, err = found(of, r.caller(r.ctx, at)); {
-	case err != nil:
-		child.whole = true
-		r.reject(at, err)
-	case !child.of.IsValid(): // nil or missing
-		child.whole = true
-		if v, ok := r.absent(p, at, step, there); ok {
-			set(v)
-		}
-	case child.open(), r.close(r.ctx, child, at):
-		set(child.value)
+	if isList {
+		list[i] = child.value
+	} else {
+		fields[step] = child.value
 	}
 	return child
 }
 
-// absent returns the value of a field or an element that is nil or missing.
-func (g *reading) absent(p *part, at, step string, there bool) (any, bool) {
-	doc := schema.Document{Typed: true}
-	if _, isList := p.value.([]any); isList {
-		return g.checked(p.typ.At(step).Check(doc), at, nil)
+// fill opens or closes a part. It reports false if the part has no value.
+func (r *reader) fill(p *part, of reflect.Value, there bool) (ok bool) {
+	var err error
+	switch p.of, err = found(of, r.caller(r.ctx, p)); {
+	case err != nil:
+		p.whole = true
+		r.reject(p, err)
+		return false
+	case !p.of.IsValid(): // nil or missing
+		p.whole = true
+		p.value, ok = r.absent(p, there)
+		return ok
 	}
-	if g.sparse && p.typ != nil {
-		if f := p.typ.Fields[step]; f != nil && !f.Optional && !f.HasDefault && !f.Nullable && f.Kind != schema.Any {
+	return p.open() || r.close(r.ctx, p)
+}
+
+// absent returns the value of a field or an element that is nil or missing.
+func (g *reading) absent(p *part, there bool) (any, bool) {
+	doc, of := schema.Document{Typed: true}, p.in.typ
+	if _, isList := p.in.value.([]any); isList {
+		return g.checked(p.typ.Check(doc), p, nil)
+	}
+	if g.sparse && of != nil {
+		if f := of.Fields[p.step]; f != nil && !f.Optional && !f.HasDefault && !f.Nullable && f.Kind != schema.Any {
 			doc.Value = f.Zero()
 			there = doc.Value != nil
 		}
 	}
-	r, has := p.typ.Field(step, doc, there, func() []string { return keysOf(p.of) })
-	value, ok := g.checked(r, at, doc.Value)
+	r, has := of.Field(p.step, doc, there, func() []string { return keysOf(p.in.of) })
+	value, ok := g.checked(r, p, doc.Value)
 	return value, ok && has
 }
 
