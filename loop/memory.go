@@ -53,7 +53,8 @@ func (m *memory) after(v *rules.Verdict) []Entry {
 	if !v.Changed {
 		return nil
 	}
-	out := []Entry{{m.keys[0], v.Memory, m.entries[0].Version}}
+	out := make([]Entry, 1, 2) // of the loop, and that of the session if it continues
+	out[0] = Entry{m.keys[0], v.Memory, m.entries[0].Version}
 	for i, next := range []*rules.Memory{1: &v.Project, 2: &v.Session} {
 		if i > 0 && !reflect.DeepEqual(next, &m.entries[i].Memory) {
 			out = append(out, Entry{m.keys[i], *next, m.entries[i].Version})

@@ -105,6 +105,9 @@ func (g given) Fact(ctx context.Context, f *rules.Fact, args []string) rules.Val
 		}
 	}
 	value := rules.ValueOf(f, v)
+	if g.read.facts == nil {
+		g.read.facts = make([]readFact, 0, min(len(g.values), 4))
+	}
 	g.read.facts = append(g.read.facts, readFact{f, value})
 	return value
 }

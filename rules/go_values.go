@@ -225,6 +225,10 @@ func shapeOf(v reflect.Value) shape {
 // entry returns a field of an object; ok is false if the object lacks it.
 func entry(v reflect.Value, name string) (e reflect.Value, ok bool) {
 	if v.Kind() == reflect.Map {
+		if m, ok := v.Interface().(map[string]any); ok {
+			e, ok := m[name]
+			return reflect.ValueOf(e), ok
+		}
 		key := reflect.ValueOf(name)
 		if t := v.Type().Key(); t != key.Type() {
 			key = key.Convert(t)
