@@ -145,6 +145,11 @@ func marshalled(v reflect.Value) (any, error) {
 	if err != nil {
 		return nil, errors.New(strings.TrimPrefix(err.Error(), "json: "))
 	}
+	if b[0] == '"' { // as most such values: times, addresses
+		var text string
+		err := json.Unmarshal(b, &text)
+		return text, err
+	}
 	doc, err := schema.ParseJSON(b)
 	if err != nil {
 		return nil, err
