@@ -130,13 +130,10 @@ func (g given) Name(ctx context.Context, name string) any {
 	if v, ok := g.read.names[name]; ok {
 		return v
 	}
-	v, err := get(ctx)
-	if err != nil {
-		v = err
-	}
+	v = sync.OnceValues(func() (any, error) { return get(ctx) })
 	if g.read.names == nil {
 		g.read.names = map[string]any{}
 	}
-	g.read.names[name] = v
-	return v
+	g.read.names[name] = func(context.Context) (any, error) { return v.(func() (any, error))() }
+	return g.read.names[name]
 }

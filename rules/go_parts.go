@@ -44,16 +44,12 @@ func (a *answers) once(key string, get func() (any, error)) (value any, err erro
 	if got, ok := a.all[key]; ok {
 		return got.value, got.err
 	}
-	defer func() {
-		if r := recover(); r != nil {
-			value, err = nil, fmt.Errorf("it panicked: %v", r)
-		}
-		if a.all == nil {
-			a.all = map[string]answer{}
-		}
-		a.all[key] = answer{value, err}
-	}()
-	return get()
+	value, err = get()
+	if a.all == nil {
+		a.all = map[string]answer{}
+	}
+	a.all[key] = answer{value, err}
+	return value, err
 }
 
 // reading is what an evaluation has read of a goValue: each part is converted and checked when an operand reaches it, and
@@ -84,10 +80,11 @@ type part struct {
 
 // pointer returns the JSON pointer of a part.
 func (p *part) pointer() string {
-	if p.in == nil {
-		return ""
+	path := make([]string, p.deep)
+	for ; p.in != nil; p = p.in {
+		path[p.deep-1] = p.step
 	}
-	return p.in.pointer() + schema.PointerOf([]string{p.step})
+	return schema.PointerOf(path)
 }
 
 // child returns a field or an element that was not read.
@@ -129,7 +126,7 @@ func (g *reading) judge() {
 
 // caller calls the function that stands for a part.
 func (g *reading) caller(ctx context.Context, p *part) caller {
-	return func(f lazy) (any, error) { return g.once(p.pointer(), func() (any, error) { return f(ctx) }) }
+	return func(f lazy) (any, error) { return g.once(p.pointer(), func() (any, error) { return with(ctx)(f) }) }
 }
 
 func panicked(r any) string { return fmt.Sprintf("could not be read: it panicked: %v", r) }
@@ -344,10 +341,12 @@ func (r *reader) enter(p *part, step string) *part {
 			return nil
 		}
 		of = p.of.Index(i)
-	} else if of, there = entry(p.of, step); r.body && p == &r.root && step == "body" {
+	} else if of, there = entry(p.of, step); p.in == nil && r.body && step == "body" {
 		if child.typ = nil; !there {
 			of, there = reflect.ValueOf(""), true
 		}
+	} else if there {
+		r.checked(schema.Result{Warnings: p.typ.Surplus(step)}, child, nil)
 	}
 	if p.parts == nil {
 		p.parts = map[string]*part{}

@@ -46,7 +46,24 @@ type lazy = func(context.Context) (any, error)
 type caller func(lazy) (any, error)
 
 // with returns a caller with a context.
-func with(ctx context.Context) caller { return func(f lazy) (any, error) { return f(ctx) } }
+func with(ctx context.Context) caller {
+	return func(f lazy) (v any, err error) {
+		defer func() {
+			if r := recover(); r != nil {
+				v, err = nil, fmt.Errorf("it panicked: %v", r)
+			}
+		}()
+		return f(ctx)
+	}
+}
+
+// lazyOf returns a value as such a function.
+func lazyOf(v reflect.Value) (f lazy, ok bool) {
+	if v.Kind() != reflect.Func || v.IsNil() || !v.Type().ConvertibleTo(lazyType) {
+		return nil, false
+	}
+	return v.Convert(lazyType).Interface().(lazy), true
+}
 
 var (
 	lazyType     = reflect.TypeFor[lazy]()
@@ -172,16 +189,19 @@ func found(v reflect.Value, call caller) (reflect.Value, error) {
 			return reflect.Value{}, nil
 		case v.Kind() == reflect.Pointer && !goTypeOf(v.Type()).marshals:
 			v = v.Elem()
-		case v.Kind() == reflect.Func && v.Type().ConvertibleTo(lazyType) && !v.IsNil() && call == nil:
-			return v, errLazy
-		case v.Kind() == reflect.Func && v.Type().ConvertibleTo(lazyType) && !v.IsNil():
-			got, err := call(v.Convert(lazyType).Interface().(lazy))
+		default:
+			f, ok := lazyOf(v)
+			if !ok {
+				return v, nil
+			}
+			if call == nil {
+				return v, errLazy
+			}
+			got, err := call(f)
 			if err != nil {
 				return reflect.Value{}, lazyError{err}
 			}
 			v = reflect.ValueOf(got)
-		default:
-			return v, nil
 		}
 	}
 	return v, errDeep

@@ -59,3 +59,14 @@ func (s *Schema) Field(name string, doc Document, there bool, keys func() []stri
 	}
 	return r, false
 }
+
+// Surplus returns the violation of an object that has a field which its schema excludes, nil if it may have it.
+func (s *Schema) Surplus(name string) []Violation {
+	if s == nil || s.node == nil || !s.node.closed || s.node.fields[name] != nil {
+		return nil
+	}
+	var c checker
+	c.surplus(s.node, name)
+	c.findings[0].Pointer = ""
+	return c.findings
+}
