@@ -2,7 +2,6 @@ package rules
 
 import (
 	"cmp"
-	"reflect"
 	"strings"
 	"time"
 
@@ -202,16 +201,9 @@ func (ev *evaluation) name(s *symbol) (any, truth) {
 	case s.name == vocab.Now:
 		return ev.event.now, known
 	}
-	v := ev.facts.Name(ev.meter.ctx, s.name)
+	v := called(ev.meter.ctx, ev.facts.Name(ev.meter.ctx, s.name))
 	if s.name == vocab.SessionElapsed && (v == nil || v == time.Duration(0)) { // the session file has no time
 		v = since(ev.verdict.Memory.Began, ev.event.now)
-	}
-	if get, ok := lazyOf(reflect.ValueOf(v)); ok {
-		got, err := with(ev.meter.ctx)(get)
-		if v = got; err != nil {
-			v = err
-		}
-		ev.meter.look = 0 // the call may have taken long
 	}
 	switch v := v.(type) {
 	case nil:

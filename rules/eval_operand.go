@@ -32,9 +32,7 @@ func (ev *evaluation) operand(o *operand) (v any, state truth) {
 			gap = at.gap
 		}
 	}
-	if ev.met.given && (state == known || ev.trace.full()) {
-		ev.reach(o)
-	}
+	ev.reach(o, state)
 	switch {
 	case state == known && gap != nil && gap.lack == unusable && ev.here.trying && ev.here.rule.Verb == verbStop:
 		state, ev.last.why, ev.last.lack = unknown, gap.why, unusable // what is left out might make the rule true
@@ -72,8 +70,11 @@ func (ev *evaluation) noteOperand(o *operand, v any, state truth, private bool) 
 	}
 }
 
-// reach converts and checks what an operand reads of Go values.
-func (ev *evaluation) reach(o *operand) {
+// reach converts and checks what an operand reads of Go values. A full trace shows it even if another value is unknown.
+func (ev *evaluation) reach(o *operand, state truth) {
+	if !ev.met.given || state != known && !ev.trace.full() {
+		return
+	}
 	for i := range o.uses.reads {
 		a := &o.uses.reads[i]
 		g := ev.got(a.fact.fact)

@@ -71,6 +71,19 @@ var (
 	numeralType  = reflect.TypeFor[json.Number]()
 )
 
+// called returns what such a function returns, an error included, and any other value as it is.
+func called(ctx context.Context, v any) any {
+	f, ok := lazyOf(reflect.ValueOf(v))
+	if !ok {
+		return v
+	}
+	v, err := with(ctx)(f)
+	if err != nil {
+		return err
+	}
+	return v
+}
+
 // plainOf converts a Go value to JSON types, in new maps and slices, as encoding/json writes it, except that []byte is a
 // string, a nil slice or map is an empty one, a duration stays one, since rules compare it with duration(…), and a
 // function is called.
@@ -222,7 +235,7 @@ const (
 	anObject
 )
 
-// shapeOf returns the shape of a value that is no pointer.
+// shapeOf returns the shape of a value that is not a pointer.
 func shapeOf(v reflect.Value) shape {
 	t := v.Type()
 	if g := goTypeOf(t); g.marshals || g.addressed && v.CanAddr() {

@@ -190,7 +190,7 @@ type mine struct{}
 
 func (mine) MarshalJSON() ([]byte, error) { panic("boom") }
 
-// load is a value with parts that nobody may touch.
+// load is a value with parts that must not be touched.
 type mined struct {
 	N     int                                `json:"n"`
 	Mine  mine                               `json:"mine"`
