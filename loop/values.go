@@ -14,8 +14,16 @@ import (
 )
 
 // WithValues sets the values of facts and of ralph's own names, by name, such as "state" or "transcript.last". A fact
-// or name with a value is not gathered. Values convert as in [rules.ValueOf]. [New] rejects a name that the policy does
-// not know. The field Values of [host.Event] overrides these for one event.
+// or name with a value is not gathered. [New] rejects a name that the policy does not know. The field Values of
+// [host.Event] overrides these for one event.
+//
+// Values are read as in [rules.ValueOf]: what no rule reads costs nothing, and types are strict. A
+// func(context.Context) (any, error) is called if a rule reads the value, at most once a decision, even if that is made
+// again after a conflict. With a [Recorder], a list of which a rule uses only the length is read as a whole, since the
+// record shows it.
+//
+// Decisions read the values at any time, and several at once: do not change what is in them while the loop is in use.
+// Replace a value with Values of an event instead, or use a function that locks what it copies.
 func WithValues(values map[string]any) Option {
 	return func(l *Loop) error {
 		if l.extensions.values == nil {
