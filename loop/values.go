@@ -19,8 +19,8 @@ import (
 //
 // Values are read as in [rules.ValueOf]: what no rule reads costs nothing, and types are strict. A
 // func(context.Context) (any, error) is called if a rule reads the value, at most once a decision, even if that is made
-// again after a conflict. With a [Recorder], a list of which a rule uses only the length is read as a whole, since the
-// record shows it.
+// again after a conflict. With a [Recorder], a list of which a rule uses only the length or one end is read as a
+// whole, since the record shows it.
 //
 // Decisions read the values at any time, and several at once: do not change what is in them while the loop is in use.
 // Replace a value with Values of an event instead, or use a function that locks what it copies.

@@ -29,7 +29,7 @@ func (r *resolver) accesses(n, parent ast.Node, out, names *[]access) {
 				if s.let.plain() {
 					b.path = slices.Concat(b.path, path)
 				}
-				b.elements, b.whole, b.asks, b.needs = b.elements || a.elements, b.whole || a.whole, b.asks && a.asks, min(b.needs, a.needs)
+				b.elements, b.whole, b.asks, b.needs = b.elements || a.elements, b.whole || a.whole, b.asks && a.asks, b.needs.and(a.needs)
 				addAccess(out, b)
 			}
 		}
@@ -54,7 +54,7 @@ func (r *resolver) accesses(n, parent ast.Node, out, names *[]access) {
 func addAccess(out *[]access, a access) {
 	for i := range *out {
 		if b := &(*out)[i]; b.fact == a.fact && b.name == a.name && slices.Equal(b.path, a.path) && slices.Equal(b.via, a.via) {
-			b.elements, b.whole, b.asks, b.needs = b.elements || a.elements, b.whole || a.whole, b.asks && a.asks, min(b.needs, a.needs)
+			b.elements, b.whole, b.asks, b.needs = b.elements || a.elements, b.whole || a.whole, b.asks && a.asks, b.needs.and(a.needs)
 			return
 		}
 	}
@@ -121,10 +121,14 @@ func asksElements(n ast.Node) bool {
 func needs(parent, value ast.Node) extent {
 	b, ok := parent.(*ast.BuiltinNode)
 	switch {
-	case !ok || !asksElements(b) || b.Arguments[0] != value:
+	case !ok || len(b.Arguments) == 0 || b.Arguments[0] != value:
 	case b.Name == "len":
 		return onlyCount
-	case len(b.Arguments) == 2 && !computes(b.Arguments[1]):
+	case b.Name == "first":
+		return firstElement
+	case b.Name == "last":
+		return lastElement
+	case asksElements(b) && len(b.Arguments) == 2 && !computes(b.Arguments[1]):
 		return someFields
 	}
 	return everything

@@ -20,7 +20,7 @@ type Facts interface {
 
 	// Name returns the value of one of ralph's own names, see docs/reference/names.md. name is the full name of a
 	// member ("transcript.last", "env.HOME"). nil means the zero value of its type, and an error why a value that exists
-	// cannot be used; other values convert as in [ValueOf], and a function needs a func of the type that [Names] lists.
+	// cannot be used; other values are read as in [ValueOf], and a function needs a func of the type that [Names] lists.
 	// now and the names of loop are in [Options] instead.
 	Name(ctx context.Context, name string) any
 }

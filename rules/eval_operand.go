@@ -83,7 +83,7 @@ func (ev *evaluation) reach(o *operand, state truth) {
 		}
 		before := len(g.read.warnings)
 		need := a.needs
-		if need == onlyCount && ev.trace.full() { // which shows the list
+		if need > someFields && ev.trace.full() { // which shows the list
 			need = everything
 		}
 		g.read.reach(ev.meter.ctx, a.path, need, o.uses.props)

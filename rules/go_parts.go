@@ -17,10 +17,23 @@ import (
 type extent uint8
 
 const (
-	everything extent = iota
-	someFields        // of the elements of a list, only fields that the operand names
-	onlyCount         // how many elements a list has
+	everything   extent = iota
+	someFields          // of the elements of a list, only fields that the operand names
+	firstElement        // of a list
+	lastElement
+	onlyCount // how many elements a list has
 )
+
+// and returns what two uses of one value need.
+func (e extent) and(other extent) extent {
+	switch {
+	case e == other || other == onlyCount:
+		return e
+	case e == onlyCount:
+		return other
+	}
+	return everything
+}
 
 // goValue is what a program gave as the value of a fact.
 type goValue struct {
@@ -273,8 +286,8 @@ func (r *reader) within(p *part, path []string) {
 	}
 	switch {
 	case p.whole, len(path) == 0 && need == onlyCount:
-	case p.deep > schema.MaxDepth, len(r.unusable) > maxUnusable:
-		r.reject(&r.root, fmt.Errorf("has more than %d fields and elements that are unusable, or more than %d levels", maxUnusable, schema.MaxDepth))
+	case p.deep > schema.MaxDepth, len(r.unusable) > schema.MaxUnusable:
+		r.reject(&r.root, fmt.Errorf("has more than %d fields and elements that are unusable, or more than %d levels", schema.MaxUnusable, schema.MaxDepth))
 		r.root.whole = true
 	case len(path) > 0 && path[0] != "*":
 		r.step(p, path[0], path[1:])
@@ -284,6 +297,13 @@ func (r *reader) within(p *part, path []string) {
 			r.step(p, step, path[min(1, len(path)):])
 		}
 		p.whole = len(path) == 0
+	case need == firstElement || need == lastElement:
+		all := reader{r.reading, r.ctx, everything, nil}
+		i := 0
+		if need == lastElement {
+			i = len(list) - 1
+		}
+		all.step(p, strconv.Itoa(i), nil)
 	default:
 		all := reader{r.reading, r.ctx, everything, nil}
 		for i := range list {
@@ -298,9 +318,6 @@ func (r *reader) within(p *part, path []string) {
 		}
 	}
 }
-
-// maxUnusable bounds how many fields and elements are reported.
-const maxUnusable = 1000
 
 // steps returns the names of the fields that a part has or declares, or the indexes of its elements.
 func (p *part) steps() (all []string) {

@@ -38,9 +38,6 @@ const (
 
 	maxSlips  = 100 // undeclared keys of an object that are compared with its missing fields
 	nearSteps = 20  // to compare two keys
-
-	// A document with more unusable values is not one of this schema.
-	maxUnusable = 1000
 )
 
 // enter descends into a field or element. Parsers limit depth and size, too; the limits here are for values made by
@@ -68,8 +65,8 @@ func (c *conformer) take(steps int) {
 func (c *conformer) pointer() string { return PointerOf(c.path) }
 
 func (c *conformer) reject(v Violation) {
-	if len(c.unusable) == maxUnusable {
-		panic(tooMuch(fmt.Sprintf("has more than %d fields and elements that are unusable", maxUnusable)))
+	if len(c.unusable) == MaxUnusable {
+		panic(tooMuch(fmt.Sprintf("has more than %d fields and elements that are unusable", MaxUnusable)))
 	}
 	v.Pointer = c.pointer()
 	c.unusable = append(c.unusable, v)
@@ -77,7 +74,7 @@ func (c *conformer) reject(v Violation) {
 
 // saturated records that v counts as n.
 func (c *conformer) saturated(v, n any) {
-	if len(c.inexact) < maxUnusable {
+	if len(c.inexact) < MaxUnusable {
 		c.inexact = append(c.inexact, Violation{Pointer: c.pointer(), Message: fmt.Sprintf("is %s, too big to be exact; it counts as %v", show(v), n), Clamped: true})
 	}
 }
