@@ -142,8 +142,6 @@ func (g *reading) caller(ctx context.Context, p *part) caller {
 	return func(f lazy) (any, error) { return g.once(p.pointer(), func() (any, error) { return with(ctx)(f) }) }
 }
 
-func panicked(r any) string { return fmt.Sprintf("could not be read: it panicked: %v", r) }
-
 // open makes the value of a part that can be read in parts, without any.
 func (p *part) open() bool {
 	kind := schema.Any

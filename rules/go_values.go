@@ -167,7 +167,12 @@ func plainValue(call caller, v reflect.Value, depth int) (any, error) {
 }
 
 // marshalled converts a value by what encoding/json writes.
-func marshalled(v reflect.Value) (any, error) {
+func marshalled(v reflect.Value) (plain any, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			plain, err = nil, errors.New(panicked(r))
+		}
+	}()
 	if v.CanAddr() && goTypeOf(v.Type()).addressed {
 		v = v.Addr()
 	}
@@ -189,6 +194,8 @@ func marshalled(v reflect.Value) (any, error) {
 
 // errLazy says that a value has a function in it.
 var errLazy = errors.New("is a function")
+
+func panicked(r any) string { return fmt.Sprintf("could not be read: it panicked: %v", r) }
 
 // found follows pointers, and calls functions if call is not nil, up to a value that they do not hide; it is invalid for nil.
 func found(v reflect.Value, call caller) (reflect.Value, error) {
