@@ -92,6 +92,10 @@ func (ev *evaluation) reach(o *operand, state truth) {
 			ev.warn(g.violation(a.fact.fact, w))
 		}
 		ev.met.flawed = ev.met.flawed || len(g.Unusable)+len(g.Warnings) > 0
+		if ev.meter.ctx.Err() != nil {
+			ev.meter.look = 0
+			ev.meter.charge(1) // ends the evaluation: the rest was not read
+		}
 	}
 }
 

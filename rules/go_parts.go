@@ -283,7 +283,7 @@ func (r *reader) within(p *part, path []string) {
 		need = everything
 	}
 	switch {
-	case p.whole, len(path) == 0 && need == onlyCount:
+	case p.whole, len(path) == 0 && need == onlyCount, r.ctx.Err() != nil: // then the evaluation ends
 	case p.deep > schema.MaxDepth, len(r.unusable) > schema.MaxUnusable:
 		r.reject(&r.root, fmt.Errorf("has more than %d fields and elements that are unusable, or more than %d levels", schema.MaxUnusable, schema.MaxDepth))
 		r.root.whole = true

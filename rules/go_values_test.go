@@ -407,3 +407,17 @@ func TestReadsElements(t *testing.T) {
 		}
 	}
 }
+
+// Once its context is done, nothing more is read, and the agent may stop.
+func TestReadsUntilDone(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	p := load(t, policy("facts: {f: {input: {}}}\nrules: [{name: a, when: f.first == 1 and f.next == nil, continue: x}]\n"))
+	v := p.Eval(ctx, rules.Values(map[string]any{"f": map[string]any{
+		"first": func(context.Context) (any, error) { cancel(); return 1, nil },
+		"next":  func(context.Context) (any, error) { t.Error("it is called"); return nil, nil },
+	}}), rules.Options{})
+	if v.Action != rules.Stop || v.Fault != rules.FaultContext {
+		t.Errorf("%s, fault %q: %s", v.Action, v.Fault, v.Reason)
+	}
+}
