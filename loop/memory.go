@@ -85,7 +85,8 @@ func (m *memory) after(d *Decision) []Entry {
 		open.Open = len(d.calls) > 0 && changes(d.calls[0].Effect)
 		mine.Answers = withAnswer(mine.Answers, open)
 	}
-	out := []Entry{mine}
+	out := make([]Entry, 1, 2) // of the loop, and that of the session if it continues
+	out[0] = mine
 	for i, next := range []*rules.Memory{1: &v.Project, 2: &v.Session} {
 		if i > 0 && v.Changed && !reflect.DeepEqual(next, &m.entries[i].Memory) {
 			e := m.entries[i]
