@@ -2,7 +2,6 @@ package loop
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -108,19 +107,21 @@ func (d *Decision) toAnswer() Answer {
 	for _, n := range d.Notes {
 		a.Notes = append(a.Notes, cutBytes(n, maxAnswerText))
 	}
-	for a.size() > maxAnswersSize { // the reason is what the agent needs
-		if len(a.Notices) > 0 {
-			a.Notices = a.Notices[:len(a.Notices)-1]
-		} else {
-			a.Notes = a.Notes[:len(a.Notes)-1]
+	for _, texts := range []*[]string{&a.Notices, &a.Notes} { // the reason is what the agent needs
+		for len(*texts) > 0 && a.size() > maxAnswersSize {
+			*texts = (*texts)[:len(*texts)-1]
 		}
 	}
 	return a
 }
 
+// size returns the length of the answer's texts.
 func (a Answer) size() int {
-	b, _ := json.Marshal(a)
-	return len(b)
+	n := len(a.ID) + len(a.Rule) + len(a.Reason)
+	for _, text := range slices.Concat(a.Notices, a.Notes) {
+		n += len(text)
+	}
+	return n
 }
 
 // digest returns the digest of the policy that decides.
