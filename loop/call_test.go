@@ -227,7 +227,7 @@ func TestLongAnswer(t *testing.T) {
 	}
 	l := load(t, policy)
 	first, err := l.Run(t.Context(), host.Event{ID: "1"})
-	if err != nil || len(first.Notices) != 10 {
+	if err != nil || len(first.Notices) < 10 {
 		t.Fatalf("%d notices, error %v", len(first.Notices), err)
 	}
 	again, err := l.Run(t.Context(), host.Event{ID: "1"})
