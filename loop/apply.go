@@ -29,9 +29,11 @@ func (l *Loop) Apply(ctx context.Context, d *Decision) (*Decision, error) {
 	case d.spent:
 		refused.fail(errors.New("the decision was applied before; Preview makes another"))
 	default:
-		d.spent = d.gatherer != nil && d.Err == nil
+		if d.spent = d.gatherer != nil && !d.broken; d.spent {
+			d.Err = nil // it is decided again if something has changed
+		}
 		d = d.observed(ctx, func(ctx context.Context) *Decision {
-			out := d.bounded(ctx, d.apply)
+			out := d.bounded(ctx, d.apply).judge()
 			out.keep(ctx)
 			return out
 		})
@@ -44,7 +46,7 @@ func (l *Loop) Apply(ctx context.Context, d *Decision) (*Decision, error) {
 func (d *Decision) apply(ctx context.Context) {
 	defer func() { d.rescue(recover()) }()
 	defer d.close()
-	if d.gatherer == nil || d.Err != nil {
+	if d.gatherer == nil || d.broken {
 		return
 	}
 	err := d.gatherer.open()
@@ -58,7 +60,7 @@ func (d *Decision) apply(ctx context.Context) {
 		d.fail(err)
 		return
 	}
-	d.Applied = true
+	d.Kept = true
 	d.free() // the rest may make another decision of the session
 	d.loop.hint(ctx, d)
 	d.settle()
@@ -68,7 +70,7 @@ func (d *Decision) apply(ctx context.Context) {
 // rescue turns a panic into a decision to stop.
 func (d *Decision) rescue(r any) {
 	if r != nil {
-		d.fail(fmt.Errorf("internal error: %v\n%s", r, debug.Stack()))
+		d.fail(&rules.PanicError{Value: r, Stack: debug.Stack()})
 	}
 }
 
@@ -138,7 +140,7 @@ func (d *Decision) save(ctx context.Context) error {
 	back := m.takeBack(ctx, saved)
 	switch {
 	case !errors.Is(err, ErrConflict):
-		return fmt.Errorf("the changes of this verdict cannot be made, so the loop ends: %w", err)
+		return faultError{fmt.Errorf("the changes of this verdict cannot be made, so the loop ends: %w", err), rules.FaultEffect}
 	case back != nil:
 		return memoryError{fmt.Errorf("the loop cannot be counted, so it ends: %v", back)}
 	}

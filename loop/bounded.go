@@ -76,7 +76,7 @@ func (d *Decision) bounded(ctx context.Context, do func(context.Context)) *Decis
 		default:
 		}
 		if kept != d {
-			kept.notice("not all effects were made: " + interrupted(ctx).Error())
+			kept.problem("not all effects were made: " + interrupted(ctx).Error())
 		}
 		return kept
 	}
@@ -114,7 +114,7 @@ func (d *Decision) settle() {
 		return
 	}
 	kept, v := *d, *d.Verdict
-	v.Trace.Warnings = slices.Clip(v.Trace.Warnings)
+	v.Trace.Warnings, v.Problems = slices.Clip(v.Trace.Warnings), slices.Clip(v.Problems)
 	kept.Verdict, kept.Notices, kept.Log, kept.texts.private = &v, slices.Clip(d.Notices), slices.Clip(d.Log), slices.Clip(d.texts.private)
 	d.bound.answers <- &kept
 }

@@ -175,7 +175,8 @@ func WithClock(now func() time.Time) Option {
 	return set(func(l *Loop) { l.now = now })
 }
 
-// WithEnv sets how to read environment variables. The default is os.Getenv.
+// WithEnv sets how to read environment variables. The default is os.Getenv, but for RALPH_OFF, which switches every loop
+// off: without WithEnv only a loop with [Local] reads that of the process.
 func WithEnv(getenv func(string) string) Option {
 	return set(func(l *Loop) { l.getenv = getenv })
 }
@@ -299,8 +300,13 @@ func (l *Loop) defaults() {
 	if l.now == nil {
 		l.now = time.Now
 	}
-	if l.getenv == nil {
+	if l.offEnv = l.getenv; l.getenv == nil {
 		l.getenv = os.Getenv
+	}
+	if l.offEnv == nil && l.project.local {
+		l.offEnv = l.getenv
+	} else if l.offEnv == nil { // that of the process is for the command
+		l.offEnv = func(string) string { return "" }
 	}
 	l.bounds.deadline = cmp.Or(l.bounds.deadline, defaultDeadline)
 	l.kept.defaults(l.getenv, l.project.local)

@@ -27,7 +27,7 @@ type Record struct {
 	Shadows string `json:"shadows,omitempty"` // the shipped policy that the project's file of that name replaces
 	Turn    string `json:"turn,omitempty"`
 	At      string `json:"at,omitempty"` // file:line:col of the rule
-	Applied bool   `json:"applied"`
+	Kept    bool   `json:"applied"`      // memory was saved and the effects on facts were made
 
 	// Streak is the loop memory before the decision.
 	Streak struct {
@@ -79,7 +79,7 @@ type Head struct {
 	Success bool            `json:"success,omitempty"` // the rule that let the agent stop has success
 	Bound   string          `json:"bound,omitempty"`
 	Skipped string          `json:"skipped,omitempty"` // why no rule was tried
-	Aside   rules.Aside     `json:"aside,omitempty"`   // the same, about the loop
+	Aside   rules.Aside     `json:"aside,omitempty"`   // the same, in a word
 	Fault   rules.Fault     `json:"fault,omitempty"`   // what kept the policy from deciding
 	Loop    *rules.LoopInfo `json:"loop,omitempty"`    // the loop that the event found
 	Error   string          `json:"error,omitempty"`
@@ -105,10 +105,13 @@ func (d *Decision) head() Head {
 	h := Head{
 		V: 1, ID: d.id, Time: d.Time.UTC(), Policy: d.Policy, Scope: d.Scope, Root: d.Root, Host: d.Event.Host, Event: d.Event.Name, Session: d.Event.SessionID,
 		Agent: d.Event.AgentID, SessionFile: d.Event.TranscriptPath, Run: d.Event.Run, Action: v.Action, Rule: v.Rule, Reason: v.Reason, Success: v.Success, Bound: v.Bound,
-		Skipped: d.Skipped, Aside: v.Aside, Fault: v.Fault, Loop: v.Loop, Measure: v.Measure,
+		Aside: v.Aside, Fault: v.Fault, Loop: v.Loop, Measure: v.Measure,
 		Notices: slices.Concat(d.Notices, d.texts.known), Notes: d.Notes, USD: d.usd, Took: d.Took, Iteration: d.Event.Iteration,
 	}
-	if d.Err != nil {
+	if v.Aside != "" {
+		h.Skipped, h.Reason = v.Reason, ""
+	}
+	if d.broken {
 		h.Error = d.Err.Error()
 	}
 	return h
@@ -126,7 +129,7 @@ func (d *Decision) Record(private bool) Record {
 		d.id = cmp.Or(d.Event.ID, store.LineID(d.Time))
 	}
 	r := Record{
-		Head: d.head(), Shadows: shadowed(d.Policy), Turn: d.Event.Turn, At: v.Pos.String(), Applied: d.Applied, Log: d.Log, Cost: v.Cost,
+		Head: d.head(), Shadows: shadowed(d.Policy), Turn: d.Event.Turn, At: v.Pos.String(), Kept: d.Kept, Log: d.Log, Cost: v.Cost,
 		Hint: d.texts.hint, Trace: v.Trace, Calls: v.Trace.Calls, Retries: d.Retries,
 	}
 	if !private && (d.loop == nil || !d.loop.kept.private) {
@@ -138,9 +141,12 @@ func (d *Decision) Record(private bool) Record {
 	}
 	if !private {
 		if v.Private {
-			r.Reason, r.Skipped = hidden(v.Reason), hidden(r.Skipped)
+			r.Skipped = hidden(r.Skipped)
+			if r.Reason != "" {
+				r.Reason = hidden(v.Reason)
+			}
 		}
-		if v.Private && d.Err != nil {
+		if v.Private && d.broken {
 			r.Error = hidden(r.Error)
 		}
 		r.Notices, r.Notes, r.Log = d.redact(r.Notices), d.redact(r.Notes), d.redact(r.Log)
@@ -289,7 +295,7 @@ const recordTime = time.Second
 // left out, unless a loop exists or something could not be used. A log error is reported, and has no other effect.
 func (d *Decision) keep(ctx context.Context) {
 	to := d.loop.kept.recorder
-	if to == nil || d.Skipped != "" && !d.noteworthy() {
+	if to == nil || d.Verdict.Aside != "" && !d.noteworthy() {
 		return
 	}
 	r := d.Record(false)
@@ -311,7 +317,7 @@ func (d *Decision) keep(ctx context.Context) {
 		err = fmt.Errorf("the recorder did not return within %s", recordTime)
 	}
 	if err != nil {
-		d.notice("the decision is not in the log: " + err.Error())
+		d.problem("the decision is not in the log: " + err.Error())
 	}
 }
 

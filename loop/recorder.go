@@ -32,8 +32,8 @@ func (rs recorders) Record(ctx context.Context, r *Record) error {
 	return errors.Join(all...)
 }
 
-// SlogRecorder returns a recorder that logs each decision: one message "decision" at level Info, or Error if the policy
-// could not be followed, with the fields of [Record] for who decided what, and why.
+// SlogRecorder returns a recorder that logs each decision: one message "decision" at level Info, or Error if the outcome
+// is [Failed], with the fields of [Record] for who decided what, and why.
 func SlogRecorder(logger *slog.Logger) Recorder { return slogRecorder{logger} }
 
 type slogRecorder struct{ logger *slog.Logger }
@@ -43,16 +43,16 @@ func (s slogRecorder) Record(ctx context.Context, r *Record) error {
 		return errors.New("there is no logger")
 	}
 	level := slog.LevelInfo
-	if r.Error != "" {
+	if r.Outcome() == Failed {
 		level = slog.LevelError
 	}
 	attrs := []slog.Attr{
 		slog.String("id", r.ID), slog.String("policy", r.Policy), slog.String("event", r.Event),
-		slog.String("action", r.Action.String()), slog.String("rule", r.Rule),
+		slog.String("action", r.Action.String()), slog.String("outcome", string(r.Outcome())), slog.String("rule", r.Rule),
 		slog.Int("streak", r.Streak.Continuations), slog.Int64("took_ns", int64(r.Took)),
 	}
 	for _, a := range []slog.Attr{
-		slog.String("session", r.Session), slog.String("reason", cutBytes(r.Reason, maxText)), slog.String("bound", r.Bound), slog.String("error", r.Error),
+		slog.String("cause", string(r.Cause())), slog.String("session", r.Session), slog.String("reason", cutBytes(r.Reason, maxText)), slog.String("error", r.Error),
 	} {
 		if a.Value.String() != "" {
 			attrs = append(attrs, a)

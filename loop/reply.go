@@ -2,6 +2,7 @@ package loop
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 	"strings"
 
@@ -31,6 +32,7 @@ func reply(ev host.Event, decisions []*Decision) host.Reply {
 			}
 		}
 		notes = append(notes, d.Notes...)
+		r.Err = errors.Join(r.Err, d.Err)
 		r.Log = append(r.Log, d.Log...)
 	}
 	r.Reason = strings.Join(reasons, "\n\n")

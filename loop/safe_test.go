@@ -190,7 +190,7 @@ func TestNothingPublicPanics(t *testing.T) {
 	}
 
 	// What has no error returns something that can be used.
-	harmless := []string{"Config", "Event", "Outcome", "Record", "Session", "Local", "WithClock", "WithEnv", "WithFacts", "WithName", "WithObserver", "WithPrivate", "WithRecorder", "WithTrust", "WithUserScope"}
+	harmless := []string{"Cause", "Config", "Event", "Outcome", "Record", "Session", "Local", "WithClock", "WithEnv", "WithFacts", "WithName", "WithObserver", "WithPrivate", "WithRecorder", "WithTrust", "WithUserScope"}
 	if d, err := load(t, goOn, nil, loop.WithClock(nil), loop.WithEnv(nil), loop.WithFacts(nil), loop.WithName(""), loop.WithObserver(nil), loop.WithRecorder(nil), loop.WithTrust(nil), loop.WithUserScope(nil)).Run(ctx, host.Event{}); err != nil || !d.Continue() {
 		t.Errorf("it says %q, error %v", said(d), err)
 	}

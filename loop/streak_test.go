@@ -294,7 +294,7 @@ func TestIdleWritesNothing(t *testing.T) {
 	p := newProject(t, nil)
 	l := p.loop("ralph: 1\nrules: [{name: idle, stop: nothing to do}]")
 	for _, turn := range []string{"a", "b"} {
-		if d := p.run(l, p.turn(turn)); !d.Applied {
+		if d := p.run(l, p.turn(turn)); !d.Kept {
 			t.Error("not applied")
 		}
 	}

@@ -36,8 +36,8 @@ func (ev *evaluation) gather(f *Fact) (any, truth) {
 		if !v.sound() {
 			*v = ValueOf(f, *v)
 		}
-		if f.Source.given() && v.Quiet { // the program must provide a value
-			v.Quiet, v.Problem = false, "is not provided by the program"
+		if f.Source.given() && v.Status == Missing {
+			v.Quiet, v.Problem = true, "is not provided by the program"
 		}
 		ev.meter.look = 0 // the call may have taken long
 		ev.meter.charge(1)

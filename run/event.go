@@ -73,7 +73,7 @@ const (
 	Success     End = "success"     // a rule with success: true, or the text of WithSaid
 	Stopped     End = "stopped"     // another rule, or none, lets the agent stop
 	AtLimit     End = "limit"       // a limit of the run or of the policy
-	NoProgress  End = "no_progress" // the policy's limit of repeats
+	NoProgress  End = "repeats"     // the policy's limit of repeats
 	NoReset     End = "rate_limit"  // the rate limit resets after the run's time limit
 	NoAccess    End = "auth"        // authentication or billing
 	TooManyFail End = "crashes"     // the client crashed three times in a row
