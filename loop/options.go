@@ -49,7 +49,8 @@ func WithRoot(dir string) Option {
 // Local configures a loop for hooks on a user's machine. Unless [WithRoot] sets the root, it is CLAUDE_PROJECT_DIR if
 // that is a directory, otherwise the nearest directory, from that of the event upwards, with .ralph or one of the
 // policy's [rules.Program.HeadFiles], otherwise the nearest with .git, otherwise the directory of the event. Unless
-// [WithState] sets the state directory, it is RALPH_STATE_DIR, otherwise the user's state directory.
+// [WithState] sets the state directory, it is RALPH_STATE_DIR, otherwise the user's state directory. RALPH_OFF of the
+// process switches the loop off, as it does for the command.
 func Local() Option {
 	return set(func(l *Loop) { l.project.local = true })
 }
