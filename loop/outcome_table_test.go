@@ -120,7 +120,7 @@ func failing(t testing.TB, err error) []loop.Option {
 	return nil
 }
 
-// How each situation ends is the same through Run, Preview and Hook; an error is a stop, and its outcome failed.
+// How each situation ends is the same through Run, Preview, Apply and Hook; an error is a stop, and its outcome failed.
 func TestSituations(t *testing.T) {
 	doc, err := os.ReadFile("../docs/embedding.md")
 	if err != nil {
@@ -169,6 +169,9 @@ func TestSituations(t *testing.T) {
 			_, l, ev = make()
 			d, err := l.Run(t.Context(), ev)
 			ended("Run", d, err)
+			_, l, ev = make()
+			d, err = l.Apply(t.Context(), l.Preview(t.Context(), ev))
+			ended("Apply", d, err)
 
 			var observed *loop.Decision
 			_, l, ev = make(loop.WithObserver(func(ctx context.Context, _ host.Event) (context.Context, func(*loop.Decision)) {
