@@ -10,7 +10,8 @@ import (
 	"github.com/ralph-sdk/ralph/internal/store"
 )
 
-// Recorder receives the record of every decision except those that are Skipped. It must be safe for concurrent use and
+// Recorder receives the record of every decision, but not of one in which no rule was tried, unless a loop exists or there
+// is a problem to report. It must be safe for concurrent use and
 // must not modify the record. An error is reported to the user and does not change the verdict. Its context ends after
 // a second, but not with that of the decision; the answer waits no longer for a Recorder that ignores it.
 type Recorder interface {
