@@ -33,7 +33,7 @@ const graceTime = time.Second
 // bounded calls do in another goroutine, so that nothing that ignores its context keeps the caller, and with keeps records
 // the decision. It returns d, or another decision if the time is up before: d must not be read then.
 func (d *Decision) bounded(ctx context.Context, keeps bool, do func(context.Context)) *Decision {
-	d.bound = &bound{answers: make(chan *Decision, 2), then: make(chan func(), 1)} // buffered, so that nobody blocks
+	d.bound = &bound{answers: make(chan *Decision, 2), then: make(chan func(), 1)} // buffered, so that neither side blocks the other
 	defer close(d.bound.then)
 	out := d.inTime(ctx, d.bound, do).judge()
 	if keeps {
