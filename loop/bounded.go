@@ -16,6 +16,7 @@ import (
 type bound struct {
 	claimed atomic.Bool
 	answers chan *Decision         // what is kept, if effects follow; then the decision
+	then    chan func()            // what the goroutine of the decision does for the caller afterwards; closed: nothing more
 	root    atomic.Pointer[string] // once it is known
 	waits   atomic.Pointer[wait]   // nil: nothing else changes what the decision depends on
 }
@@ -29,12 +30,28 @@ type wait struct {
 // graceTime is how long a caller that cancels its context waits for what heeds it. A deadline is exact instead.
 const graceTime = time.Second
 
-// bounded calls do in another goroutine, so that nothing that ignores its context keeps the caller. It returns d, or
-// another decision if the time is up before: d must not be read then.
-func (d *Decision) bounded(ctx context.Context, do func(context.Context)) *Decision {
+// bounded calls do in another goroutine, so that nothing that ignores its context keeps the caller, and with keeps records
+// the decision. It returns d, or another decision if the time is up before: d must not be read then.
+func (d *Decision) bounded(ctx context.Context, keeps bool, do func(context.Context)) *Decision {
+	d.bound = &bound{answers: make(chan *Decision, 2), then: make(chan func(), 1)} // buffered, so that neither side blocks the other
+	defer close(d.bound.then)
+	out := d.inTime(ctx, d.bound, do).judge()
+	if keeps {
+		free := out == d
+		out.keep(ctx, func(record func()) {
+			if free {
+				d.bound.then <- record // its goroutine has a stack that has grown
+			} else {
+				go record()
+			}
+		}, func() { free = false })
+	}
+	return out
+}
+
+// inTime is bounded without the record.
+func (d *Decision) inTime(ctx context.Context, b *bound, do func(context.Context)) *Decision {
 	start := time.Now()
-	b := &bound{answers: make(chan *Decision, 2)} // buffered, so that a late decision never blocks
-	d.bound = b
 	if ctx.Err() != nil {
 		return d.late(ctx, b, start)
 	}
@@ -43,9 +60,13 @@ func (d *Decision) bounded(ctx context.Context, do func(context.Context)) *Decis
 		defer func() {
 			if !returned {
 				d.fail(errors.New("something that the loop called ended its goroutine"))
+				d.rescue(recover())
 				d.close()
 			}
 			b.answers <- d
+			for more := range b.then {
+				more()
+			}
 		}()
 		room.Grow()
 		do(ctx)
@@ -53,32 +74,31 @@ func (d *Decision) bounded(ctx context.Context, do func(context.Context)) *Decis
 	}()
 	var kept *Decision
 	var grace <-chan time.Time
-	up := ctx.Done()
+	up, over := ctx.Done(), false
 	for kept != d {
 		select {
 		case kept = <-b.answers:
 			continue
+		case <-grace:
+			up, over = ctx.Done(), true
 		case <-up:
-			if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			if !over && !errors.Is(ctx.Err(), context.DeadlineExceeded) {
 				up, grace = nil, time.After(graceTime)
 				continue
 			}
-		case <-grace:
-		}
-		if kept == nil && b.claimed.CompareAndSwap(false, true) {
-			return d.late(ctx, b, start)
-		}
-		if kept == nil {
-			kept = <-b.answers // it was made in time
 		}
 		select {
-		case kept = <-b.answers:
+		case kept = <-b.answers: // at the same time
 		default:
+			switch {
+			case kept != nil:
+				kept.problem("not all effects were made: " + interrupted(ctx).Error())
+				return kept
+			case b.claimed.CompareAndSwap(false, true):
+				return d.late(ctx, b, start)
+			}
+			kept = <-b.answers // it was made in time
 		}
-		if kept != d {
-			kept.notice("not all effects were made: " + interrupted(ctx).Error())
-		}
-		return kept
 	}
 	return d
 }
@@ -114,7 +134,7 @@ func (d *Decision) handOver() {
 		return
 	}
 	kept, v := *d, *d.Verdict
-	v.Trace.Warnings = slices.Clip(v.Trace.Warnings)
+	v.Trace.Warnings, v.Problems = slices.Clip(v.Trace.Warnings), slices.Clip(v.Problems)
 	kept.Failures = slices.Clip(d.Failures)
 	kept.Verdict, kept.Notices, kept.Log, kept.texts.private = &v, slices.Clip(d.Notices), slices.Clip(d.Log), slices.Clip(d.texts.private)
 	d.bound.answers <- &kept

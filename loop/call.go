@@ -129,7 +129,7 @@ func (d *Decision) failed(c Call, err error, private bool) {
 // settle saves what became of the decision's calls, and closes its answer.
 func (d *Decision) settle(ctx context.Context) {
 	var final Answer
-	if d.Event.ID != "" {
+	if d.answers() {
 		final = d.toAnswer()
 	}
 	if len(d.calls) == 0 && reflect.DeepEqual(final, d.answer) {
@@ -147,7 +147,7 @@ func (d *Decision) settle(ctx context.Context) {
 		for i := range d.Failures {
 			e.retry(&d.Failures[i], now)
 		}
-		if d.Event.ID != "" {
+		if final.ID != "" {
 			e.Answers = withAnswer(e.Answers, final)
 		}
 		return true

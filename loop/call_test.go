@@ -71,7 +71,7 @@ func TestDrain(t *testing.T) {
 	run := func(session string) *loop.Decision {
 		t.Helper()
 		d, err := p.loop().Run(t.Context(), host.Event{SessionID: session})
-		if err != nil || !d.Applied {
+		if err != nil || !d.Kept {
 			t.Errorf("error %v", err)
 		}
 		return d

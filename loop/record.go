@@ -27,7 +27,7 @@ type Record struct {
 	Shadows string `json:"shadows,omitempty"` // the shipped policy that the project's file of that name replaces
 	Turn    string `json:"turn,omitempty"`
 	At      string `json:"at,omitempty"` // file:line:col of the rule
-	Applied bool   `json:"applied"`
+	Kept    bool   `json:"applied"`      // memory was saved and the effects on facts were made
 
 	// Streak is the loop memory before the decision.
 	Streak struct {
@@ -79,7 +79,7 @@ type Head struct {
 	Success bool            `json:"success,omitempty"` // the rule that let the agent stop has success
 	Bound   string          `json:"bound,omitempty"`
 	Skipped string          `json:"skipped,omitempty"` // why no rule was tried
-	Aside   rules.Aside     `json:"aside,omitempty"`   // the same, about the loop
+	Aside   rules.Aside     `json:"aside,omitempty"`   // the same, in a word
 	Fault   rules.Fault     `json:"fault,omitempty"`   // what kept the policy from deciding
 	Loop    *rules.LoopInfo `json:"loop,omitempty"`    // the loop that the event found
 	Error   string          `json:"error,omitempty"`
@@ -108,10 +108,13 @@ func (d *Decision) head() Head {
 	h := Head{
 		V: 1, ID: d.id, Time: d.Time.UTC(), Policy: d.Policy, Scope: d.Scope, Root: d.Root, Host: d.Event.Host, Event: d.Event.Name, Session: d.Event.SessionID,
 		Agent: d.Event.AgentID, SessionFile: d.Event.TranscriptPath, Run: d.Event.Run, Action: v.Action, Rule: v.Rule, Reason: v.Reason, Success: v.Success, Bound: v.Bound,
-		Skipped: d.Skipped, Aside: v.Aside, Fault: v.Fault, Loop: v.Loop, Measure: v.Measure,
+		Aside: v.Aside, Fault: v.Fault, Loop: v.Loop, Measure: v.Measure,
 		Notices: slices.Concat(d.Notices, d.texts.known), Notes: d.Notes, USD: d.usd, Took: d.Took, Iteration: d.Event.Iteration,
 	}
-	if d.Err != nil {
+	if v.Aside != "" {
+		h.Skipped, h.Reason = v.Reason, ""
+	}
+	if d.broken {
 		h.Error = d.Err.Error()
 	}
 	h.Failures = d.Failures
@@ -128,7 +131,7 @@ func (d *Decision) Record(private bool) Record {
 	v := d.Verdict
 	d.ID()
 	r := Record{
-		Head: d.head(), Shadows: shadowed(d.Policy), Turn: d.Event.Turn, At: v.Pos.String(), Applied: d.Applied, Log: d.Log, Cost: v.Cost,
+		Head: d.head(), Shadows: shadowed(d.Policy), Turn: d.Event.Turn, At: v.Pos.String(), Kept: d.Kept, Log: d.Log, Cost: v.Cost,
 		Hint: d.texts.hint, Trace: v.Trace, Calls: v.Trace.Calls, Retries: d.Retries,
 	}
 	if !private && (d.loop == nil || !d.loop.kept.private) {
@@ -140,9 +143,12 @@ func (d *Decision) Record(private bool) Record {
 	}
 	if !private {
 		if v.Private {
-			r.Reason, r.Skipped = hidden(v.Reason), hidden(r.Skipped)
+			r.Skipped = hidden(r.Skipped)
+			if r.Reason != "" {
+				r.Reason = hidden(v.Reason)
+			}
 		}
-		if v.Private && d.Err != nil {
+		if v.Private && d.broken {
 			r.Error = hidden(r.Error)
 		}
 		r.Notices, r.Notes, r.Log = d.redact(r.Notices), d.redact(r.Notes), d.redact(r.Log)
@@ -312,18 +318,18 @@ const recordTime = time.Second
 
 // told is how much a decision says that may have changed after its record was saved.
 type told struct {
-	saved, applied, failed        bool
+	saved, kept, failed           bool
 	notices, known, log, failures int
 	hint                          string
 }
 
 func (d *Decision) told() told {
-	return told{true, d.Applied, d.Err != nil, len(d.Notices), len(d.texts.known), len(d.Log), len(d.Failures), d.texts.hint}
+	return told{true, d.Kept, d.Err != nil, len(d.Notices), len(d.texts.known), len(d.Log), len(d.Failures), d.texts.hint}
 }
 
 // recorded reports whether the decision has a record: not if it was made before, or is about nothing.
 func (d *Decision) recorded() bool {
-	return d.loop.kept.records() && (!d.Repeated || d.Err != nil) && (d.Skipped == "" || d.noteworthy())
+	return d.loop.kept.records() && (!d.Repeated || d.Err != nil) && (d.Verdict.Aside == "" || d.noteworthy())
 }
 
 // record returns the record for a store that keeps records, otherwise nil.
@@ -342,8 +348,10 @@ func (k *kept) records() bool {
 }
 
 // keep appends the decision to the log. Skipped decisions, where loops are off or the event is not the policy's, are
-// left out, unless a loop exists or something could not be used. A log error is reported, and has no other effect.
-func (d *Decision) keep(ctx context.Context) {
+// left out, unless a loop exists or something could not be used. A log error is reported, and has no other effect. Its
+// recorders are called by start, in another goroutine: one that ignores its context does not keep the caller, and is reported
+// to hung.
+func (d *Decision) keep(ctx context.Context, start func(record func()), hung func()) {
 	if !d.recorded() {
 		return
 	}
@@ -353,35 +361,36 @@ func (d *Decision) keep(ctx context.Context) {
 		all = append([]Recorder{keeper}, all...)
 	}
 	for _, to := range all {
-		d.send(ctx, to, r)
+		d.send(ctx, to, r, start, hung)
 	}
 }
 
 // send gives a recorder the record of the decision.
-func (d *Decision) send(ctx context.Context, to Recorder, r Record) {
+func (d *Decision) send(ctx context.Context, to Recorder, r Record, start func(record func()), hung func()) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTime) // the decision may have used up its own
 	defer cancel()
 	failed := make(chan error, 1)
 	files := d.program.Files
 	log, isLog := to.(localLog)
-	go func() { // a recorder that ignores its context does not keep the caller
+	start(func() {
 		err := guarded("the recorder", func() error { return to.Record(ctx, &r) })
 		if isLog && err == nil && r.Digest != "" {
 			_ = log.dir.KeepText(r.Digest, r.Time, func() ([]byte, error) { return approval.Pack(files()) }) // only pictures need it
 		}
 		failed <- err
-	}()
+	})
 	var err error
 	select {
 	case err = <-failed:
 	case <-ctx.Done():
+		hung()
 		err = fmt.Errorf("the recorder did not return within %s", recordTime)
 	}
 	switch {
 	case err != nil && isLog:
-		d.notice("the decision is not in the log: " + err.Error())
+		d.problem("the decision is not in the log: " + err.Error())
 	case err != nil:
-		d.notice("a recorder does not have the decision: " + err.Error())
+		d.problem("a recorder does not have the decision: " + err.Error())
 	}
 }
 
