@@ -13,6 +13,7 @@ import (
 	"github.com/ralph-sdk/ralph/internal/approval"
 	"github.com/ralph-sdk/ralph/internal/escape"
 	"github.com/ralph-sdk/ralph/internal/jsontext"
+	"github.com/ralph-sdk/ralph/internal/room"
 	"github.com/ralph-sdk/ralph/internal/store"
 	"github.com/ralph-sdk/ralph/rules"
 )
@@ -292,9 +293,8 @@ func hidden(text string) string {
 const recordTime = time.Second
 
 // keep appends the decision to the log. Skipped decisions, where loops are off or the event is not the policy's, are
-// left out, unless a loop exists or something could not be used. A log error is reported, and has no other effect. Its
-// recorder is called by start, in another goroutine: one that ignores its context does not keep the caller.
-func (d *Decision) keep(ctx context.Context, start func(record func())) {
+// left out, unless a loop exists or something could not be used. A log error is reported, and has no other effect.
+func (d *Decision) keep(ctx context.Context) {
 	to := d.loop.kept.recorder
 	if to == nil || d.Verdict.Aside != "" && !d.noteworthy() {
 		return
@@ -304,13 +304,14 @@ func (d *Decision) keep(ctx context.Context, start func(record func())) {
 	defer cancel()
 	failed := make(chan error, 1)
 	files := d.program.Files
-	start(func() {
+	go func() { // a recorder that ignores its context does not keep the caller
+		room.Grow()
 		err := guarded("the recorder", func() error { return to.Record(ctx, &r) })
 		if log, ok := to.(localLog); ok && err == nil && r.Digest != "" {
 			_ = log.dir.KeepText(r.Digest, r.Time, func() ([]byte, error) { return approval.Pack(files()) }) // only pictures need it
 		}
 		failed <- err
-	})
+	}()
 	var err error
 	select {
 	case err = <-failed:
