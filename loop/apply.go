@@ -36,7 +36,9 @@ func (l *Loop) Apply(ctx context.Context, d *Decision) (*Decision, error) {
 			d.Err = nil // it is decided again if something has changed
 		}
 		d = d.observed(ctx, func(ctx context.Context) *Decision {
-			return d.bounded(ctx, true, d.apply)
+			out := d.bounded(ctx, d.apply).judge()
+			out.keep(ctx)
+			return out
 		})
 		return d, d.Err
 	}

@@ -16,7 +16,6 @@ import (
 type bound struct {
 	claimed atomic.Bool
 	answers chan *Decision         // what is kept, if effects follow; then the decision
-	then    chan func()            // what the goroutine of the decision does for the caller afterwards; closed: nothing more
 	root    atomic.Pointer[string] // once it is known
 	waits   atomic.Pointer[wait]   // nil: nothing else changes what the decision depends on
 }
@@ -30,28 +29,12 @@ type wait struct {
 // graceTime is how long a caller that cancels its context waits for what heeds it. A deadline is exact instead.
 const graceTime = time.Second
 
-// bounded calls do in another goroutine, so that nothing that ignores its context keeps the caller, and with keeps records
-// the decision. It returns d, or another decision if the time is up before: d must not be read then.
-func (d *Decision) bounded(ctx context.Context, keeps bool, do func(context.Context)) *Decision {
-	d.bound = &bound{answers: make(chan *Decision, 2), then: make(chan func(), 1)} // buffered, so that neither side blocks the other
-	defer close(d.bound.then)
-	out := d.inTime(ctx, d.bound, do).judge()
-	if keeps {
-		free := out == d
-		out.keep(ctx, func(record func()) {
-			if free {
-				d.bound.then <- record // its goroutine has a stack that has grown
-			} else {
-				go record()
-			}
-		}, func() { free = false })
-	}
-	return out
-}
-
-// inTime is bounded without the record.
-func (d *Decision) inTime(ctx context.Context, b *bound, do func(context.Context)) *Decision {
+// bounded calls do in another goroutine, so that nothing that ignores its context keeps the caller. It returns d, or
+// another decision if the time is up before: d must not be read then.
+func (d *Decision) bounded(ctx context.Context, do func(context.Context)) *Decision {
 	start := time.Now()
+	b := &bound{answers: make(chan *Decision, 2)} // buffered, so that a late decision never blocks
+	d.bound = b
 	if ctx.Err() != nil {
 		return d.late(ctx, b, start)
 	}
@@ -64,9 +47,6 @@ func (d *Decision) inTime(ctx context.Context, b *bound, do func(context.Context
 				d.close()
 			}
 			b.answers <- d
-			for more := range b.then {
-				more()
-			}
 		}()
 		room.Grow()
 		do(ctx)

@@ -94,10 +94,12 @@ func (l *Loop) Run(ctx context.Context, ev host.Event) (*Decision, error) {
 func (l *Loop) run(ctx context.Context, ev host.Event) *Decision {
 	d := l.decision(ev)
 	return d.observed(ctx, func(ctx context.Context) *Decision {
-		return d.bounded(ctx, true, func(ctx context.Context) {
+		out := d.bounded(ctx, func(ctx context.Context) {
 			d.decide(ctx, true)
 			d.apply(ctx)
 		})
+		out.judge().keep(ctx)
+		return out
 	})
 }
 
@@ -106,10 +108,10 @@ func (l *Loop) run(ctx context.Context, ev host.Event) *Decision {
 func (l *Loop) Preview(ctx context.Context, ev host.Event) *Decision {
 	d := l.decision(ev)
 	return d.observed(ctx, func(ctx context.Context) *Decision {
-		return d.bounded(ctx, false, func(ctx context.Context) {
+		return d.bounded(ctx, func(ctx context.Context) {
 			d.decide(ctx, false)
 			d.close()
-		})
+		}).judge()
 	})
 }
 

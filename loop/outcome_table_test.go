@@ -31,7 +31,7 @@ func (g gone) Load(ctx context.Context, keys ...loop.Key) ([]loop.Entry, error) 
 	return nil, errors.New("connection refused")
 }
 
-func (gone) Save(context.Context, ...loop.Entry) error { return errors.New("connection refused") }
+func (gone) Save(context.Context, loop.Write) error { return errors.New("connection refused") }
 
 // situation is what happens to a decision, and how it ends.
 type situation struct {
@@ -63,7 +63,7 @@ func situations() []situation {
 		return just(loop.WithSource(source{"ask", gather}))
 	}
 	check := func(f func() (bool, error)) func(*project) []loop.Option {
-		return just(loop.WithConfig(rules.Config{Functions: []rules.Function{{Name: "check", Doc: "Checks.", Func: f}}}))
+		return just(loop.WithFunctions(rules.Function{Name: "check", Doc: "Checks.", Func: f}))
 	}
 	file := func(name, text string) func(*project) []loop.Option {
 		return func(p *project) []loop.Option { p.write(name, text); return nil }
@@ -97,7 +97,7 @@ func situations() []situation {
 		}), want: "failed|fact|error|stop"},
 		{name: "a function returns an error", policy: called, opts: check(func() (bool, error) { return false, errors.New("no network") }), want: "failed|rule|error|stop"},
 		{name: "a function panics", policy: called, opts: check(func() (bool, error) { panic("boom") }), want: "failed|rule|error|stop"},
-		{name: "the clock panics", policy: goOn, opts: just(loop.WithClock(func() time.Time { panic("boom") })), want: "failed|panic|error|stop"},
+		{name: "the clock panics", policy: goOn, opts: func(p *project) []loop.Option { p.clock = func() time.Time { panic("boom") }; return nil }, want: "failed|panic|error|stop"},
 		{name: "the budget is used up", policy: "ralph: 1\nrules: [{name: go, when: 'count(1..9000, true) > 0', continue: go on}]\n", opts: just(loop.WithBudget(rules.Budget{Steps: 100})), want: "failed|budget|error|stop"},
 		{name: "the deadline passes", policy: factStop, opts: just(loop.WithDeadline(20*time.Millisecond), loop.WithSource(source{"ask", func(ctx context.Context, _ loop.Query) rules.Value {
 			<-ctx.Done()
@@ -106,7 +106,7 @@ func situations() []situation {
 		{name: "the store cannot be read", policy: goOn, opts: just(loop.WithStore(gone{})), want: "failed|memory|error|stop"},
 		{name: "the store cannot be written", policy: goOn, opts: just(loop.WithStore(gone{loop.InMemory(), true})), want: "continued||nil|continue", run: "failed|memory|error|stop"},
 		{name: "a change of a fact fails", policy: edits, opts: just(loop.WithSource(&table{name: "table", rows: map[string]int{"a": 1}, fails: errors.New("disk full")})), want: "continued||nil|continue", run: "failed|effect|error|stop"},
-		{name: "an effect of the program fails", policy: "ralph: 1\nrules: [{name: go, continue: go on, then: [{page: x}]}]\n", opts: just(effect("page", func(context.Context, rules.Effect) error { return errors.New("no network") })), want: "continued||nil|continue"},
+		{name: "an effect of the program fails", policy: "ralph: 1\nrules: [{name: go, continue: go on, then: [{page: x}]}]\n", opts: just(effect("page", func(context.Context, loop.Call) error { return errors.New("no network") })), want: "continued||nil|continue"},
 		{name: "a recorder fails", policy: goOn, opts: just(loop.WithRecorder(recorder(func(*loop.Record) error { return errors.New("disk full") }))), want: "continued||nil|continue"},
 		{name: "a prompt", policy: "ralph: 1\nevents: [UserPromptSubmit]\nrules: [{name: hint, note: hello}]\n", event: host.Event{Name: host.UserPromptSubmit}, want: "||nil|stop"},
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/ralph-sdk/ralph/internal/approval"
 	"github.com/ralph-sdk/ralph/internal/escape"
 	"github.com/ralph-sdk/ralph/internal/jsontext"
+	"github.com/ralph-sdk/ralph/internal/room"
 	"github.com/ralph-sdk/ralph/internal/store"
 	"github.com/ralph-sdk/ralph/rules"
 )
@@ -348,10 +349,8 @@ func (k *kept) records() bool {
 }
 
 // keep appends the decision to the log. Skipped decisions, where loops are off or the event is not the policy's, are
-// left out, unless a loop exists or something could not be used. A log error is reported, and has no other effect. Its
-// recorders are called by start, in another goroutine: one that ignores its context does not keep the caller, and is reported
-// to hung.
-func (d *Decision) keep(ctx context.Context, start func(record func()), hung func()) {
+// left out, unless a loop exists or something could not be used. A log error is reported, and has no other effect.
+func (d *Decision) keep(ctx context.Context) {
 	if !d.recorded() {
 		return
 	}
@@ -361,29 +360,29 @@ func (d *Decision) keep(ctx context.Context, start func(record func()), hung fun
 		all = append([]Recorder{keeper}, all...)
 	}
 	for _, to := range all {
-		d.send(ctx, to, r, start, hung)
+		d.send(ctx, to, r)
 	}
 }
 
 // send gives a recorder the record of the decision.
-func (d *Decision) send(ctx context.Context, to Recorder, r Record, start func(record func()), hung func()) {
+func (d *Decision) send(ctx context.Context, to Recorder, r Record) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTime) // the decision may have used up its own
 	defer cancel()
 	failed := make(chan error, 1)
 	files := d.program.Files
 	log, isLog := to.(localLog)
-	start(func() {
+	go func() { // a recorder that ignores its context does not keep the caller
+		room.Grow()
 		err := guarded("the recorder", func() error { return to.Record(ctx, &r) })
 		if isLog && err == nil && r.Digest != "" {
 			_ = log.dir.KeepText(r.Digest, r.Time, func() ([]byte, error) { return approval.Pack(files()) }) // only pictures need it
 		}
 		failed <- err
-	})
+	}()
 	var err error
 	select {
 	case err = <-failed:
 	case <-ctx.Done():
-		hung()
 		err = fmt.Errorf("the recorder did not return within %s", recordTime)
 	}
 	switch {
