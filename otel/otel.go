@@ -20,8 +20,12 @@
 //	session.id         S        the session
 //	ralph.kept         S        whether memory and changes were saved: false for Preview
 //	ralph.retries      S        how often it was made again because something had changed: conflicts
+//	ralph.repeated     S        true if the event had the ID of one that was decided
+//	ralph.failures     S        how many effects after the verdict were not made
 //
-// The status of a span is Error exactly if the outcome is failed. "ralph.conflicts" adds the retries of each decision.
+// The status of a span is Error if the outcome is failed or an effect was not made. "ralph.conflicts" adds the retries of
+// each decision. "ralph.effects.failed" counts effects that were not made, with ralph.policy, ralph.scope, ralph.effect, which
+// is the name or kind of the effect, and ralph.dead, which says that it is not tried again.
 // "ralph.skips" counts the decisions in which no rule was tried, most of which no log has; the other metrics are those of
 // the decisions that a loop records.
 //
@@ -87,8 +91,12 @@ func describe(span trace.Span, d *loop.Decision) {
 		attribute.String("ralph.limit", v.Bound),
 		attribute.Bool("ralph.kept", d.Kept),
 		attribute.Int("ralph.retries", d.Retries),
+		attribute.Int("ralph.failures", len(d.Failures)),
 		attribute.String("error.type", string(v.Fault)),
 	)...)
+	if d.Repeated {
+		span.SetAttributes(attribute.Bool("ralph.repeated", true))
+	}
 	for _, f := range v.Trace.Facts {
 		span.AddEvent("ralph.fact", trace.WithAttributes(
 			attribute.String("ralph.fact.name", f.Name),
@@ -97,8 +105,11 @@ func describe(span trace.Span, d *loop.Decision) {
 			attribute.Float64("ralph.fact.duration", f.Took.Seconds()),
 		))
 	}
-	if d.Outcome() == loop.Failed {
+	switch {
+	case d.Outcome() == loop.Failed:
 		span.SetStatus(codes.Error, d.Record(false).Error) // without private values
+	case len(d.Failures) > 0:
+		span.SetStatus(codes.Error, effect(d.Failures[0])+" was not made")
 	}
 }
 
@@ -124,7 +135,12 @@ func Metrics(p metric.MeterProvider) (loop.Recorder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return metrics{decisions, conflicts, duration}, nil
+	failed, err := meter.Int64Counter("ralph.effects.failed",
+		metric.WithUnit("{effect}"), metric.WithDescription("Effects after a verdict that were not made."))
+	if err != nil {
+		return nil, err
+	}
+	return metrics{decisions, conflicts, failed, duration}, nil
 }
 
 // Skips returns an option that counts the decisions in which no rule was tried: no loop records most of them, so that
@@ -157,6 +173,7 @@ func Skips(p metric.MeterProvider) loop.Option {
 type metrics struct {
 	decisions metric.Int64Counter
 	conflicts metric.Int64Counter
+	failed    metric.Int64Counter
 	duration  metric.Float64Histogram
 }
 
@@ -178,9 +195,19 @@ func (m metrics) Record(ctx context.Context, r *loop.Record) error {
 	if r.Retries > 0 {
 		m.conflicts.Add(ctx, int64(r.Retries), counted)
 	}
+	for _, f := range r.Failures {
+		m.failed.Add(ctx, 1, metric.WithAttributes(append(known(
+			attribute.String("ralph.policy", r.Policy),
+			attribute.String("ralph.scope", r.Scope),
+			attribute.String("ralph.effect", effect(f)),
+		), attribute.Bool("ralph.dead", f.Dead))...))
+	}
 	m.duration.Record(ctx, r.Took.Seconds(), metric.WithAttributes(by...))
 	return nil
 }
+
+// effect returns what kind of effect failed.
+func effect(f loop.Failure) string { return cmp.Or(f.Call.Effect.Name, string(f.Call.Effect.Kind)) }
 
 // known returns all without empty strings and zeros.
 func known(all ...attribute.KeyValue) []attribute.KeyValue {

@@ -2,6 +2,8 @@ package otel_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -234,11 +236,11 @@ type busy struct {
 	conflicts int
 }
 
-func (b *busy) Save(ctx context.Context, entries ...loop.Entry) error {
+func (b *busy) Save(ctx context.Context, w loop.Write) error {
 	if b.conflicts--; b.conflicts >= 0 {
 		return loop.ErrConflict
 	}
-	return b.Store.Save(ctx, entries...)
+	return b.Store.Save(ctx, w)
 }
 
 // Conflicts are counted with the decision, and what is skipped is counted although no log has it.
@@ -267,6 +269,42 @@ func TestConflictsAndSkips(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+// An effect that fails is counted, and its decision's span is an error; a delivery that comes again says so.
+func TestFailuresAndRepeats(t *testing.T) {
+	reader, exported := sdkmetric.NewManualReader(), tracetest.NewInMemoryExporter()
+	metrics, err := otel.Metrics(sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, diags := loop.Load(t.Context(), fstest.MapFS{"p.yaml": {Data: []byte("ralph: 1\nrules: [{name: go, continue: on, then: [{page: x}]}]\n")}}, "p.yaml",
+		loop.WithEffect(rules.EffectDecl{Name: "page", Doc: "Pages."}, func(context.Context, loop.Call) error { return errors.New("secret") }),
+		loop.WithRecorder(metrics), otel.Spans(sdktrace.NewTracerProvider(sdktrace.WithSyncer(exported))))
+	if err := diags.Err(); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if _, err := l.Run(t.Context(), host.Event{ID: "1", SessionID: "s"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var got []string
+	for _, s := range exported.GetSpans() {
+		line := s.Status.Code.String() + " " + s.Status.Description
+		for _, a := range s.Attributes {
+			if a.Key == "ralph.repeated" || a.Key == "ralph.failures" {
+				line += fmt.Sprintf(" %s=%v", a.Key, a.Value.AsInterface())
+			}
+		}
+		got = append(got, line)
+	}
+	if diff := cmp.Diff([]string{"Error page was not made ralph.failures=1", "Unset  ralph.repeated=true"}, got); diff != "" {
+		t.Errorf("spans (-want +got)\n%s", diff)
+	}
+	if n := counted(t, reader)["ralph.effects.failed ralph.dead=false,ralph.effect=page,ralph.policy=p.yaml"]; n != 1 {
+		t.Errorf("%v", counted(t, reader))
 	}
 }
 

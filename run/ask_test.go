@@ -94,7 +94,7 @@ func TestAnswerToAnUndecidedPolicy(t *testing.T) {
 		want string
 	}{
 		{"{}", []run.Option{run.WithDir(dir)}, "which asked"},
-		{`{"stop": 7}`, []run.Option{run.WithAnswer("the second")}, "stop stopped"},
+		{`{"stop": 7}`, []run.Option{run.WithAnswer("the second")}, "stop failed"},
 		{"{}", nil, "done stopped"},
 	} {
 		if err := os.WriteFile(filepath.Join(dir, "s.json"), []byte(step.file), 0o600); err != nil {
