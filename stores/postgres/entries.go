@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -42,17 +43,23 @@ func (s *Store) use(ctx context.Context, do func(*pgxpool.Conn) error) error {
 }
 
 func load(ctx context.Context, conn *pgxpool.Conn, keys []loop.Key) ([]loop.Entry, error) {
-	entries, names := make([]loop.Entry, len(keys)), make([][]byte, len(keys))
-	for i, key := range keys {
-		entries[i].Key, names[i] = key, entryKey(key)
+	if len(keys) == 0 {
+		return nil, nil
 	}
-	rows, err := conn.Query(ctx, `
-		SELECT n - 1, entry, version
-		FROM unnest($1::bytea[]) WITH ORDINALITY AS k (key, n) JOIN ralph_entry USING (key)`, names)
+	// The server plans this once, since the rows are counted, and each is a search, also by a plan of when the table was
+	// small, thanks to OFFSET 0.
+	var list strings.Builder
+	entries, args := make([]loop.Entry, len(keys)), make([]any, len(keys))
+	for i, key := range keys {
+		entries[i].Key, args[i] = key, entryKey(key)
+		fmt.Fprintf(&list, ", (%d, $%d::bytea)", i, i+1)
+	}
+	rows, err := conn.Query(ctx, `SELECT i, entry, version FROM (VALUES `+list.String()[2:]+`) AS k (i, key),
+		LATERAL (SELECT entry, version FROM ralph_entry e WHERE e.key = k.key OFFSET 0) AS e`, args...)
 	if err != nil {
 		return nil, err
 	}
-	var i int64
+	var i int
 	var entry []byte
 	var version string
 	_, err = pgx.ForEachRow(rows, []any{&i, &entry, &version}, func() error {
@@ -110,7 +117,7 @@ func save(ctx context.Context, conn *pgxpool.Conn, w loop.Write) error {
 			SELECT * FROM unnest($1::bytea[], $2::bytea[], $3::bytea[], $4::bytea[], $5::bytea[], $6::bytea[], $7::bytea[], $8::boolean[],
 				$9::text[], $10::boolean[], $11::text[]) AS w (key, scope, root, policy, host, session, agent, project, entry, pending, version)
 		), same AS (
-			SELECT WHERE NOT EXISTS (SELECT FROM w LEFT JOIN ralph_entry e USING (key) WHERE w.version <> coalesce(e.version, ''))
+			SELECT WHERE NOT EXISTS (SELECT FROM w WHERE w.version <> coalesce((SELECT version FROM ralph_entry e WHERE e.key = w.key), ''))
 		), entries AS (
 			INSERT INTO ralph_entry
 			SELECT key, scope, root, policy, host, session, agent, project, entry::json, pending, pg_current_xact_id()::text, now() FROM w, same
