@@ -86,7 +86,7 @@ func TestImports(t *testing.T) {
 		"loop":              {"./examples", "./host", "./internal/approval", "./internal/escape", "./internal/git", "./internal/home", "./internal/jsontext", "./internal/process", "./internal/room", "./internal/shellwords", "./internal/store", "./internal/vocab", "./internal/workspace", "./rules", "./schema", "./state", "encoding/xml", "log/slog", "math/rand/v2", "os", "os/exec", "path/filepath", "runtime/debug", "time"},
 		"internal/inputs":   {"./loop", "./rules", "./schema"},
 		"loop/judge":        {"./loop", "./rules", "./schema", "net", "net/http", "time"},
-		"loop/looptest":     {"./host", "./internal/vocab", "./loop", "./rules", "testing", "time"}, // for tests
+		"loop/looptest":     {"./host", "./internal/vocab", "./loop", "./rules", "runtime", "testing", "testing/fstest", "time"}, // for tests
 		"policytest":        {"./host", "./internal/form", "./internal/home", "./internal/inputs", "./internal/jsontext", "./internal/nearest", "./internal/vocab", "./internal/yamltree", "./loop", "./rules", "./schema", "./state", "os", "path/filepath", "testing", "time"},
 		"loop/replay":       {"./internal/inputs", "./internal/vocab", "./loop", "./rules", "./schema", "time"},
 

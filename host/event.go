@@ -19,7 +19,7 @@ type Event struct {
 	Host string // the host that decoded it; "" is the portable host
 	Name string // the event; an input that names none is a Stop
 
-	ID             string // the caller's name for the decision, which becomes the ID of its record; "" for a hook
+	ID             string // the caller's name for the event, also of its record: the same ID gets the same answer again; "" for a hook
 	Run            string // the run of ralph run that sent the event; "" for a hook
 	Iteration      int    // of the run that has ended, from 1; 0 before the first
 	SessionID      string

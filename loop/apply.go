@@ -55,8 +55,12 @@ func (d *Decision) apply(ctx context.Context) {
 	}
 	d.Applied = true
 	d.free() // the rest may make another decision of the session
-	d.loop.hint(ctx, d)
-	d.finish(ctx)
+	if !d.Repeated {
+		d.loop.hint(ctx, d)
+		d.finish(ctx)
+		d.settle(ctx)
+	}
+	d.overdue(ctx)
 }
 
 // rescue turns a panic into a decision to stop.
@@ -66,67 +70,117 @@ func (d *Decision) rescue() {
 	}
 }
 
-// commit saves the memory and makes the effects, and decides again after a conflict.
+// commit saves the memory and makes the effects on facts, and decides again after a conflict.
 func (d *Decision) commit(ctx context.Context) error {
-	m := &d.gatherer.mem
-	if ctx.Err() != nil {
+	switch {
+	case ctx.Err() != nil:
 		return interrupted(ctx)
-	}
-	if !d.Verdict.Changed && len(d.effects()) == 0 {
+	case d.Repeated, d.answered():
+		return d.reopen(ctx)
+	case d.Event.ID == "" && !d.Verdict.Changed && len(d.effects()) == 0 && len(d.toMake()) == 0:
 		return nil
 	}
 	if err := d.enter(ctx); err != nil {
 		return err
 	}
-	unlock, err := m.lock(ctx) // held until the effects are made, so that no later count hides one to roll back
-	if err != nil {
-		return memoryError{fmt.Errorf("ralph's own directory cannot be used, so the loop cannot be counted: %w", err)}
-	}
-	defer unlock()
 	defer d.gatherer.files.release()
-	for {
-		err := d.save(ctx)
-		if err == nil || !errors.Is(err, ErrConflict) && (d.Retries == 0 || ctx.Err() == nil) {
-			return err
-		}
-		d.Retries++
-		pause(ctx, d.Retries)
-		before, counted := m.entries, errors.As(err, new(memoryError))
-		err = m.load(ctx)
-		if ctx.Err() != nil {
-			return fmt.Errorf("the memory of the loop or a fact %w, again and again: %w", ErrConflict, interrupted(ctx))
-		}
-		if err != nil {
-			return err
-		}
-		if counted && m.shared(before) && d.program.Recount(d.Verdict, d.options()) {
-			continue // another policy of the session was counted: what this one read is as it was
-		}
-		d.evaluate(ctx)
+	err := d.count(ctx)
+	if err == nil {
+		err = d.write(ctx)
 	}
+	for errors.Is(err, ErrConflict) && ctx.Err() == nil {
+		d.Retries++
+		err = d.retry(ctx, errors.As(err, new(memoryError)))
+	}
+	if ctx.Err() != nil && (errors.Is(err, ErrConflict) || err != nil && d.Retries > 0) {
+		return fmt.Errorf("the memory of the loop or a fact %w, again and again: %w", ErrConflict, interrupted(ctx))
+	}
+	return err
 }
 
-// save saves the memory and makes the effects once. After an [ErrConflict] nothing was changed.
-func (d *Decision) save(ctx context.Context) error {
+// retry decides again after a conflict, about what was counted or about a fact. Facts are gathered first, so that others
+// do not wait for them.
+func (d *Decision) retry(ctx context.Context, counted bool) error {
+	m := &d.gatherer.mem
+	if _, ok := m.store.(Locker); !ok || d.Retries > 1 {
+		pause(ctx, d.Retries)
+	}
+	d.gatherer.forget()
+	if err := d.reload(ctx, counted); err != nil {
+		return err
+	}
+	err := m.locked(ctx, func(ctx context.Context, alone bool) error {
+		if alone {
+			if err := d.reload(ctx, true); err != nil {
+				return err
+			}
+		}
+		if d.Repeated {
+			return nil
+		}
+		return d.count(ctx)
+	})
+	switch {
+	case err != nil:
+		return err
+	case d.Repeated:
+		return d.reopen(ctx)
+	}
+	return d.write(ctx)
+}
+
+// reload loads the memories, and decides again if they are others. counted reports that no fact has changed.
+func (d *Decision) reload(ctx context.Context, counted bool) error {
+	m := &d.gatherer.mem
+	before := m.entries
+	if err := m.load(ctx); err != nil {
+		return err
+	}
+	switch {
+	case d.answered(), counted && m.entries[2].Version == before[2].Version && m.shared(before):
+	case counted && m.shared(before) && d.program.Recount(d.Verdict, d.options()): // another policy of the session was counted: what this one read is as it was
+	default:
+		d.evaluate(ctx)
+	}
+	return nil
+}
+
+// count saves the memory. After an [ErrConflict] nothing was changed.
+func (d *Decision) count(ctx context.Context) error {
 	m := &d.gatherer.mem
 	if ctx.Err() != nil {
 		return interrupted(ctx)
 	}
-	saved := m.after(d.Verdict)
-	if len(saved) > 0 {
-		switch err := m.store.Save(ctx, Write{Entries: saved}); {
-		case errors.Is(err, ErrConflict): // another event was counted in the meantime
-			return memoryError{err}
-		case err != nil:
-			return memoryError{fmt.Errorf("the loop cannot be counted, so it ends: %w", err)}
-		}
+	d.saved = m.after(d)
+	if len(d.saved) == 0 {
+		return nil
 	}
-	err := d.write(ctx)
+	record := d.record()
+	if record != nil && len(d.effects()) == 0 {
+		record.Applied = true // with this write
+	}
+	err := m.save(ctx, d.saved, record)
+	if err == nil && record != nil {
+		d.sent = d.told()
+		d.sent.applied = record.Applied
+	}
+	switch {
+	case errors.Is(err, ErrConflict): // another event was counted in the meantime
+		return memoryError{err}
+	case err != nil:
+		return memoryError{fmt.Errorf("the loop cannot be counted, so it ends: %w", err)}
+	}
+	return nil
+}
+
+// write makes the effects on facts. After an [ErrConflict] nothing was changed.
+func (d *Decision) write(ctx context.Context) error {
+	err := d.writeAll(ctx)
 	if err == nil {
 		return nil
 	}
 	// Roll back the count of a continuation that does not happen. If that fails, the loop ends one continuation early.
-	back := m.takeBack(ctx, saved)
+	back := d.gatherer.mem.takeBack(ctx, d.saved)
 	switch {
 	case !errors.Is(err, ErrConflict):
 		return fmt.Errorf("the changes of this verdict cannot be made, so the loop ends: %w", err)
@@ -149,35 +203,50 @@ func (d *Decision) effects() (shares []share) {
 	if d.Event.Name == host.UserPromptSubmit {
 		return nil
 	}
-	g := d.gatherer
 	for _, part := range d.Verdict.Parts {
 		for _, e := range part.Effects {
-			switch e.Kind {
-			case rules.PruneEffect, rules.OwnEffect, rules.RunEffect, rules.RememberEffect: // remembered values are part of the memory
+			if !changes(e) {
 				continue
 			}
-			var s share
-			for _, f := range d.program.Facts() {
-				if f.Name == e.Fact {
-					s.name, s.to = writerOf(g.loop.source(f.Source, &g.files))
-				}
-			}
+			s := d.share(e)
 			i := slices.IndexFunc(shares, func(o share) bool { return o.name == s.name })
 			if i < 0 {
-				i, shares = len(shares), append(shares, s)
+				shares = append(shares, s)
+			} else {
+				shares[i].effects = append(shares[i].effects, e)
 			}
-			shares[i].effects = append(shares[i].effects, e)
 		}
 	}
 	return shares
 }
 
-// write makes the changes of the verdict. With gate: all, several rules may change facts of several Writers; after the
+// share returns effects on one fact with what writes it.
+func (d *Decision) share(effects ...rules.Effect) share {
+	s := share{effects: effects}
+	for _, f := range d.program.Facts() {
+		if f.Name == effects[0].Fact {
+			s.name, s.to = writerOf(d.loop.source(f.Source, &d.gatherer.files))
+		}
+	}
+	return s
+}
+
+// changes reports whether an effect changes a fact, which is done before an answer. Remembered values are part of the
+// memory.
+func changes(e rules.Effect) bool {
+	switch e.Kind {
+	case rules.SetEffect, rules.DeleteEffect, rules.ArchiveEffect:
+		return true
+	}
+	return false
+}
+
+// writeAll makes the changes of the verdict. With gate: all, several rules may change facts of several Writers; after the
 // first of them has written, the decision cannot be made again.
-func (d *Decision) write(ctx context.Context) error {
+func (d *Decision) writeAll(ctx context.Context) error {
 	for i, s := range d.effects() {
 		err := s.write(ctx)
-		if err == nil {
+		if err == nil || d.Event.ID != "" && errors.Is(err, ErrConflict) && d.isMade(ctx, s.effects) { // by a redelivery
 			continue
 		}
 		if i > 0 {
@@ -211,16 +280,27 @@ func guarded(what string, call func() error) (err error) {
 func (d *Decision) finish(ctx context.Context) {
 	l := d.loop
 	var effects []rules.Effect
+	next, held, started := slices.IndexFunc(d.calls, func(c Call) bool { return !changes(c.Effect) }), false, 0
 	for _, part := range d.Verdict.Parts {
 		for _, e := range part.Effects {
 			switch e.Kind {
 			case rules.OwnEffect:
-				if err := l.carryOut(ctx, e); err != nil {
-					d.failed(part.Rule, fmt.Errorf("%s was not carried out: %w", e.Name, err), e.Private)
+				c := d.calls[next]
+				next++
+				if held = held || ctx.Err() != nil; held { // the first that fails holds up those after it
+					continue
+				}
+				if err := l.carryOut(ctx, c); err != nil {
+					held = true
+					d.failed(c, err, e.Private)
+				} else {
+					d.done = append(d.done, c.ID)
 				}
 			case rules.RunEffect:
-				if err := d.start(ctx, part.Rule, e); err != nil {
-					d.failed(part.Rule, err, true) // it may quote the program's output
+				c := d.call(len(d.calls)+started, part.Rule, e)
+				started++
+				if err := d.start(ctx, c); err != nil {
+					d.failed(c, err, true) // it may quote the program's output
 				}
 			case rules.PruneEffect:
 				effects = append(effects, e)
@@ -252,23 +332,6 @@ func (d *Decision) finish(ctx context.Context) {
 	if l.kept.disk != nil {
 		_ = l.kept.disk.Clean(d.Time, memoryAge) // an old memory does no harm
 	}
-}
-
-// failed reports an effect of a rule that was not made.
-func (d *Decision) failed(rule string, err error, private bool) {
-	d.notice("rule " + rule + ": " + err.Error())
-	if private {
-		d.texts.private = append(d.texts.private, d.Notices[len(d.Notices)-1])
-	}
-}
-
-// carryOut makes an effect of the embedding program.
-func (l *Loop) carryOut(ctx context.Context, e rules.Effect) error {
-	v, ok := l.extensions.effects[e.Name]
-	if !ok {
-		return errors.New("this program has no such effect")
-	}
-	return guarded("it", func() error { return v.do(ctx, e) })
 }
 
 // memoryAge is how long an unused memory of a session is kept.

@@ -31,8 +31,16 @@ type Decision struct {
 	Log     []string       // complete lines for stderr; applying may append
 	Applied bool           // memory was saved and the effects on facts were made
 	Retries int            // how often it was made again because something had changed
-	Err     error          // why the policy could not be followed; the verdict is then a stop
-	Took    time.Duration  // the time to decide
+
+	// Repeated says that the event has the ID of one that was decided: the decision is that one, and nothing was counted or
+	// made again.
+	Repeated bool
+	// Failures are the effects after the verdict that were not made: of this decision, and of earlier ones of the session.
+	// Programs are not started again; the others are made later, see [Loop.Drain].
+	Failures []Failure
+
+	Err  error         // why the policy could not be followed; the verdict is then a stop
+	Took time.Duration // the time to decide
 
 	work
 }
@@ -60,6 +68,12 @@ type work struct {
 	stopped bool    // a person stopped the policy's loop
 	usd     float64 // what the run has cost so far, 0 if unknown
 	texts   texts
+
+	answer Answer   // to the event, if it has an ID
+	calls  []Call   // that were saved with it
+	saved  []Entry  // by the latest count
+	done   []string // IDs of calls that were made
+	sent   told     // when its record was saved
 }
 
 // Run decides an event, then saves the memory, makes the effects and logs the record, in this order. An
@@ -171,17 +185,20 @@ func (d *Decision) decide(ctx context.Context, alone bool) {
 	defer d.rescue()
 	d.Time = l.now()
 	var err error
-	if d.Skipped, err = d.skipped(); d.Skipped != "" {
-		return
+	if d.Event.ID != "" && alone {
+		if err = d.redelivered(ctx); d.Repeated {
+			return
+		}
 	}
 	if err == nil {
-		err = d.meet()
+		if d.Skipped, err = d.skipped(); d.Skipped != "" {
+			d.close()
+			d.gatherer = nil
+			return
+		}
 	}
-	if err == nil && alone {
-		err = d.enter(ctx)
-	}
-	if err == nil {
-		err = d.gatherer.mem.load(ctx)
+	if err == nil && d.gatherer == nil {
+		err = d.begin(ctx, alone)
 	}
 	if err == nil {
 		d.evaluate(ctx)
@@ -197,7 +214,7 @@ func (d *Decision) decide(ctx context.Context, alone bool) {
 		d.fail(errors.New("the input names no session, directory, text or stop_hook_active, and no variable of a host is set, so no limit would hold; send at least session_id or cwd"))
 	case unusable(d.Verdict):
 		d.fail(fmt.Errorf("%s; run `ralph check %s`", d.Verdict.Problems[0], d.Policy))
-	case d.Verdict.Idle && !d.Verdict.Changed && !d.noteworthy():
+	case d.Verdict.Idle && !d.Verdict.Changed && !d.noteworthy() && d.Event.ID == "":
 		d.close()
 		d.gatherer = nil
 	}
@@ -255,6 +272,18 @@ func (d *Decision) meet() error {
 	return g.open()
 }
 
+// begin opens the project and loads the memory. With alone, other decisions of the session wait for this one.
+func (d *Decision) begin(ctx context.Context, alone bool) error {
+	err := d.meet()
+	if err == nil && alone {
+		err = d.enter(ctx)
+	}
+	if err == nil {
+		err = d.gatherer.mem.load(ctx)
+	}
+	return err
+}
+
 // liveRun returns the policy's live run in a project, or "" if the event belongs to it.
 func (l *Loop) liveRun(root string, ev host.Event) (id string, err error) {
 	if l.kept.disk == nil || ev.Run != "" {
@@ -304,7 +333,7 @@ func (d *Decision) options() rules.Options {
 	switch {
 	case d.loop.kept.private:
 		o.Trace = rules.TraceClear
-	case d.loop.kept.recorder != nil:
+	case d.loop.kept.records():
 		o.Trace = rules.TraceFull
 	}
 	m := &d.gatherer.mem.entries

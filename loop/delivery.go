@@ -2,8 +2,13 @@ package loop
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
 	"time"
 
+	"github.com/ralph-sdk/ralph/internal/approval"
+	"github.com/ralph-sdk/ralph/internal/workspace"
 	"github.com/ralph-sdk/ralph/rules"
 )
 
@@ -23,28 +28,6 @@ type Answer struct {
 	Open    bool         `json:"open,omitempty"` // its effects on facts may not be made yet
 }
 
-// Call is one effect of the embedding program that a decision makes, see [WithEffect]. It is made at least once: a process
-// that ends between an effect and its note makes it again, with the same ID.
-type Call struct {
-	ID      string       `json:"id"`      // of the decision and the effect's place in it, the same at each attempt: an idempotency key
-	Attempt int          `json:"attempt"` // from 1
-	Due     time.Time    `json:"due"`     // when the next attempt may begin; until then it belongs to whoever claimed it
-	Scope   string       `json:"scope,omitempty"`
-	Policy  string       `json:"policy"`
-	Digest  string       `json:"digest,omitempty"` // of the policy that decided
-	Rule    string       `json:"rule"`
-	Host    string       `json:"host,omitempty"`
-	Event   string       `json:"event"`
-	EventID string       `json:"event_id,omitempty"`
-	Session string       `json:"session,omitempty"`
-	Agent   string       `json:"agent,omitempty"`
-	Turn    string       `json:"turn,omitempty"`
-	Run     string       `json:"run,omitempty"`
-	Root    string       `json:"root,omitempty"`
-	At      time.Time    `json:"at"` // of the decision
-	Effect  rules.Effect `json:"effect"`
-}
-
 type deliveryKey struct{}
 
 // WithDelivery returns a context for [Loop.Hook] and [Hook.Reply] that gives an event whose host names none an ID, such as
@@ -60,4 +43,140 @@ func WithDelivery(ctx context.Context, id string) context.Context {
 func delivery(ctx context.Context) string {
 	id, _ := ctx.Value(deliveryKey{}).(string)
 	return id
+}
+
+// How many answers a session keeps for a policy, how long, and how much of them.
+const (
+	maxAnswers     = 8
+	answerAge      = 24 * time.Hour
+	maxAnswerText  = 4 << 10
+	maxAnswersSize = 16 << 10
+)
+
+// answered makes the decision the one that was made on the first delivery of its event, if there is one.
+func (d *Decision) answered() bool {
+	i := d.answerIn(d.gatherer.mem.entries[0].Answers)
+	if i < 0 {
+		return false
+	}
+	a := d.gatherer.mem.entries[0].Answers[i]
+	d.Repeated, d.answer = true, a
+	d.Verdict = &rules.Verdict{Action: a.Action, Rule: a.Rule, Reason: a.Reason}
+	d.Notices, d.Notes, d.Log, d.Skipped, d.texts = a.Notices, a.Notes, nil, "", texts{prefix: d.texts.prefix}
+	return true
+}
+
+// answerIn returns the index of the answer to the decision's delivery, or -1.
+func (d *Decision) answerIn(all []Answer) int {
+	return slices.IndexFunc(all, func(a Answer) bool {
+		return d.Event.ID != "" && a.ID == d.Event.ID && a.Event == d.Event.Name && d.Time.Sub(a.At) < answerAge
+	})
+}
+
+// redelivered looks for the answer to an event that has an ID before anything else can refuse it: whatever the policy is by
+// now, the answer stays. What a person switched off or paused comes first.
+func (d *Decision) redelivered(ctx context.Context) error {
+	var err error
+	if d.Root, err = d.root(); err != nil {
+		return nil // skipped reports it
+	}
+	if _, off := workspace.Off(d.Root, d.loop.getenv); off {
+		return nil
+	}
+	if disk := d.loop.kept.disk; disk != nil {
+		if _, paused, err := disk.Ordered(d.Root, d.loop.name, d.Event.SessionID); paused || err != nil {
+			return nil
+		}
+	}
+	if err := d.begin(ctx, true); err != nil {
+		return err
+	}
+	d.answered()
+	return nil
+}
+
+// toAnswer returns the answer of the decision as it is now.
+func (d *Decision) toAnswer() Answer {
+	v := d.Verdict
+	a := Answer{
+		ID: d.Event.ID, Event: d.Event.Name, At: d.Time, Policy: d.Policy, Digest: d.digest(), Outcome: d.Outcome(),
+		Action: v.Action, Rule: v.Rule, Reason: cutBytes(v.Reason, maxAnswerText),
+	}
+	for _, n := range d.Notices {
+		a.Notices = append(a.Notices, cutBytes(n, maxAnswerText))
+	}
+	for _, n := range d.Notes {
+		a.Notes = append(a.Notes, cutBytes(n, maxAnswerText))
+	}
+	for a.size() > maxAnswersSize { // the reason is what the agent needs
+		if len(a.Notices) > 0 {
+			a.Notices = a.Notices[:len(a.Notices)-1]
+		} else {
+			a.Notes = a.Notes[:len(a.Notes)-1]
+		}
+	}
+	return a
+}
+
+func (a Answer) size() int {
+	b, _ := json.Marshal(a)
+	return len(b)
+}
+
+// digest returns the digest of the policy that decides.
+func (d *Decision) digest() string {
+	if d.program == nil {
+		return ""
+	}
+	return approval.Key(d.program.Files())
+}
+
+// withAnswer adds an answer, or replaces that of its ID, and drops the oldest within the bounds.
+func withAnswer(all []Answer, a Answer) []Answer {
+	all = slices.DeleteFunc(slices.Clone(all), func(o Answer) bool {
+		return o.ID == a.ID && o.Event == a.Event || a.At.Sub(o.At) >= answerAge
+	})
+	all = append(all, a)
+	size := 0
+	for i, o := range slices.Backward(all) {
+		if size += o.size(); len(all)-i > maxAnswers || size > maxAnswersSize {
+			return all[i+1:]
+		}
+	}
+	return all
+}
+
+// reopen makes the effects on facts of an answer whose process ended before it had made them.
+func (d *Decision) reopen(ctx context.Context) error {
+	if !d.answer.Open {
+		return nil
+	}
+	id, event := d.Event.ID, d.Event.Name
+	err := d.remake(ctx, d.gatherer.mem.entries[0].Pending, id, event)
+	if err != nil {
+		err = fmt.Errorf("the effects of the first delivery cannot be made any more: %w", err)
+	}
+	closed := d.gatherer.mem.update(ctx, nil, func(e *Entry) bool {
+		e.made(id, event, err)
+		return true
+	})
+	if err == nil && closed != nil {
+		err = memoryError{closed}
+	}
+	return err
+}
+
+// made takes the effects on facts of a decision from what is pending. Those that could not be made take the decision's
+// answer and its other effects with them: it did not take effect.
+func (e *Entry) made(id, event string, err error) {
+	e.Pending = slices.DeleteFunc(slices.Clone(e.Pending), func(c Call) bool { return c.of(id, event) && (err != nil || changes(c.Effect)) })
+	e.Answers = slices.Clone(e.Answers)
+	i := slices.IndexFunc(e.Answers, func(a Answer) bool { return a.ID == id && a.Event == event })
+	switch {
+	case i < 0:
+	case err != nil:
+		e.Answers = slices.Delete(e.Answers, i, i+1)
+	default:
+		e.Answers[i].Open = false
+	}
 }

@@ -14,8 +14,8 @@ import (
 // was saved.
 func ExampleWithEffect() {
 	ctx := context.Background()
-	page := func(_ context.Context, e rules.Effect) error {
-		args := e.Value.(map[string]any)
+	page := func(_ context.Context, c loop.Call) error {
+		args := c.Effect.Value.(map[string]any)
 		fmt.Printf("to %s: %s\n", args["team"], args["text"])
 		return nil
 	}

@@ -35,6 +35,7 @@ type gatherer struct {
 	unread   error         // the session file exists, and cannot be read
 	problem  string        // why the session file was not read, or not all of it
 	gathered sync.Map      // rules.Value by *rules.Fact
+	again    *sync.Map     // rules.Value by gathered, for both evaluations of one retry
 	did      []host.Action // in this turn; valid if didRead
 	didRead  bool
 	asked    []question // of the latest evaluation, in order
@@ -92,18 +93,34 @@ func (g *gatherer) facts() rules.Facts {
 
 // Fact gathers one declared fact.
 func (g *gatherer) Fact(ctx context.Context, decl *rules.Fact, args []string) rules.Value {
-	if !decl.Source.Once {
+	var kept *sync.Map
+	var key any
+	switch {
+	case decl.Source.Once:
+		kept, key = &g.gathered, decl
+	case g.again != nil:
+		kept, key = g.again, gathered{decl, strings.Join(args, "\x00")}
+	default:
 		return g.gather(ctx, decl, args)
 	}
-	if v, ok := g.gathered.Load(decl); ok {
+	if v, ok := kept.Load(key); ok {
 		return v.(rules.Value)
 	}
 	v := g.gather(ctx, decl, args)
 	if ctx.Err() == nil { // otherwise it had no time
-		g.gathered.Store(decl, v)
+		kept.Store(key, v)
 	}
 	return v
 }
+
+// gathered is a fact with its arguments.
+type gathered struct {
+	decl *rules.Fact
+	args string
+}
+
+// forget makes the next evaluation gather facts again, and the one after it use them.
+func (g *gatherer) forget() { g.again = new(sync.Map) }
 
 // Concurrent reports that facts may be gathered at the same time: sources are safe for concurrent use.
 func (g *gatherer) Concurrent() bool { return true }

@@ -73,7 +73,7 @@ type extensions struct {
 // ownEffect is an effect that the embedding program adds.
 type ownEffect struct {
 	decl rules.EffectDecl
-	do   func(context.Context, rules.Effect) error
+	do   func(context.Context, Call) error
 }
 
 // Load returns a loop for the policy name in fsys. The loop is nil if and only if the diagnostics have an error. An

@@ -2,6 +2,8 @@ package loop
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -17,6 +19,7 @@ type memory struct {
 	store   Store
 	keys    [3]Key   // of the loop, of the project, of the session
 	entries [3]Entry // on which the decision was made
+	kept    [3]Entry // as far as is known, what the store has
 }
 
 // memory returns the memory of an event in a project, which is not yet loaded.
@@ -45,19 +48,46 @@ func (m *memory) load(ctx context.Context) error {
 		return memoryError{fmt.Errorf("it is not known how often the loop was continued: %w", err)}
 	}
 	copy(m.entries[:], entries)
+	m.kept = m.entries
 	return nil
 }
 
-// after returns the entries to save for a verdict.
-func (m *memory) after(v *rules.Verdict) []Entry {
-	if !v.Changed {
+// after returns the entries to save for a decision: what it changed, its answer if the event has an ID, and its calls.
+func (m *memory) after(d *Decision) []Entry {
+	v := d.Verdict
+	d.calls = d.toMake()
+	if !v.Changed && len(d.calls) == 0 && d.Event.ID == "" {
 		return nil
 	}
-	mine := m.entries[0]
-	mine.Memory = v.Memory
+	mine := copyOf(m.entries[0])
+	if v.Changed {
+		mine.Memory = v.Memory
+	}
+	for _, c := range d.calls {
+		if c.Effect.Private && !changes(c.Effect) {
+			continue // what is private is not kept, so it is made at most once
+		}
+		if c.Effect.Private {
+			c.Effect.Old, c.Effect.Value = nil, nil // a redelivery cannot make it
+		}
+		mine.Pending = append(mine.Pending, c)
+	}
+	d.Failures = nil
+	if more := len(mine.Pending) - maxPending; more > 0 {
+		for _, c := range mine.Pending[:more] {
+			d.Failures = append(d.Failures, Failure{Call: c, Error: fmt.Sprintf("more than %d effects of the session wait", maxPending), Dead: true})
+		}
+		mine.Pending = mine.Pending[more:]
+	}
+	if d.Event.ID != "" {
+		d.answer = d.toAnswer()
+		open := d.answer
+		open.Open = len(d.calls) > 0 && changes(d.calls[0].Effect)
+		mine.Answers = withAnswer(mine.Answers, open)
+	}
 	out := []Entry{mine}
 	for i, next := range []*rules.Memory{1: &v.Project, 2: &v.Session} {
-		if i > 0 && !reflect.DeepEqual(next, &m.entries[i].Memory) {
+		if i > 0 && v.Changed && !reflect.DeepEqual(next, &m.entries[i].Memory) {
 			e := m.entries[i]
 			e.Memory = *next
 			out = append(out, e)
@@ -66,13 +96,59 @@ func (m *memory) after(v *rules.Verdict) []Entry {
 	return out
 }
 
+// save saves entries, and a record if the store keeps records.
+func (m *memory) save(ctx context.Context, entries []Entry, r *Record) error {
+	err := m.store.Save(ctx, Write{entries, r})
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		m.kept[slices.Index(m.keys[:], e.Key)] = e
+	}
+	return nil
+}
+
+// update changes the entry of the loop after its decision was saved, with what others have saved since, if change reports a
+// change. Time may have run
+// out, so it has a short limit of its own.
+func (m *memory) update(ctx context.Context, r *Record, change func(*Entry) bool) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	for n := 1; ; n++ {
+		e := copyOf(m.kept[0])
+		if !change(&e) {
+			return nil
+		}
+		err := m.save(ctx, []Entry{e}, r)
+		if !errors.Is(err, ErrConflict) {
+			return err
+		}
+		pause(ctx, n)
+		if m.kept[0], err = m.one(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// one loads the entry of the loop.
+func (m *memory) one(ctx context.Context) (Entry, error) {
+	entries, err := m.store.Load(ctx, m.keys[0])
+	if err == nil && len(entries) != 1 {
+		err = fmt.Errorf("Store.Load returned %d entries for a key", len(entries))
+	}
+	if err != nil {
+		return Entry{}, err
+	}
+	return entries[0], nil
+}
+
 // shared reports whether, since before, only the memory of the session has changed.
 func (m *memory) shared(before [3]Entry) bool {
 	return m.entries[0].Version == before[0].Version && m.entries[1].Version == before[1].Version
 }
 
-// takeBack restores the memories that saved replaced, because the verdict does not take effect. If another process
-// saved in between, its memory stays, and the count may be one too high. Since time has usually run out, takeBack has a
+// takeBack restores the entries that saved replaced, because the verdict does not take effect. If another process
+// saved in between, its entry stays, and the count may be one too high. Since time has usually run out, takeBack has a
 // short time limit of its own.
 func (m *memory) takeBack(ctx context.Context, saved []Entry) error {
 	if len(saved) == 0 {
@@ -87,38 +163,45 @@ func (m *memory) takeBack(ctx context.Context, saved []Entry) error {
 	var back []Entry
 	for _, e := range saved {
 		i := slices.Index(m.keys[:], e.Key)
-		if sameMemory(m.entries[i].Memory, e.Memory) {
-			m.entries[i].Memory = before[i].Memory
-			back = append(back, m.entries[i])
+		if sameEntry(m.entries[i], e) {
+			e = before[i]
+			e.Version = m.entries[i].Version
+			back = append(back, e)
 		}
 	}
 	if len(back) == 0 {
 		return nil
 	}
-	if err := m.store.Save(ctx, Write{Entries: back}); err != nil {
+	if err := m.save(ctx, back, nil); err != nil {
 		return err
 	}
 	return m.load(ctx)
 }
 
-// sameMemory compares memories that a store may have encoded: times may have lost their location.
-func sameMemory(a, b rules.Memory) bool {
-	x, errX := a.MarshalJSON()
-	y, errY := b.MarshalJSON()
+// sameEntry compares entries that a store may have encoded: times may have lost their location.
+func sameEntry(a, b Entry) bool {
+	x, errX := json.Marshal(a)
+	y, errY := json.Marshal(b)
 	return errX == nil && errY == nil && string(x) == string(y)
 }
 
-// lock makes other processes wait, if the store can.
-func (m *memory) lock(ctx context.Context) (unlock func(), err error) {
+// locked calls do while others wait with what they save, if the store can make them.
+func (m *memory) locked(ctx context.Context, do func(ctx context.Context, alone bool) error) error {
 	l, ok := m.store.(Locker)
 	if !ok {
-		return func() {}, nil
+		return do(ctx, false)
 	}
-	held, release, err := l.Lock(ctx, m.keys[:]...)
+	ctx, cancel := context.WithTimeoutCause(ctx, maxLocked, fmt.Errorf("no more than %s for a memory that several processes share: %w", maxLocked, ErrConflict))
+	defer cancel()
+	held, unlock, err := l.Lock(ctx, m.keys[:]...)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	free := m.store
 	m.store = held
-	return func() { m.store = free; release() }, nil
+	defer func() { m.store = free; unlock() }()
+	return do(ctx, true)
 }
+
+// maxLocked is how long a decision may make others wait.
+const maxLocked = 2 * time.Second

@@ -87,7 +87,7 @@ func WithRecorder(r Recorder) Option {
 // effect, after it saved the memory and wrote the facts, in the order of the rules; do must be safe for concurrent use.
 // An error is reported and does not change the verdict. If its name is "run", do receives the programs that effects
 // run, in [rules.Effect.Args], and none is started.
-func WithEffect(d rules.EffectDecl, do func(ctx context.Context, e rules.Effect) error) Option {
+func WithEffect(d rules.EffectDecl, do func(ctx context.Context, c Call) error) Option {
 	return func(l *Loop) error {
 		if d.Name == "" || do == nil {
 			return fmt.Errorf("the effect %q needs a name and a function", d.Name)

@@ -51,5 +51,8 @@ func (d *Decision) Outcome() Outcome {
 	if d == nil || d.Verdict == nil {
 		return Failed
 	}
+	if d.Repeated && d.Err == nil {
+		return d.answer.Outcome
+	}
 	return d.head().Outcome()
 }

@@ -222,8 +222,8 @@ func (w way) loop(t *testing.T, p *project, logged *bytes.Buffer, opts ...loop.O
 			return p.record(r)
 		})),
 		loop.WithConfig(rules.Config{Functions: functions}),
-		effect("page", func(_ context.Context, e rules.Effect) error {
-			return os.NewSyscallError(e.Value.(map[string]any)["who"].(string), fs.ErrInvalid)
+		effect("page", func(_ context.Context, c loop.Call) error {
+			return os.NewSyscallError(c.Effect.Value.(map[string]any)["who"].(string), fs.ErrInvalid)
 		}),
 	}
 	all = append(all, sourced(kinds)...)

@@ -10,11 +10,11 @@ import (
 )
 
 // start runs the program of an effect to its end. Errors go to the user and do not change the verdict.
-func (d *Decision) start(ctx context.Context, rule string, e rules.Effect) error {
-	l, g := d.loop, d.gatherer
+func (d *Decision) start(ctx context.Context, c Call) error {
+	l, g, rule, e := d.loop, d.gatherer, c.Rule, c.Effect
 	if _, ok := l.extensions.effects[string(e.Kind)]; ok {
-		e.Name = string(e.Kind)
-		return l.carryOut(ctx, e)
+		c.Effect.Name = string(e.Kind)
+		return l.carryOut(ctx, c)
 	}
 	program := e.Args[0]
 	if g.root == nil {

@@ -25,15 +25,15 @@ func TestRun(t *testing.T) {
 	needsShell(t)
 	for _, c := range []struct {
 		name, run string
-		notices   []string
+		failures  []string
 		files     map[string]string
 	}{
 		{"it runs in the project", `run: [sh, -c, 'echo "$0" > ran', "${session_id}"]`, nil, map[string]string{"ran": "s\n"}},
 		{"one hole is one argument, and no shell reads it", `run: [sh, -c, 'printf %s "$1" > ran', x, "${env.WORDS}"]`, nil, map[string]string{"ran": "a b; $(id)"}},
 		{"its output is dropped", `run: [echo, hello]`, nil, nil},
-		{"it fails", `run: [sh, -c, "echo broken >&2; exit 3"]`, []string{"[ralph] rule on: sh ended with status 3: broken"}, nil},
-		{"it takes too long", `{run: [sh, -c, "sleep 60"], timeout: 50ms}`, []string{"[ralph] rule on: sh did not end within 50ms"}, nil},
-		{"there is none", `run: [no-such-program-anywhere]`, []string{"[ralph] rule on: there is no program no-such-program-anywhere"}, nil},
+		{"it fails", `run: [sh, -c, "echo broken >&2; exit 3"]`, []string{"rule on: sh ended with status 3: broken"}, nil},
+		{"it takes too long", `{run: [sh, -c, "sleep 60"], timeout: 50ms}`, []string{"rule on: sh did not end within 50ms"}, nil},
+		{"there is none", `run: [no-such-program-anywhere]`, []string{"rule on: there is no program no-such-program-anywhere"}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := newProject(t, nil)
@@ -42,7 +42,7 @@ func TestRun(t *testing.T) {
 			if got := said(d); got != "go on" {
 				t.Errorf("it says %q", got)
 			}
-			if diff := cmp.Diff(c.notices, d.Notices); diff != "" {
+			if diff := cmp.Diff(c.failures, failures(d)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 			for name, want := range c.files {
@@ -75,7 +75,7 @@ func TestRunNeedsApproval(t *testing.T) {
 		return errors.New("which is not approved")
 	})
 	d := p.run(p.loop(policy, refusing), p.stop())
-	if diff := cmp.Diff([]string{"[ralph] rule on: sh is not run: it runs a program, which is not approved"}, d.Notices); diff != "" {
+	if diff := cmp.Diff([]string{"rule on: sh is not run: it runs a program, which is not approved"}, failures(d)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]string{"run 1 of on: runs a program: sh -c echo x > ran"}, asked); diff != "" {
@@ -121,8 +121,8 @@ func TestApprovalIsAskedLast(t *testing.T) {
 func TestRunOfTheProgram(t *testing.T) {
 	p := newProject(t, nil)
 	var got []rules.Effect
-	taking := effect("run", func(_ context.Context, e rules.Effect) error {
-		got = append(got, e)
+	taking := effect("run", func(_ context.Context, c loop.Call) error {
+		got = append(got, c.Effect)
 		return nil
 	})
 	p.run(p.loop(runPolicy(`run: [notify, "${session_id}"]`), taking), p.stop())
@@ -141,7 +141,7 @@ func TestRunInTheLog(t *testing.T) {
 	if diff := cmp.Diff([]string{"nothing-of-that-name", "(6 bytes)"}, r.Effects[0].Args); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if r.Notices[0] == d.Notices[0] {
-		t.Errorf("the log has what a program may have said: %s", r.Notices[0])
+	if r.Failures[0].Error == d.Failures[0].Error {
+		t.Errorf("the log has what a program may have said: %s", r.Failures[0].Error)
 	}
 }

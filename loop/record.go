@@ -95,6 +95,9 @@ type Head struct {
 	USD     float64        `json:"usd,omitempty"`    // cost of the run so far in US dollars, if the client reports it
 	Took    time.Duration  `json:"took_ns"`          // the time to decide
 
+	// Failures are the effects after the verdict that were not made.
+	Failures []Failure `json:"failures,omitempty"`
+
 	// Iteration of the run after which it was made, 0 before the first.
 	Iteration int `json:"iteration,omitempty"`
 }
@@ -111,6 +114,7 @@ func (d *Decision) head() Head {
 	if d.Err != nil {
 		h.Error = d.Err.Error()
 	}
+	h.Failures = d.Failures
 	return h
 }
 
@@ -122,9 +126,7 @@ func (d *Decision) Record(private bool) Record {
 		d = (*Loop)(nil).decision(host.Event{}) // reports that there is no loop
 	}
 	v := d.Verdict
-	if d.id == "" {
-		d.id = cmp.Or(d.Event.ID, store.LineID(d.Time))
-	}
+	d.ID()
 	r := Record{
 		Head: d.head(), Shadows: shadowed(d.Policy), Turn: d.Event.Turn, At: v.Pos.String(), Applied: d.Applied, Log: d.Log, Cost: v.Cost,
 		Hint: d.texts.hint, Trace: v.Trace, Calls: v.Trace.Calls, Retries: d.Retries,
@@ -144,6 +146,14 @@ func (d *Decision) Record(private bool) Record {
 			r.Error = hidden(r.Error)
 		}
 		r.Notices, r.Notes, r.Log = d.redact(r.Notices), d.redact(r.Notes), d.redact(r.Log)
+	}
+	r.Failures = slices.Clone(r.Failures)
+	for i := range r.Failures {
+		f := &r.Failures[i]
+		f.Call.Effect = shownEffect(f.Call.Effect, private)
+		if f.private && !private {
+			f.Error = hidden(f.Error)
+		}
 	}
 	if d.gatherer != nil {
 		d.recordMemory(&r)
@@ -171,6 +181,17 @@ func (d *Decision) Record(private bool) Record {
 		r.Finally = append(r.Finally, shownEffect(e, private))
 	}
 	return r
+}
+
+// ID returns the ID of the decision and its record: that of the event, otherwise one that sorts after earlier ones.
+func (d *Decision) ID() string {
+	if d == nil {
+		return ""
+	}
+	if d.id == "" {
+		d.id = cmp.Or(d.Event.ID, store.LineID(d.Time))
+	}
+	return d.id
 }
 
 // recordMemory records the memory before the decision.
@@ -285,17 +306,55 @@ func hidden(text string) string {
 // recordTime is how long a record may take in addition to the decision.
 const recordTime = time.Second
 
+// told is how much a decision says that may have changed after its record was saved.
+type told struct {
+	saved, applied, failed        bool
+	notices, known, log, failures int
+	hint                          string
+}
+
+func (d *Decision) told() told {
+	return told{true, d.Applied, d.Err != nil, len(d.Notices), len(d.texts.known), len(d.Log), len(d.Failures), d.texts.hint}
+}
+
+// recorded reports whether the decision has a record: not if it was made before, or is about nothing.
+func (d *Decision) recorded() bool {
+	return d.loop.kept.records() && (!d.Repeated || d.Err != nil) && (d.Skipped == "" || d.noteworthy())
+}
+
+// record returns the record for a store that keeps records, otherwise nil.
+func (d *Decision) record() *Record {
+	if _, ok := d.loop.kept.store.(Recorder); !ok || !d.recorded() {
+		return nil
+	}
+	r := d.Record(false)
+	return &r
+}
+
+// records reports whether anything receives records.
+func (k *kept) records() bool {
+	_, ok := k.store.(Recorder)
+	return ok || k.recorder != nil
+}
+
 // keep appends the decision to the log. Skipped decisions, where loops are off or the event is not the policy's, are
 // left out, unless a loop exists or something could not be used. A log error is reported, and has no other effect.
 func (d *Decision) keep(ctx context.Context) {
 	l := d.loop
-	if l.kept.recorder == nil || d.Skipped != "" && !d.noteworthy() {
+	if !d.recorded() {
 		return
 	}
 	r := d.Record(false)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTime) // the decision may have used up its own
 	defer cancel()
-	if err := guarded("the recorder", func() error { return l.kept.recorder.Record(ctx, &r) }); err != nil {
+	var all []Recorder
+	if keeper, ok := l.kept.store.(Recorder); ok && d.sent != d.told() {
+		all = append(all, keeper)
+	}
+	if l.kept.recorder != nil {
+		all = append(all, l.kept.recorder)
+	}
+	if err := recorders(all).Record(ctx, &r); err != nil {
 		d.notice("the decision is not in the log: " + err.Error())
 	} else if log, ok := l.kept.recorder.(localLog); ok && r.Digest != "" {
 		_ = log.dir.KeepText(r.Digest, d.Time, func() ([]byte, error) { return approval.Pack(d.program.Files()) }) // only pictures need it

@@ -41,7 +41,7 @@ func TestRecord(t *testing.T) {
 			V: 1, Digest: approval.Key(l.Program().Files()), Time: p.now, Policy: "policy.yaml", Root: p.dir, Host: host.ClaudeCode, Event: "Stop",
 			Session: "s", Agent: "7", Action: rules.Continue, Rule: "go", Reason: "n is 2, streak 1", Notices: []string{"counted"},
 			Limits:  []rules.Limit{{Name: "continuations", At: 1, Of: 500}, {Name: "total", At: 1, Of: 5000}, {Name: "elapsed", Of: int(24 * time.Hour)}},
-			Effects: []rules.Effect{{Kind: rules.SetEffect, Fact: "state", Source: "json", File: "state.json", Path: []any{"n"}, Old: 2.0, Value: 3.0}},
+			Effects: []rules.Effect{{Kind: rules.SetEffect, Fact: "state", Source: "json", File: "state.json", Path: []any{"n"}, Old: 2, Value: 3}},
 		},
 		Turn: "t", At: "policy.yaml:12:5", Applied: true, Log: []string{"[ralph] counting"},
 		Finally: []rules.Effect{{Kind: rules.PruneEffect, Glob: "*.tmp", Older: time.Hour}},
@@ -327,7 +327,7 @@ func TestRecordOfLongEffects(t *testing.T) {
 		t.Fatal(d.Err)
 	}
 	effects := p.records()[0].Effects
-	if len(effects) != 2 || !cmp.Equal(effects[0].Path, []any{"list", 0}) || effects[0].Old != 1.0 || effects[0].Value != 2.0 {
+	if len(effects) != 2 || !cmp.Equal(effects[0].Path, []any{"list", 0}) || effects[0].Old != 1 || effects[0].Value != 2 {
 		t.Fatalf("effects %+v", effects)
 	}
 	old, _ := effects[1].Old.(string)

@@ -30,6 +30,9 @@ func reply(ev host.Event, decisions []*Decision) host.Reply {
 				notices = append(notices, n)
 			}
 		}
+		for _, f := range d.Failures {
+			notices = append(notices, "["+d.texts.prefix+"] "+f.String())
+		}
 		notes = append(notes, d.Notes...)
 		r.Log = append(r.Log, d.Log...)
 	}

@@ -110,6 +110,7 @@ func TestNothingPublicPanics(t *testing.T) {
 		}
 		return err
 	}
+	drains := func(l *loop.Loop, ctx context.Context) error { _, err := l.Drain(ctx); return err }
 	loads := func(ctx context.Context, fsys fs.FS, name string) error {
 		l, diags := loop.Load(ctx, fsys, name)
 		if (l == nil) != (diags.Err() != nil) {
@@ -136,7 +137,7 @@ func TestNothingPublicPanics(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	nobody := func(context.Context, rules.Effect) error { return nil }
+	nobody := func(context.Context, loop.Call) error { return nil }
 	_, err := loop.New(nil)
 	_, zeroErr := loop.New(new(rules.Program))
 	_, brokenErr := loop.Broken("p", nil)
@@ -155,6 +156,7 @@ func TestNothingPublicPanics(t *testing.T) {
 		"Reload":     {l.Reload(none, files, "p.yaml").Err(), l.Reload(ctx, nil, "p.yaml").Err(), l.Reload(ctx, files, "q.yaml").Err(), zero.Reload(ctx, files, "p.yaml").Err(), (*loop.Loop)(nil).Reload(ctx, files, "p.yaml").Err()},
 		"Look":       {lookErr, lookZero},
 		"Start":      {startErr},
+		"Drain":      {drains(l, none), drains(zero, ctx), drains(nil, ctx), drains(load(t, goOn, loop.WithStore(newRows())), ctx)},
 		"Reply":      {replies(ctx, loop.Hook{}), replies(none, loop.Hook{Loops: loops})},
 		"Hook":       {stops(l.Hook(none, nil, nil)), stops(zero.Hook(ctx, nil, nil)), stops((*loop.Loop)(nil).Hook(none, new(host.Host), nil)), stops(l.Hook(ctx, nil, []byte("{}"), nil)), stops(l.Hook(ctx, nil, []byte(`{"session_id": "s"}`), l))},
 		"WithRoot":   slices.Concat(refuses(loop.WithRoot("")), refuses(loop.WithRoot(t.TempDir()+"/absent")), refuses(loop.WithRoot(file))),
@@ -190,7 +192,7 @@ func TestNothingPublicPanics(t *testing.T) {
 	}
 
 	// What has no error returns something that can be used.
-	harmless := []string{"Config", "Event", "Outcome", "Record", "Session", "Local", "WithClock", "WithDelivery", "WithEnv", "WithFacts", "WithName", "WithObserver", "WithPrivate", "WithRecorder", "WithTrust", "WithUserScope"}
+	harmless := []string{"Config", "Event", "ID", "String", "Outcome", "Record", "Session", "Local", "WithClock", "WithDelivery", "WithEnv", "WithFacts", "WithName", "WithObserver", "WithPrivate", "WithRecorder", "WithTrust", "WithUserScope"}
 	if d, err := load(t, goOn, nil, loop.WithClock(nil), loop.WithEnv(nil), loop.WithFacts(nil), loop.WithName(""), loop.WithObserver(nil), loop.WithRecorder(nil), loop.WithTrust(nil), loop.WithUserScope(nil)).Run(ctx, host.Event{}); err != nil || !d.Continue() {
 		t.Errorf("it says %q, error %v", said(d), err)
 	}
@@ -377,7 +379,7 @@ func TestEffectOfSession(t *testing.T) {
 	var l *loop.Loop
 	var inner []string
 	l = load(t, "ralph: 1\nrules: [{name: go, when: loop.continuations < 2, continue: go on, then: [{again: x}]}]\n",
-		effect("again", func(ctx context.Context, _ rules.Effect) error {
+		effect("again", func(ctx context.Context, _ loop.Call) error {
 			d, err := l.Run(ctx, host.Event{SessionID: "s"})
 			inner = append(inner, said(d))
 			return err
@@ -504,7 +506,7 @@ func TestObserver(t *testing.T) {
 		return []loop.Option{
 			loop.WithObserver(begin), loop.WithStore(s), loop.WithRecorder(loop.Recorders(nil, s)),
 			loop.WithSource(source{"ask", func(ctx context.Context, _ loop.Query) rules.Value { s.note(ctx, "source"); return rules.Value{V: 1} }}),
-			effect("page", func(ctx context.Context, _ rules.Effect) error { s.note(ctx, "effect"); return nil }),
+			effect("page", func(ctx context.Context, _ loop.Call) error { s.note(ctx, "effect"); return nil }),
 		}
 	}
 	const policy = "ralph: 1\nfacts: {a: {ask: x}}\nrules: [{name: go, when: a == 1, continue: go on, then: [{page: x}]}]\n"

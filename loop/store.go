@@ -78,7 +78,7 @@ type Store interface {
 // Locker is a [Store] that can make others wait. After a conflict a loop saves under it, so that no process starves on a
 // memory that several share.
 type Locker interface {
-	// Lock waits until nobody else holds one of the keys. Until unlock is called, Save of anybody but held waits for the
+	// Lock waits until no other caller holds one of the keys. Until unlock is called, Save of anybody but held waits for the
 	// entries of these keys. unlock may be called more than once.
 	Lock(ctx context.Context, keys ...Key) (held Store, unlock func(), err error)
 }

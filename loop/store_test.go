@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/loop/looptest"
@@ -402,4 +404,71 @@ type asked struct {
 func (a asked) Name(ctx context.Context, name string) any {
 	a.tell()
 	return a.Facts.Name(ctx, name)
+}
+
+// recording is a store that keeps records too, and counts the round trips.
+type recording struct {
+	*rows
+	records []string
+	trips   int
+}
+
+func (s *recording) Load(ctx context.Context, keys ...loop.Key) ([]loop.Entry, error) {
+	s.trips++
+	return s.rows.Load(ctx, keys...)
+}
+
+func (s *recording) Save(ctx context.Context, w loop.Write) error {
+	s.trips++
+	err := s.rows.Save(ctx, w)
+	if err == nil && w.Record != nil {
+		s.keep(w.Record)
+	}
+	return err
+}
+
+func (s *recording) Record(_ context.Context, r *loop.Record) error {
+	s.trips++
+	s.keep(r)
+	return nil
+}
+
+func (s *recording) keep(r *loop.Record) {
+	s.records = append(s.records, fmt.Sprintf("%s, applied %t", r.Action, r.Applied))
+}
+
+// A store that keeps records receives each with what the decision saves, and again once its effects are made.
+func TestStoreKeepsRecords(t *testing.T) {
+	for _, c := range []struct {
+		name, policy string
+		trips        int
+		want         []string
+	}{
+		{"a continuation", "ralph: 1\nrules: [{name: go, continue: on}]", 2, []string{"continue, applied true"}},
+		{"nothing to save", "ralph: 1\nrules: [{name: go, stop: no}]", 2, []string{"stop, applied true"}},
+		{"with effects", effectPolicy, 3, []string{"continue, applied false", "continue, applied true"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s, src := &recording{rows: newRows()}, &table{name: "table", rows: map[string]int{"a": 1}}
+			none := func(context.Context, loop.Call) error { return nil }
+			opts := []loop.Option{loop.WithStore(s)}
+			program, diags := rules.LoadBytes(t.Context(), "p.yaml", []byte(c.policy), loop.Config())
+			if c.policy == effectPolicy {
+				program = withEffects(t, c.policy, src)
+				opts = append(opts, loop.WithSource(src), effect("page", none), effect("post", none))
+			} else if err := diags.Err(); err != nil {
+				t.Fatal(err)
+			}
+			l, err := loop.New(program, opts...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := l.Run(t.Context(), host.Event{}); err != nil || s.trips != c.trips {
+				t.Errorf("%d round trips, want %d; error %v", s.trips, c.trips, err)
+			}
+			if diff := cmp.Diff(c.want, s.records); diff != "" {
+				t.Errorf("records (-want +got)\n%s", diff)
+			}
+		})
+	}
 }

@@ -161,7 +161,7 @@ func (b *bench) env(name string) string {
 }
 
 // nothing replaces own effects and programs: a test checks which effects a policy has, and does not carry them out.
-func nothing(context.Context, rules.Effect) error { return nil }
+func nothing(context.Context, loop.Call) error { return nil }
 
 // decide makes the decision and applies it if its effects are on real files.
 func (b *bench) decide(ctx context.Context, p *rules.Program, name string, own []rules.EffectDecl) (*loop.Decision, error) {

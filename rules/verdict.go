@@ -147,11 +147,26 @@ type Effect struct {
 	Private bool          `json:"private,omitempty"`    // its path, values, pattern or text contain what traces do not show
 }
 
-// UnmarshalJSON parses the JSON form; indexes of the path are int.
+// UnmarshalJSON parses the JSON form; indexes of the path are int, and values are as rules have them.
 func (e *Effect) UnmarshalJSON(b []byte) error {
 	type form Effect // without this method
-	if err := json.Unmarshal(b, (*form)(e)); err != nil {
+	kept := struct {
+		*form
+		Old json.RawMessage `json:"old"`
+		New json.RawMessage `json:"new"`
+	}{form: (*form)(e)}
+	if err := json.Unmarshal(b, &kept); err != nil {
 		return err
+	}
+	for text, value := range map[*json.RawMessage]*any{&kept.Old: &e.Old, &kept.New: &e.Value} {
+		*value = nil
+		if len(*text) > 0 {
+			v, err := schema.ParseJSON(*text)
+			if err != nil {
+				return err
+			}
+			*value = new(schema.Schema).Check(v).Value
+		}
 	}
 	for i, step := range e.Path {
 		if n, ok := step.(float64); ok {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/internal/vocab"
@@ -72,6 +73,9 @@ func (r *Runner) ask(ctx context.Context, ev host.Event) error {
 	}
 	v, p := d.Verdict, &r.progress
 	said := Event{Kind: VerdictMade, Iteration: p.Iterations, Action: v.Action.String(), Rule: v.Rule, Notices: d.Notices}
+	for _, f := range d.Failures {
+		said.Notices = append(slices.Clone(said.Notices), f.String())
+	}
 	if m := v.Measure; m != nil {
 		said.Done, said.Total = &m.Done, &m.Total
 	}

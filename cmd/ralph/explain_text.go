@@ -77,6 +77,9 @@ func writeExplanation(w io.Writer, r loop.Record, hook, state string) error {
 			line("notice", n)
 		}
 	}
+	for _, f := range r.Failures {
+		line("failed", f.String())
+	}
 	for _, n := range r.Notes {
 		line("note", n)
 	}

@@ -54,8 +54,8 @@ func major(version string) int {
 	return n
 }
 
-func page(_ context.Context, e rules.Effect) error {
-	args := e.Value.(map[string]any)
+func page(_ context.Context, c loop.Call) error {
+	args := c.Effect.Value.(map[string]any)
 	fmt.Printf("page to %s: %s\n", args["team"], args["text"])
 	return nil
 }

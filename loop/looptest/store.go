@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"reflect"
 	"strings"
 	"sync"
@@ -27,9 +28,11 @@ func Store(t *testing.T, open func(t *testing.T) loop.Store) {
 	}{
 		{"absent", absent}, {"order", order}, {"round trip", roundTrip}, {"compare and set", compareAndSet},
 		{"all or none", allOrNone}, {"copies", copies}, {"concurrent savers", savers}, {"a context that is done", doneStore}, {"unusual keys", unusualKeys},
+		{"versions", versions}, {"strings", worst}, {"deliveries", deliveries}, {"lockers", lockers}, {"tenants", tenants}, {"lists", lists},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.test(t, open(t)) })
 	}
+	t.Run("crashes", func(t *testing.T) { crashes(t, open) })
 }
 
 // key returns the key of a test's loop.
@@ -126,6 +129,80 @@ func roundTrip(t *testing.T, s loop.Store) {
 	save(t, s, loop.Entry{Key: key("big"), Memory: big})
 	if got, want := asJSON(t, load(t, s, key("big"))[0].Memory), asJSON(t, big); got != want {
 		t.Errorf("a memory of %d bytes comes back with %d", len(want), len(got))
+	}
+}
+
+// versions tests that Save sets the versions that it saved.
+func versions(t *testing.T, s loop.Store) {
+	entries := []loop.Entry{{Key: key("a")}, {Key: key("b")}}
+	for n := range 3 {
+		for i := range entries {
+			entries[i].Memory.Total = n + 1
+		}
+		save(t, s, entries...)
+		for i, e := range load(t, s, key("a"), key("b")) {
+			if e.Version != entries[i].Version {
+				t.Fatalf("after Save the version is %q, and %q comes back", entries[i].Version, e.Version)
+			}
+		}
+	}
+}
+
+// The worst legal strings: a NUL, a separator of lines, and a long one.
+var worstStrings = []string{"a\x00b", "a\u2028b", strings.Repeat("long", 1<<18)}
+
+// worst fills each string of an entry in turn.
+func worst(t *testing.T, s loop.Store) {
+	for n := 0; ; n++ {
+		for i, text := range worstStrings {
+			var e loop.Entry
+			name, at := "", -1
+			eachString(reflect.ValueOf(&e).Elem(), "Entry", func(path string, set func(string)) {
+				if at++; at == n {
+					name = path
+					set(text)
+				}
+			})
+			if name == "" {
+				return
+			}
+			e.Key = key(fmt.Sprint(n, ".", i))
+			want := asJSON(t, e)
+			if err := s.Save(t.Context(), loop.Write{Entries: []loop.Entry{e}}); err != nil {
+				t.Fatalf("saving %.9q… in %s fails: %v", text, name, err)
+			}
+			if got := asJSON(t, load(t, s, e.Key)[0]); got != want {
+				t.Errorf("%.9q… in %s comes back as\n%.500s\nwant\n%.500s", text, name, got, want)
+			}
+		}
+	}
+}
+
+// eachString visits each string that a value can have, with one element in each list and map.
+func eachString(v reflect.Value, path string, visit func(path string, set func(string))) {
+	switch v.Kind() {
+	case reflect.String:
+		visit(path, v.SetString)
+	case reflect.Interface:
+		visit(path, func(text string) { v.Set(reflect.ValueOf(text)) })
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		eachString(v.Elem(), path, visit)
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+		eachString(v.Index(0), path+"[0]", visit)
+	case reflect.Map:
+		v.Set(reflect.MakeMap(v.Type()))
+		key, elem := reflect.New(v.Type().Key()).Elem(), reflect.New(v.Type().Elem()).Elem()
+		eachString(key, path+" key", visit)
+		eachString(elem, path+"[]", visit)
+		v.SetMapIndex(key, elem)
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if f := v.Type().Field(i); f.IsExported() && f.Tag.Get("json") != "-" {
+				eachString(v.Field(i), path+"."+f.Name, visit)
+			}
+		}
 	}
 }
 

@@ -1,0 +1,250 @@
+package loop_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ralph-sdk/ralph/host"
+	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/rules"
+)
+
+// pager is a program with two effects, which may be down.
+type pager struct {
+	t     *testing.T
+	now   time.Time
+	down  map[string]bool // by name
+	store loop.Store
+	made  []string
+}
+
+const pagerPolicy = `
+ralph: 1
+limits: {continuations: 200, repeats: 200}
+rules:
+  - name: go
+    continue: on
+    then: [{page: '${loop.continuations}'}, {post: '${loop.continuations}'}]
+`
+
+// effects are what the program adds.
+func (p *pager) effects() (opts []loop.Option) {
+	for _, name := range []string{"page", "post"} {
+		opts = append(opts, effect(name, func(_ context.Context, c loop.Call) error {
+			if p.down[name] {
+				return errors.New("it is down")
+			}
+			p.made = append(p.made, fmt.Sprintf("%s %v, attempt %d", name, c.Effect.Value, c.Attempt))
+			return nil
+		}))
+	}
+	return opts
+}
+
+// loop returns the loop of a new process.
+func (p *pager) loop(opts ...loop.Option) *loop.Loop {
+	p.t.Helper()
+	l, err := loop.New(withEffects(p.t, pagerPolicy), append(append(p.effects(), loop.WithStore(p.store), loop.WithClock(func() time.Time { return p.now })), opts...)...)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return l
+}
+
+// took returns what was made since the last call.
+func (p *pager) took() string {
+	made := strings.Join(p.made, "; ")
+	p.made = nil
+	return made
+}
+
+// What a decision could not do is done later: by Drain, or by the session's next event after its own effects. The effects of a
+// decision keep their order, each attempt waits longer, and what is given up is reported and holds up nothing.
+func TestDrain(t *testing.T) {
+	p := &pager{t: t, now: time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC), down: map[string]bool{"page": true}, store: loop.InMemory()}
+	run := func(session string) *loop.Decision {
+		t.Helper()
+		d, err := p.loop().Run(t.Context(), host.Event{SessionID: session})
+		if err != nil || !d.Applied {
+			t.Errorf("error %v", err)
+		}
+		return d
+	}
+	drain := func(want string, wantLeft int) {
+		t.Helper()
+		left, err := p.loop().Drain(t.Context())
+		if got := p.took(); got != want || left != wantLeft || err != nil {
+			t.Errorf("Drain makes %q, left %d, error %v; want %q, %d", got, left, err, want, wantLeft)
+		}
+	}
+	d := run("a")
+	if diff := cmp.Diff([]string{"rule go: page was not carried out: it is down"}, failures(d)); diff != "" || p.took() != "" {
+		t.Errorf("failures (-want +got)\n%s", diff)
+	}
+	drain("", 2) // nothing is due
+	p.now = p.now.Add(time.Second)
+	drain("", 2) // it fails again
+	p.down["page"] = false
+	p.now = p.now.Add(time.Second)
+	drain("", 2) // the second time it waits longer
+	p.now = p.now.Add(time.Second)
+	drain("page 0, attempt 3; post 0, attempt 2", 0)
+
+	p.down["post"] = true
+	run("a")
+	p.took()
+	p.down["post"] = false
+	run("b")
+	if got := p.took(); got != "page 0, attempt 1; post 0, attempt 1" {
+		t.Errorf("another session makes %q", got)
+	}
+	p.now = p.now.Add(time.Minute)
+	run("a")
+	if got, want := p.took(), "page 2, attempt 1; post 2, attempt 1; post 1, attempt 2"; got != want {
+		t.Errorf("the next event makes %q, want %q", got, want)
+	}
+
+	p.down["page"] = true
+	run("a")
+	for n := 2; n < 10; n++ {
+		p.now = p.now.Add(time.Hour)
+		drain("", 2)
+	}
+	p.now = p.now.Add(time.Hour)
+	left, err := p.loop().Drain(t.Context())
+	if got := p.took(); got != "post 3, attempt 2" || left != 0 || err == nil || !strings.HasSuffix(err.Error(), "was given up after 10 attempts: it is down") {
+		t.Errorf("Drain makes %q, left %d, error %v", got, left, err)
+	}
+
+	run("a")
+	p.now = p.now.Add(8 * 24 * time.Hour)
+	d = run("a")
+	if got := fmt.Sprint(d.Failures[len(d.Failures)-1].Dead); got != "true" {
+		t.Errorf("after a week it is given up: %s; failures %q", got, failures(d))
+	}
+}
+
+// A call that a process has claimed is its own, until the claim ends. A loop that has lost the effect tries it, and fails.
+func TestClaims(t *testing.T) {
+	p := &pager{t: t, now: time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC), down: map[string]bool{}, store: loop.LocalStore(t.TempDir())}
+	other := 0
+	claimed := effect("page", func(context.Context, loop.Call) error {
+		n, err := p.loop().Drain(t.Context()) // of another process, meanwhile
+		other += n
+		return err
+	})
+	l, err := loop.New(withEffects(t, pagerPolicy), loop.WithStore(p.store), claimed, p.effects()[1], loop.WithClock(func() time.Time { return p.now }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d, err := l.Run(t.Context(), host.Event{}); err != nil || len(d.Failures) > 0 || p.took() != "post 0, attempt 1" || other != 2 {
+		t.Errorf("error %v, failures %q, left for another %d", err, failures(d), other)
+	}
+
+	p.down["page"] = true
+	if _, err := p.loop().Run(t.Context(), host.Event{}); err != nil {
+		t.Fatal(err)
+	}
+	p.now = p.now.Add(time.Minute)
+	bare := alone(t, "ralph: 1\nrules: [{name: go, continue: on}]", loop.WithStore(p.store), loop.WithClock(func() time.Time { return p.now }))
+	d, err := bare.Run(t.Context(), host.Event{})
+	if err != nil || len(d.Failures) != 1 || d.Failures[0].Error != "this program has no such effect" {
+		t.Errorf("error %v, failures %q", err, failures(d))
+	}
+}
+
+// A call has what an effect needs to know of its decision; its ID is not that of another session's.
+func TestCall(t *testing.T) {
+	var calls []loop.Call
+	l, err := loop.New(withEffects(t, pagerPolicy), loop.WithScope("tenant"), effect("post", func(context.Context, loop.Call) error { return nil }),
+		effect("page", func(_ context.Context, c loop.Call) error { calls = append(calls, c); return nil }), loop.WithClock(func() time.Time { return time.Unix(1, 0).UTC() }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, session := range []string{"s", "t"} {
+		if _, err := l.Run(t.Context(), host.Event{ID: "e", Host: host.Codex, SessionID: session, AgentID: "a", Turn: "u", Run: "r"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := calls[0]
+	want := loop.Call{
+		ID: got.ID, Attempt: 1, Due: got.Due, Scope: "tenant", Policy: "p.yaml", Digest: got.Digest, Rule: "go", Host: host.Codex, Event: host.Stop, EventID: "e", Session: "s",
+		Agent: "a", Turn: "u", Run: "r", At: time.Unix(1, 0).UTC(), Effect: rules.Effect{Kind: rules.OwnEffect, Name: "page", Value: "0"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" || got.Digest == "" || !strings.HasPrefix(got.ID, "e-") || !strings.HasSuffix(got.ID, "-0") {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	if calls[1].ID == got.ID {
+		t.Errorf("two sessions have the call %s", got.ID)
+	}
+}
+
+// Preview neither looks for an earlier answer nor stores one; Apply looks. A hook has the ID of its context, and each loop its
+// own answer.
+func TestDelivery(t *testing.T) {
+	l := load(t, "ralph: 1\nrules: [{name: go, continue: 'so far ${loop.continuations}'}]")
+	ev := host.Event{ID: "1", SessionID: "s"}
+	first := l.Preview(t.Context(), ev)
+	if d, err := l.Run(t.Context(), ev); err != nil || d.Repeated || said(d) != "so far 0" || d.ID() != "1" {
+		t.Errorf("it says %q, repeated %t, error %v", said(d), d.Repeated, err)
+	}
+	if d := l.Preview(t.Context(), ev); d.Repeated || said(d) != "so far 1" {
+		t.Errorf("a preview says %q, repeated %t", said(d), d.Repeated)
+	}
+	for _, d := range []*loop.Decision{first, l.Preview(t.Context(), ev)} {
+		if d, err := l.Apply(t.Context(), d); err != nil || !d.Repeated || said(d) != "so far 0" || d.Outcome() != loop.Continued {
+			t.Errorf("Apply says %q, repeated %t, outcome %s, error %v", said(d), d.Repeated, d.Outcome(), err)
+		}
+	}
+	other := load(t, "ralph: 1\nrules: [{name: go, continue: 'other ${loop.continuations}'}]", loop.WithName("other"))
+	for range 2 {
+		a := decoded(t, l.Hook(loop.WithDelivery(t.Context(), "2"), nil, []byte(`{"session_id": "s"}`), other))
+		if want := "[p.yaml]\nso far 1\n\n[other]\nother 0"; a.Reason != want {
+			t.Errorf("the hook says %q, want %q", a.Reason, want)
+		}
+	}
+	replaced, diags := rules.LoadBytes(t.Context(), "p.yaml", []byte("ralph: 1\nevents: [PreCompact]\nrules: [{name: go, stop: no}]"), loop.Config())
+	if err := errors.Join(diags.Err(), l.Replace(replaced)); err != nil {
+		t.Fatal(err)
+	}
+	if d, err := l.Run(t.Context(), ev); err != nil || !d.Repeated || said(d) != "so far 0" {
+		t.Errorf("another policy says %q, repeated %t, error %v", said(d), d.Repeated, err)
+	}
+}
+
+// Two processes decide events of one session. Neither starves.
+func TestFairness(t *testing.T) {
+	dir, stop := t.TempDir(), make(chan bool)
+	counts := make(chan int, 2)
+	for range 2 {
+		l := load(t, "ralph: 1\nlimits: {continuations: 100000, repeats: 100000}\nrules: [{name: go, continue: on}]", loop.WithStore(loop.LocalStore(dir)))
+		go func() {
+			n := 0
+			defer func() { counts <- n }()
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				if d, err := l.Run(t.Context(), host.Event{SessionID: "s"}); err != nil || !d.Continue() {
+					t.Errorf("it says %q, error %v", said(d), err)
+				}
+				if n++; n == 400 {
+					close(stop)
+					return
+				}
+			}
+		}()
+	}
+	a, b := <-counts, <-counts
+	if min(a, b) < max(a, b)/4 {
+		t.Errorf("the two made %d and %d decisions", a, b)
+	}
+}
