@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -234,6 +236,26 @@ func TestStoreFails(t *testing.T) {
 			}
 		})
 	}
+}
+
+// frozen is a store that answers nothing until the deadline.
+type frozen struct{ loop.Store }
+
+func (frozen) Load(ctx context.Context, _ ...loop.Key) ([]loop.Entry, error) {
+	<-ctx.Done()
+	return nil, fmt.Errorf("the database cannot load: %w", ctx.Err())
+}
+
+// A store that is not reached in time is named, with the deadline.
+func TestStoreIsFrozen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := alone(t, "ralph: 1\nrules: [{name: go, continue: on}]", loop.WithStore(frozen{}), loop.WithDeadline(time.Second))
+		d, err := l.Run(t.Context(), host.Event{})
+		const want = "no decision within 1s, the agent may stop: it is not known how often the loop was continued: the database cannot load: context deadline exceeded"
+		if d.Continue() || err == nil || err.Error() != want || d.Verdict.Fault != rules.FaultMemory || !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("it says %q, fault %q, error %v, want %s", said(d), d.Verdict.Fault, err, want)
+		}
+	})
 }
 
 // After a conflict the loop decides again, on what is kept then, until it can be

@@ -35,7 +35,7 @@ const window = 1500 * time.Millisecond
 func decide(b *testing.B, url, sessions string, processes, goroutines, run int) []rate {
 	all := make([]*process, processes)
 	for p := range all {
-		w := workload{URL: url, Scope: fmt.Sprint(run), Limit: 10_000, Goroutines: goroutines, Record: true, For: window}
+		w := workload{URL: url, Scope: fmt.Sprint(run), Limit: 10_000, Goroutines: goroutines, For: window}
 		for g := range goroutines {
 			if sessions == "shared" {
 				w.Sessions = []string{"s"}

@@ -40,7 +40,7 @@ func Example() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		l, diags := loop.Load(ctx, policies, "review.yaml", loop.WithStore(store), loop.WithRecorder(store), loop.WithScope("acme"))
+		l, diags := loop.Load(ctx, policies, "review.yaml", loop.WithStore(store), loop.WithScope("acme"))
 		if l == nil {
 			log.Fatal(diags.Err())
 		}

@@ -3,7 +3,7 @@
 //
 //	err := postgres.Migrate(ctx, pool)
 //	store, err := postgres.Open(ctx, pool)
-//	l, diags := loop.Load(ctx, policies, "policy.yaml", loop.WithStore(store), loop.WithRecorder(store))
+//	l, diags := loop.Load(ctx, policies, "policy.yaml", loop.WithStore(store))
 //
 // A decision that changes memory takes two round trips: one loads the entries, one saves them with the record. The page
 // docs/scaling.md of ralph says what it costs, and what happens if the database is slow or gone.

@@ -26,8 +26,8 @@ func rowOf(r *loop.Record) (row, error) {
 		return row{}, err
 	}
 	record := string(line)
-	// An ID is that of an event, which several loops may decide.
-	return row{hash("record", r.Scope, r.Root, r.Policy, r.Host, r.Session, r.Agent, r.ID), []byte(r.Scope), &r.Time, &record}, nil
+	// The ID may be that of an event, which several loops decide.
+	return row{hash("record", r.Scope, r.Root, r.Policy, r.Host, r.Session, r.Agent, r.Event, r.ID), []byte(r.Scope), &r.Time, &record}, nil
 }
 
 // Record keeps the record of a decision that saves nothing else. It replaces an earlier one of the same loop and ID.

@@ -414,7 +414,7 @@ func TestTenants(t *testing.T) {
 	pool := connect(t, shared.empty(t))
 	s := open(t, pool)
 	for _, tenant := range []string{"acme", "globex"} {
-		l, err := newLoop(s, tenant, 3, true)
+		l, err := newLoop(s, tenant, 3)
 		if err != nil {
 			t.Fatal(err)
 		}

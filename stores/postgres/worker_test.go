@@ -31,7 +31,6 @@ type workload struct {
 	URL, Scope string
 	Limit      int // of continuations
 	Goroutines int
-	Record     bool
 	For        time.Duration
 	Sessions   []string      // of the goroutines, with For
 	Lock       time.Duration // only lock a memory, with this deadline
@@ -86,7 +85,7 @@ func (w workload) run(ctx context.Context, in io.Reader, out io.Writer) error {
 		<-ctx.Done()
 		return err
 	}
-	l, err := newLoop(s, w.Scope, w.Limit, w.Record)
+	l, err := newLoop(s, w.Scope, w.Limit)
 	if err != nil {
 		return err
 	}
@@ -150,12 +149,9 @@ func (w workload) rate(ctx context.Context, l *loop.Loop) rate {
 }
 
 // newLoop returns a loop that continues up to a limit.
-func newLoop(s *postgres.Store, scope string, limit int, record bool, opts ...loop.Option) (*loop.Loop, error) {
+func newLoop(s *postgres.Store, scope string, limit int, opts ...loop.Option) (*loop.Loop, error) {
 	policies := fstest.MapFS{"p.yaml": {Data: fmt.Appendf(nil, "ralph: 1\nlimits: {continuations: %d}\nrules: [{name: on, continue: go on}]\n", limit)}}
 	opts = append(opts, loop.WithStore(s), loop.WithScope(scope))
-	if record {
-		opts = append(opts, loop.WithRecorder(s))
-	}
 	l, diags := loop.Load(context.Background(), policies, "p.yaml", opts...)
 	return l, diags.Err()
 }
