@@ -8,6 +8,7 @@ import (
 	"log"
 	"os"
 	"testing/fstest"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -54,4 +55,24 @@ func Example() {
 	// 0 continue Read your change once more.
 	// 1 continue Read your change once more.
 	// 2 stop the limit of 2 continuations per prompt is reached
+}
+
+// Nothing is deleted by itself.
+func ExampleStore_Expire() {
+	ctx := context.Background()
+	pool, err := pgxpool.New(ctx, os.Getenv("DATABASE_URL"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer pool.Close()
+	if err := postgres.Migrate(ctx, pool); err != nil {
+		log.Fatal(err)
+	}
+	store, err := postgres.Open(ctx, pool)
+	if err != nil {
+		log.Fatal(err)
+	}
+	n, err := store.Expire(ctx, time.Now().AddDate(0, 0, -30)) // sessions without a decision since then
+	fmt.Println(n, err)
+	// Output: 0 <nil>
 }

@@ -1,5 +1,5 @@
 // Package postgres keeps what loops count, and the records of their decisions, in PostgreSQL 14 or later, for processes on
-// any number of machines: [Store] is a [loop.Store], [loop.Recorder], [loop.Locker] and [loop.Lister].
+// any number of machines: [Store] is a [loop.Store], [loop.Recorder], [loop.Locker] and [loop.Lister]. It may change in any version.
 //
 //	err := postgres.Migrate(ctx, pool)
 //	store, err := postgres.Open(ctx, pool)

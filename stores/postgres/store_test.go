@@ -8,11 +8,13 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -201,29 +203,40 @@ func (c *trips) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// A decision is two round trips, for what it reads and what it saves, once its connection knows the statements.
+// What a decision costs, with its record, once the connection knows the statements.
 func TestRoundTrips(t *testing.T) {
 	var n atomic.Int64
 	pool := connect(t, shared.empty(t), func(c *pgxpool.Config) {
 		c.MaxConns = 1
+		c.ShouldPing = func(context.Context, pgxpool.ShouldPingParams) bool { return false }
 		c.ConnConfig.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
 			conn, err := new(net.Dialer).DialContext(ctx, network, address)
 			return &trips{Conn: conn, n: &n}, err
 		}
 	})
 	s := open(t, pool)
-	keys := []loop.Key{{Session: "s", Policy: "p"}, {Policy: "p", Project: true}, {Session: "s"}}
-	for i := range 3 {
-		before := n.Load()
-		entries, err := s.Load(t.Context(), keys...)
-		if err == nil {
-			err = s.Save(t.Context(), loop.Write{Entries: entries, Record: &loop.Record{Head: loop.Head{ID: fmt.Sprint(i)}}})
+	for _, tt := range []struct {
+		name, rule string
+		want       int64
+	}{
+		{"it changes memory", "continue: go on", 2},
+		{"it changes nothing", "stop: done", 2},
+		{"it has an effect", "continue: go on, then: [{post: hello}]", 3},
+	} {
+		policies := fstest.MapFS{"p.yaml": {Data: []byte("ralph: 1\nrules: [{name: a, " + tt.rule + "}]\n")}}
+		post := func(context.Context, loop.Call) error { return nil }
+		l, diags := loop.Load(t.Context(), policies, "p.yaml", loop.WithStore(s), loop.WithEffect(rules.EffectDecl{Name: "post", Doc: "Posts."}, post))
+		if l == nil {
+			t.Fatal(diags.Err())
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := n.Load() - before; i > 0 && got != 2 {
-			t.Errorf("decision %d takes %d round trips, want 2", i, got)
+		for i := range 3 {
+			before := n.Load()
+			if _, err := l.Run(t.Context(), host.Event{SessionID: tt.name, ID: fmt.Sprint(i)}); err != nil {
+				t.Fatal(err)
+			}
+			if got := n.Load() - before; i > 0 && got != tt.want {
+				t.Errorf("%s: decision %d takes %d round trips, want %d", tt.name, i, got, tt.want)
+			}
 		}
 	}
 }
@@ -340,6 +353,35 @@ func TestLockLeavesNothing(t *testing.T) {
 	var after string
 	if err := pool.QueryRow(t.Context(), `SHOW idle_session_timeout`).Scan(&after); err != nil || after != "7000s" {
 		t.Errorf("after the lock the connection may be idle for %s, %v, want 7000s", after, err)
+	}
+}
+
+// The queries of the documentation are right.
+func TestQueries(t *testing.T) {
+	pool := connect(t, shared.empty(t))
+	s := open(t, pool)
+	for i, at := range []time.Time{time.Now(), time.Now().AddDate(-1, 0, 0)} {
+		if err := s.Record(t.Context(), &loop.Record{Head: loop.Head{ID: fmt.Sprint(i), Scope: "acme", Time: at}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	file, err := os.ReadFile("testdata/queries.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	results, err := pool.Query(t.Context(), strings.Split(string(file), ";")[0])
+	if err == nil {
+		var rows []string
+		rows, err = pgx.CollectRows(results, func(row pgx.CollectableRow) (string, error) { return "", nil })
+		if len(rows) != 2 {
+			t.Errorf("%d records are found, want 2", len(rows))
+		}
+	}
+	if err == nil {
+		_, err = pool.Exec(t.Context(), string(file))
+	}
+	if n := len(records(t, pool)); err != nil || n != 1 {
+		t.Errorf("%d records are left, %v, want 1", n, err)
 	}
 }
 
