@@ -51,6 +51,7 @@ func TestImports(t *testing.T) {
 		"internal/jsontext":       {"unicode/utf16"},
 		"internal/markdown":       nil,
 		"internal/nearest":        nil,
+		"internal/option":         nil,
 		"internal/reference":      {"./internal/amount", "flag", "os", "path/filepath", "testing", "time"}, // only for tests: nothing here may import it
 		"internal/messages":       {"go/ast", "go/parser", "go/token", "os"},                               // a command that lists all messages
 		"internal/regexpsize":     nil,
@@ -83,7 +84,7 @@ func TestImports(t *testing.T) {
 		"internal/hookfile": {"path/filepath"},
 		"host":              {"./internal/escape", "./internal/hookfile", "./internal/jsontext", "./internal/markdown", "./internal/shellwords", "./internal/vocab", "os", "path/filepath", "syscall", "time"},
 		"host/setup":        {"./host", "./internal/git", "./internal/hookfile", "./internal/jsonedit", "./internal/jsontext", "./internal/nearest", "./internal/process", "./internal/shellwords", "./internal/workspace", "./schema", "./state", "os", "os/exec", "path/filepath", "runtime", "time"},
-		"loop":              {"./examples", "./host", "./internal/approval", "./internal/escape", "./internal/git", "./internal/home", "./internal/jsontext", "./internal/process", "./internal/room", "./internal/shellwords", "./internal/store", "./internal/vocab", "./internal/workspace", "./rules", "./schema", "./state", "encoding/xml", "log/slog", "math/rand/v2", "os", "os/exec", "path/filepath", "runtime/debug", "time"},
+		"loop":              {"./examples", "./host", "./internal/approval", "./internal/escape", "./internal/git", "./internal/home", "./internal/jsontext", "./internal/option", "./internal/process", "./internal/room", "./internal/shellwords", "./internal/store", "./internal/vocab", "./internal/workspace", "./rules", "./schema", "./state", "encoding/xml", "log/slog", "math/rand/v2", "os", "os/exec", "path/filepath", "runtime/debug", "time"},
 		"internal/inputs":   {"./loop", "./rules", "./schema"},
 		"loop/judge":        {"./loop", "./rules", "./schema", "net", "net/http", "time"},
 		"loop/looptest":     {"./host", "./internal/vocab", "./loop", "./rules", "runtime", "testing", "testing/fstest", "time"}, // for tests
@@ -91,7 +92,7 @@ func TestImports(t *testing.T) {
 		"loop/replay":       {"./internal/inputs", "./internal/vocab", "./loop", "./rules", "./schema", "time"},
 
 		// Runs of an agent.
-		"run":               {"./host", "./internal/escape", "./internal/home", "./internal/jsontext", "./internal/process", "./internal/store", "./internal/vocab", "./loop", "./rules", "./state", "bufio", "crypto/rand", "math/rand/v2", "os", "os/exec", "path/filepath", "time"},
+		"run":               {"./host", "./internal/escape", "./internal/home", "./internal/jsontext", "./internal/option", "./internal/process", "./internal/store", "./internal/vocab", "./loop", "./rules", "./state", "bufio", "crypto/rand", "math/rand/v2", "os", "os/exec", "path/filepath", "time"},
 		"run/runtest":       {"./run", "runtime", "testing"}, // for tests
 		"internal/worktree": {"./internal/git", "os", "path/filepath"},
 

@@ -22,9 +22,9 @@ const (
 
 // allowing are options of a loop that reads no environment, and files in ok only.
 func allowing(root string) []loop.Option {
-	return []loop.Option{loop.WithRoot(root), loop.WithEnv(func(name string) string { return map[string]string{"HOME": "secret"}[name] }), loop.WithConfig(rules.Config{Allow: []rules.Capabilities{{
+	return []loop.Option{loop.WithRoot(root), loop.WithEnv(func(name string) string { return map[string]string{"HOME": "secret"}[name] }), loop.WithAllow(rules.Capabilities{
 		Sources: []string{"input", "json"}, Names: []string{"session_id"}, Paths: []string{"ok/*"},
-	}}})}
+	})}
 }
 
 // What the options of a loop do not allow is held for every program, however it was loaded.

@@ -147,7 +147,7 @@ func TestApplyAgainstOtherWriters(t *testing.T) {
 			ticks, asked := 0, 0
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			l := p.named("policy.yaml", busyPolicy, []loop.Source{counting{&asked}}, loop.WithEnv(func(name string) string {
+			p.getenv = func(name string) string {
 				if name == "TICK" {
 					if ticks++; ticks <= c.writes {
 						p.write("state.json", fmt.Sprintf(`{"n":%d}`, 10+ticks%80))
@@ -157,7 +157,8 @@ func TestApplyAgainstOtherWriters(t *testing.T) {
 					}
 				}
 				return ""
-			}))
+			}
+			l := p.named("policy.yaml", busyPolicy, []loop.Source{counting{&asked}})
 			d, _ := l.Run(ctx, p.turn("a")) // the error is in d
 			if said(d) != c.want {
 				t.Errorf("%q, want %q, after %d evaluations: %v", said(d), c.want, ticks, d.Err)
@@ -286,12 +287,13 @@ func TestNoCountNoContinue(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	l := p.loop("ralph: 1\nprefix: mine\nrules: [{name: go, continue: on}]", loop.WithState(filepath.Join(file, "below")))
+	p.store = filepath.Join(file, "below")
+	l := p.loop("ralph: 1\nprefix: mine\nrules: [{name: go, continue: on}]")
 	d := p.run(l, p.stop())
 	if d.Continue() || d.Err == nil {
 		t.Fatalf("%q, error %v", said(d), d.Err)
 	}
-	if len(d.Notices) != 1 || !strings.HasPrefix(d.Notices[0], "[mine] policy.yaml: it is not known whether the loop is stopped or paused") || len(d.Log) != 1 {
+	if len(d.Notices) != 2 || !strings.Contains(d.Notices[1], "the decision is not in the log") || !strings.HasPrefix(d.Notices[0], "[mine] policy.yaml: it is not known whether the loop is stopped or paused") || len(d.Log) != 1 {
 		t.Errorf("notices %q, log %q", d.Notices, d.Log)
 	}
 }

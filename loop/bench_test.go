@@ -74,7 +74,7 @@ rules:
 			return []loop.Option{loop.WithRoot(p.dir), loop.WithState(b.TempDir())}
 		}},
 		{"disk without log", func(b *testing.B) []loop.Option {
-			return []loop.Option{loop.WithRoot(p.dir), loop.WithState(b.TempDir()), loop.WithRecorder(nil)}
+			return []loop.Option{loop.WithRoot(p.dir), loop.WithStore(loop.LocalStore(b.TempDir()))}
 		}},
 	} {
 		b.Run(c.name, func(b *testing.B) {

@@ -122,13 +122,14 @@ func (d *Decision) observed(ctx context.Context, do func(context.Context)) {
 	case ctx == nil:
 		d.fail(errNoContext)
 		return
-	case l.extensions.begin != nil:
-		seen, end := d.observe(ctx)
+	}
+	for _, begin := range l.extensions.observers {
+		seen, end := d.observe(ctx, begin)
 		if seen != nil {
 			ctx = seen
 		}
 		if end != nil {
-			defer end(d)
+			defer d.unobserved(end)
 		}
 	}
 	ctx, cancel := l.within(ctx)
@@ -136,10 +137,16 @@ func (d *Decision) observed(ctx context.Context, do func(context.Context)) {
 	do(ctx)
 }
 
-// observe calls the observer. If it panics, the decision fails.
-func (d *Decision) observe(ctx context.Context) (seen context.Context, end func(*Decision)) {
+// observe calls an observer. If it panics, the decision fails.
+func (d *Decision) observe(ctx context.Context, begin observer) (seen context.Context, end func(*Decision)) {
 	defer d.rescue()
-	return d.loop.extensions.begin(ctx, d.Event)
+	return begin(ctx, d.Event)
+}
+
+// unobserved calls the end of an observer. If it panics, the decision fails, and the observers around it see that.
+func (d *Decision) unobserved(end func(*Decision)) {
+	defer d.rescue()
+	end(d)
 }
 
 // within bounds ctx by the deadline.
@@ -327,8 +334,8 @@ func (d *Decision) root() (string, error) {
 // options returns the options of one evaluation.
 func (d *Decision) options() rules.Options {
 	o := rules.Options{Event: d.Event.Name, Run: d.Event.Run != "", Busy: d.busy, Stopped: d.stopped, Policy: workspace.PolicyName(d.Policy), Watch: d.Event.Name == host.PreCompact && !host.BlocksCompaction(d.Event.Host), Time: d.Time, Turn: d.Event.Turn, NewTurn: d.Event.NewTurn, Budget: d.loop.bounds.budget, Allow: d.loop.extensions.config.Allow}
-	if l := d.loop; l.trust.project != nil && d.Root != "" {
-		if err := l.trust.project(d.Root); err != nil {
+	if d.Root != "" {
+		if err := d.loop.trust.project(d.Root); err != nil {
 			o.Untrusted = err.Error()
 		}
 	}

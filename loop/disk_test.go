@@ -204,7 +204,7 @@ ralph: 1
 facts: {a: {hangs: x}, b: {hangs: y}, c: {hangs: z}}
 rules: [{name: go, when: a == 2 or b == 2 or c == 2, continue: on}]
 finally: [{prune: {glob: "*", older: 1s}}]
-`, []loop.Source{hangs}, loop.WithRecorder(nil))
+`, []loop.Source{hangs})
 		start := time.Now()
 		out := decoded(t, l.Hook(context.Background(), nil, p.input(nil)))
 		if out.Decision != "" || !strings.Contains(out.SystemMessage, "no decision within 25s") || time.Since(start) != 25*time.Second {

@@ -83,7 +83,7 @@ func (g *gatherer) facts() rules.Facts {
 			world = given{world, values}
 		}
 	}
-	if around := g.loop.extensions.around; around != nil {
+	for _, around := range slices.Backward(g.loop.extensions.around) {
 		if world = around(g.Event, world); world == nil {
 			world = struct{ rules.Facts }{} // panics when it is used, so that the agent may stop
 		}

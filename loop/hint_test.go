@@ -8,20 +8,19 @@ import (
 
 	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/internal/store"
-	"github.com/ralph-sdk/ralph/loop"
 )
 
 // Of many concurrent hooks of different sessions, one shows the hint.
 func TestHintOnce(t *testing.T) {
 	p := newProject(t, nil)
-	dir := t.TempDir()
-	if err := store.Open(dir).ChangeHints(t.Context(), p.dir, func([]store.Hint) []store.Hint { return []store.Hint{{Text: "mind the gap", At: p.now}} }); err != nil {
+	p.store = t.TempDir()
+	if err := store.Open(p.store).ChangeHints(t.Context(), p.dir, func([]store.Hint) []store.Hint { return []store.Hint{{Text: "mind the gap", At: p.now}} }); err != nil {
 		t.Fatal(err)
 	}
 	var shown atomic.Int32
 	var wg sync.WaitGroup
 	for i := range 8 {
-		l := p.loop(runPolicy("run: [echo]"), loop.WithState(dir))
+		l := p.loop(runPolicy("run: [echo]"))
 		ev := p.stop()
 		ev.SessionID += strings.Repeat("x", i)
 		wg.Go(func() {
@@ -43,12 +42,12 @@ func TestHintOnce(t *testing.T) {
 // Only the main agent's continuation takes a hint.
 func TestHintIsForTheMainAgent(t *testing.T) {
 	p := newProject(t, nil)
-	dir := t.TempDir()
-	own := store.Open(dir)
+	p.store = t.TempDir()
+	own := store.Open(p.store)
 	if err := own.ChangeHints(t.Context(), p.dir, func([]store.Hint) []store.Hint { return []store.Hint{{Text: "mind the gap", At: p.now}} }); err != nil {
 		t.Fatal(err)
 	}
-	l := p.loop(strings.Replace(runPolicy("run: [echo]"), "limits:", "events: [Stop, SubagentStop]\nlimits:", 1), loop.WithState(dir))
+	l := p.loop(strings.Replace(runPolicy("run: [echo]"), "limits:", "events: [Stop, SubagentStop]\nlimits:", 1))
 	ev := p.stop()
 	ev.Name, ev.AgentID = host.SubagentStop, "a1"
 	if d := p.run(l, ev); d.Record(true).Hint != "" || !d.Continue() {

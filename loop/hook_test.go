@@ -129,10 +129,12 @@ func TestHookNeverPanics(t *testing.T) {
 		loop func(p *project) *loop.Loop
 	}{
 		{"clock", func(p *project) *loop.Loop {
-			return p.loop(goOn, loop.WithClock(func() time.Time { panic("boom") }))
+			p.clock = func() time.Time { panic("boom") }
+			return p.loop(goOn)
 		}},
 		{"environment", func(p *project) *loop.Loop {
-			return p.loop(goOn, loop.WithEnv(func(string) string { panic("boom") }))
+			p.getenv = func(string) string { panic("boom") }
+			return p.loop(goOn)
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -268,7 +270,7 @@ func TestEventNotListed(t *testing.T) {
 func TestConcurrentUse(t *testing.T) {
 	const goroutines, each = 8, 8
 	p := newProject(t, map[string]string{"state.json": `{"n": 0}`})
-	l := p.loop(counterPolicy, loop.WithRecorder(nil))
+	l := p.loop(counterPolicy)
 	var wg sync.WaitGroup
 	reasons := make(chan string, goroutines*each)
 	for range goroutines {
@@ -301,7 +303,7 @@ func TestConcurrentUse(t *testing.T) {
 func TestBroken(t *testing.T) {
 	p := newProject(t, nil)
 	l, err := loop.Broken("mine", errors.New("it is broken\nat line 3"), loop.Local(), loop.WithState(p.store),
-		loop.WithEnv(func(name string) string { return p.env[name] }), loop.WithRecorder(recorder(p.record)))
+		loop.WithEnv(p.getenv), loop.WithRecorder(recorder(p.record)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -330,11 +332,7 @@ func TestNewRefuses(t *testing.T) {
 	}
 	program, _ := rules.Load(t.Context(), os.DirFS(newProject(t, map[string]string{"p.yaml": "ralph: 1\nrules: []"}).dir), "p.yaml", loop.Config())
 	for name, o := range map[string]loop.Option{
-		"empty root":  loop.WithRoot(""),
 		"no deadline": loop.WithDeadline(0),
-		"no source":   loop.WithSource(nil),
-		"no store":    loop.WithStore(nil),
-		"no effect":   effect("page", nil),
 		"no name":     loop.WithValues(map[string]any{"": 1}),
 	} {
 		if l, err := loop.New(program, o); err == nil || l != nil {

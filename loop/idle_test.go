@@ -5,7 +5,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/ralph-sdk/ralph/internal/approval"
 
@@ -18,15 +17,13 @@ const ownWhen = "ralph: 1\nprefix: own\nwhen: session_id startsWith \"mine\"\nfa
 // lazy makes a loop of a policy of which only its own when was read.
 func (p *project) lazy(policy string, asked *int) *loop.Loop {
 	p.t.Helper()
-	cfg := loop.Config(loop.WithSource(counting{asked}))
-	cfg.Lazy = true
-	program, diags := rules.LoadBytes(p.t.Context(), "p.yaml", []byte(policy), cfg)
+	program, diags := rules.LoadBytes(p.t.Context(), "p.yaml", []byte(policy), loop.Config(loop.WithSource(counting{asked}), loop.WithLazy()))
 	if program == nil {
 		p.t.Fatal(diags.Format())
 	}
 	l, err := loop.New(program,
-		loop.WithSource(counting{asked}), loop.Local(), loop.WithState(p.store), loop.WithClock(func() time.Time { return p.now }),
-		loop.WithEnv(func(name string) string { return p.env[name] }), loop.WithRecorder(recorder(p.record)))
+		loop.WithSource(counting{asked}), loop.Local(), loop.WithState(p.store), loop.WithClock(p.clock),
+		loop.WithEnv(p.getenv), loop.WithRecorder(recorder(p.record)))
 	if err != nil {
 		p.t.Fatal(err)
 	}

@@ -339,12 +339,12 @@ func TestUntrustedPolicies(t *testing.T) {
 	}
 
 	// An approval of the state directory is for one project.
-	dir := t.TempDir()
+	p.store = t.TempDir()
 	approvedIn := func(root string) *loop.Decision {
-		l := p.loop(policy, loop.WithName(".ralph/mine.yaml"), loop.WithState(dir))
+		l := p.loop(policy, loop.WithName(".ralph/mine.yaml"))
 		a, err := approval.Policy{Root: root, Name: ".ralph/mine.yaml", Files: l.Program().Files()}.Approval(l.Program().Facts())
 		if err == nil {
-			err = store.Open(dir).Approve(a)
+			err = store.Open(p.store).Approve(a)
 		}
 		if err != nil {
 			t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"sync/atomic"
 	"time"
@@ -42,15 +43,14 @@ type kept struct {
 	store      Store
 	comparable bool          // the store can be a map key
 	writing    chan struct{} // has one element: the lock of files that this loop writes
-	recorder   Recorder      // nil: no records
-	ownLog     bool          // recorder was set by an option
-	private    bool          // records have private values
+	recorders  []Recorder
+	private    bool // records have private values
 }
 
-// trust returns why something may not be used, or nil.
+// trust has functions that return why something may not be used, or nil. All must return nil.
 type trust struct {
-	fact    func(*rules.Fact, []rules.File) error // nil: trust what ships with ralph or is approved
-	project func(root string) error               // nil: trust every project
+	facts    []func(*rules.Fact, []rules.File) error // none: trust what ships with ralph or is approved
+	projects []func(root string) error               // none: trust every project
 }
 
 // bounds are the limits of one decision.
@@ -61,13 +61,14 @@ type bounds struct {
 
 // extensions are what the embedding program adds.
 type extensions struct {
-	config     rules.Config // of the program, without the options' sources and effects
-	configured bool         // config was set by an option
-	effects    map[string]ownEffect
-	sources    map[string]Source
-	values     map[string]any                            // of facts and names
-	around     func(host.Event, rules.Facts) rules.Facts // wraps the facts; nil: unchanged
-	begin      observer                                  // nil: no observer
+	config    rules.Config // of programs, without what has a name
+	functions map[string]rules.Function
+	events    map[string]bool
+	effects   map[string]ownEffect
+	sources   map[string]Source
+	values    map[string]any                              // of facts and names
+	around    []func(host.Event, rules.Facts) rules.Facts // wrap the facts, the first one outermost
+	observers []observer                                  // the first one outermost
 }
 
 // ownEffect is an effect that the embedding program adds.
@@ -182,13 +183,12 @@ func refused(found rules.Diagnostics, name string, err error) rules.Diagnostics 
 // options.
 func configured(opts []Option) (l *Loop, err error) {
 	l = &Loop{kept: kept{writing: make(chan struct{}, 1)}}
-	for _, o := range opts {
-		if o == nil {
-			continue
+	for i, o := range opts {
+		failed := fmt.Errorf("option %d of %d is nil: leave it out", i+1, len(opts))
+		if o != nil {
+			failed = o(l)
 		}
-		if failed := o(l); err == nil {
-			err = failed
-		}
+		err = cmp.Or(err, failed)
 	}
 	l.defaults()
 	return l, err

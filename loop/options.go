@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"reflect"
@@ -14,6 +15,7 @@ import (
 	"github.com/ralph-sdk/ralph/examples"
 	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/internal/approval"
+	"github.com/ralph-sdk/ralph/internal/option"
 	"github.com/ralph-sdk/ralph/internal/store"
 	"github.com/ralph-sdk/ralph/rules"
 )
@@ -22,7 +24,15 @@ import (
 // host's hooks.
 const defaultDeadline = 25 * time.Second
 
-// Option configures a [Loop].
+// Option configures a [Loop]. No option replaces another, so you can pass those of several libraries together:
+//
+//   - Sources, effects, functions, events, params and values add up. A second one of the same name is an error.
+//   - Limits and checks only narrow: the smallest of each limit counts, and every [WithAllow], [WithTrust] and
+//     [WithUserScope] must allow.
+//   - Recorders add up. [WithObserver] and [WithFacts] nest, the first one outermost.
+//   - What a loop has one of, such as its [Store], is given once. A second one is an error.
+//
+// Nil is an error, too: to get a default, leave the option out. [New] and [Load] return these errors, which name the option.
 type Option func(*Loop) error
 
 // set returns an option that cannot fail.
@@ -36,12 +46,14 @@ func set(to func(*Loop)) Option {
 // WithRoot sets the project root, the directory with the files of facts.
 func WithRoot(dir string) Option {
 	return func(l *Loop) error {
+		if err := option.Fill("loop.WithRoot", &l.project.root, dir, "name a directory, or leave it out for a loop without files"); err != nil {
+			return err
+		}
 		if info, err := os.Stat(dir); err != nil {
 			return fmt.Errorf("the project root cannot be used: %w", err)
 		} else if !info.IsDir() {
 			return fmt.Errorf("the project root %s is not a directory", dir)
 		}
-		l.project.root = dir
 		return nil
 	}
 }
@@ -54,33 +66,43 @@ func Local() Option {
 	return set(func(l *Loop) { l.project.local = true })
 }
 
-// WithState sets the directory for memory, locks, approvals and the decision log. [WithStore] and [WithRecorder]
-// override it.
+// WithState sets the directory for memory, locks, approvals and the decision log. [WithStore] overrides it for the memory.
+// For a directory that has only memories, use WithStore with [LocalStore].
 func WithState(dir string) Option {
 	return func(l *Loop) error {
-		if dir == "" {
-			return errors.New("the state directory is empty")
+		const instead = "name a directory, or leave it out to keep nothing on disk"
+		if err := option.Given("loop.WithState", dir, instead); err != nil {
+			return err
 		}
-		l.kept.disk = store.Open(dir)
-		return nil
+		return option.Fill("loop.WithState", &l.kept.disk, store.Open(dir), instead)
 	}
 }
 
 // WithStore sets where memories are kept. The default is in the process.
 func WithStore(s Store) Option {
 	return func(l *Loop) error {
-		if local, ok := s.(localStore); s == nil || ok && local.dir.Dir() == "" {
-			return errors.New("there is no store, or it has no directory")
+		if local, ok := s.(localStore); ok && local.dir.Dir() == "" {
+			return errors.New("the store of loop.WithStore has no directory: name one in loop.LocalStore")
 		}
-		l.kept.store = s
-		return nil
+		return option.Fill("loop.WithStore", &l.kept.store, s, "leave it out to keep memories in the process, or give loop.InMemory()")
 	}
 }
 
-// WithRecorder sets what receives the record of each decision; nil keeps none. The default is the log of [WithState] or
-// [Local], if either is used.
-func WithRecorder(r Recorder) Option {
-	return set(func(l *Loop) { l.kept.recorder, l.kept.ownLog = r, true })
+// WithRecorder adds recorders. Each receives the record of each decision, even if another one fails or panics. The decision
+// log of [WithState] or [Local] has it, too.
+func WithRecorder(rs ...Recorder) Option {
+	return func(l *Loop) error {
+		for _, r := range rs {
+			if err := option.Given("loop.WithRecorder", r, "leave it out to record nothing"); err != nil {
+				return err
+			}
+			if s, ok := r.(slogRecorder); ok && s.logger == nil {
+				return errors.New("the recorder of loop.WithRecorder has no logger: give one to loop.SlogRecorder, such as slog.Default()")
+			}
+		}
+		l.kept.recorders = append(l.kept.recorders, rs...)
+		return nil
+	}
 }
 
 // WithEffect adds an effect to the policy language and a function that carries it out. The loop calls do once for each
@@ -90,28 +112,75 @@ func WithRecorder(r Recorder) Option {
 func WithEffect(d rules.EffectDecl, do func(ctx context.Context, c Call) error) Option {
 	return func(l *Loop) error {
 		if d.Name == "" || do == nil {
-			return fmt.Errorf("the effect %q needs a name and a function", d.Name)
+			return fmt.Errorf("the effect %q of loop.WithEffect needs a name, and a function that carries it out", d.Name)
 		}
-		if _, twice := l.extensions.effects[d.Name]; twice {
-			return fmt.Errorf("the effect %s is declared twice", d.Name)
+		return option.Add("loop.WithEffect", d.Name, &l.extensions.effects, ownEffect{d, do})
+	}
+}
+
+// WithFunctions adds functions to the expressions of policies. A program for [New] must have been loaded with them, see
+// [Config].
+func WithFunctions(fs ...rules.Function) Option {
+	return func(l *Loop) error {
+		for _, f := range fs {
+			if err := option.Add("loop.WithFunctions", f.Name, &l.extensions.functions, f); err != nil {
+				return err
+			}
 		}
-		if l.extensions.effects == nil {
-			l.extensions.effects = map[string]ownEffect{}
-		}
-		l.extensions.effects[d.Name] = ownEffect{d, do}
 		return nil
 	}
 }
 
-// WithConfig sets the rest of the configuration for [Load] and [Config]: functions, events, params, capabilities and
-// size limits. Sources and effects of other options are added to it. A second WithConfig is an error, so that none replaces
-// what another allows.
-func WithConfig(base rules.Config) Option {
+// WithEvents adds events to those that a policy can list. Rules decide them like a Stop.
+func WithEvents(names ...string) Option {
 	return func(l *Loop) error {
-		if l.extensions.configured {
-			return errors.New("WithConfig is used twice: write one configuration")
+		for _, name := range names {
+			if err := option.Add("loop.WithEvents", name, &l.extensions.events, true); err != nil {
+				return err
+			}
 		}
-		l.extensions.config, l.extensions.configured = base, true
+		return nil
+	}
+}
+
+// WithParams sets the values of params, by name. [Load] rejects a name that the policy does not have.
+func WithParams(values map[string]string) Option {
+	return func(l *Loop) error {
+		return option.AddAll("loop.WithParams", &l.extensions.config.Set, values)
+	}
+}
+
+// WithShipped sets the files that policies name with ralph:. The default is ralph's own policies and guards.
+func WithShipped(files fs.FS) Option {
+	return func(l *Loop) error {
+		return option.Fill("loop.WithShipped", &l.extensions.config.Shipped, files, "leave it out for ralph's own files, or give an embed.FS{} for none")
+	}
+}
+
+// WithLazy is for processes that decide one event and exit: [Load] compiles the rest of a policy only if its top-level when
+// holds, see the field Lazy of [rules.Config].
+func WithLazy() Option {
+	return set(func(l *Loop) { l.extensions.config.Lazy = true })
+}
+
+// WithAllow restricts what policies may touch, in each evaluation and however a program was loaded. Without WithAllow they
+// may touch everything, and with the zero Capabilities nothing. Of several, each must allow it.
+func WithAllow(c rules.Capabilities) Option {
+	return set(func(l *Loop) { l.extensions.config.Allow = append(l.extensions.config.Allow, c) })
+}
+
+// WithLimits bounds the size of policies that [Load] and [Loop.Reload] load. Zero fields mean the defaults of
+// [rules.LoadLimits].
+func WithLimits(m rules.LoadLimits) Option {
+	return func(l *Loop) error {
+		if min(m.Bytes, m.Nodes, m.Includes, m.Patterns) < 0 {
+			return errors.New("a limit of loop.WithLimits must not be negative: leave it out for the default")
+		}
+		own := &l.extensions.config.Limits
+		*own = rules.LoadLimits{
+			Bytes: option.Least(own.Bytes, m.Bytes), Nodes: option.Least(own.Nodes, m.Nodes),
+			Includes: option.Least(own.Includes, m.Includes), Patterns: option.Least(own.Patterns, m.Patterns),
+		}
 		return nil
 	}
 }
@@ -120,28 +189,33 @@ func WithConfig(base rules.Config) Option {
 func WithBudget(b rules.Budget) Option {
 	return func(l *Loop) error {
 		if b.Steps < 0 {
-			return errors.New("the budget must not be negative")
+			return errors.New("the steps of loop.WithBudget must not be negative: leave them out for the default")
 		}
-		l.bounds.budget = b
+		l.bounds.budget.Steps = option.Least(l.bounds.budget.Steps, b.Steps)
 		return nil
 	}
 }
 
 // observer is the function of [WithObserver].
-type observer func(context.Context, host.Event) (context.Context, func(*Decision))
+type observer = func(context.Context, host.Event) (context.Context, func(*Decision))
 
 // WithObserver calls begin at the start of each Run, Preview, Apply, and of each policy that [Loop.Hook] evaluates.
 // Sources, stores, effects and the [Recorder] receive the context that begin returns, such as that of a span. At the end
 // the loop calls the function that begin returns, which may be nil, with the decision. If either panics, the agent may
-// stop.
+// stop. Of several observers the first one begins first and ends last.
 func WithObserver(begin func(context.Context, host.Event) (context.Context, func(*Decision))) Option {
-	return set(func(l *Loop) { l.extensions.begin = begin })
+	return func(l *Loop) error {
+		l.extensions.observers = append(l.extensions.observers, begin)
+		return option.Given("loop.WithObserver", begin, "leave it out")
+	}
 }
 
 // WithName sets the name of the policy: in the decision log, before its reasons if several policies answer, and in the
 // key of its memory. The default is the program's file name.
 func WithName(name string) Option {
-	return set(func(l *Loop) { l.name = name })
+	return func(l *Loop) error {
+		return option.Fill("loop.WithName", &l.name, name, "leave it out for the program's file name")
+	}
 }
 
 // WithScope separates loops that share a [Store]: nothing that is counted or remembered in one scope counts in another,
@@ -150,34 +224,41 @@ func WithName(name string) Option {
 // an empty tenant is refused.
 func WithScope(tenant string) Option {
 	return func(l *Loop) error {
-		if l.scope = tenant; tenant == "" {
-			return errors.New("the scope is empty")
-		}
-		return nil
+		return option.Fill("loop.WithScope", &l.scope, tenant, "name the tenant, or leave it out for the scope of ralph's own loops")
 	}
 }
 
 // WithUserScope is for a hook that a user installed for all projects. A project counts only if trusted returns nil for
 // its root. Otherwise a loop in it is reported once a session and not continued, no program runs, and a policy that
-// names no loop finds no files of the project. The error must say why, and what to do. A nil function trusts the
-// projects that the user trusted, see [Local] and [WithState].
-func WithUserScope(trusted func(root string) error) Option {
+// names no loop finds no files of the project. The error must say why, and what to do. Of several functions each must return
+// nil. Without a function the projects count that the user trusted, see [Local] and [WithState].
+func WithUserScope(trusted ...func(root string) error) Option {
 	return func(l *Loop) error {
-		if l.trust.project = trusted; trusted == nil {
-			l.trust.project = func(root string) error { return approval.Project(l.kept.disk, root) }
+		if len(trusted) == 0 {
+			l.trust.projects = append(l.trust.projects, func(root string) error { return approval.Project(l.kept.disk, root) })
 		}
+		for _, one := range trusted {
+			if err := option.Given("loop.WithUserScope", one, "leave the function out for the projects that the user trusted"); err != nil {
+				return err
+			}
+		}
+		l.trust.projects = append(l.trust.projects, trusted...)
 		return nil
 	}
 }
 
 // WithClock sets the clock. The default is time.Now. The loop reads it once a decision.
 func WithClock(now func() time.Time) Option {
-	return set(func(l *Loop) { l.now = now })
+	return func(l *Loop) error {
+		return option.Fill("loop.WithClock", &l.now, now, "leave it out for time.Now")
+	}
 }
 
 // WithEnv sets how to read environment variables. The default is os.Getenv.
 func WithEnv(getenv func(string) string) Option {
-	return set(func(l *Loop) { l.getenv = getenv })
+	return func(l *Loop) error {
+		return option.Fill("loop.WithEnv", &l.getenv, getenv, `leave it out for os.Getenv, or give a function that returns ""`)
+	}
 }
 
 // WithPrivate includes the words of the user and the agent in traces and logs: prompts, the session's text, hints, and what
@@ -192,9 +273,9 @@ func WithPrivate() Option {
 func WithDeadline(d time.Duration) Option {
 	return func(l *Loop) error {
 		if d <= 0 {
-			return errors.New("the deadline must be positive")
+			return fmt.Errorf("the time of loop.WithDeadline must be positive; got %s", d)
 		}
-		l.bounds.deadline = d
+		l.bounds.deadline = option.Least(l.bounds.deadline, d)
 		return nil
 	}
 }
@@ -203,8 +284,8 @@ func WithDeadline(d time.Duration) Option {
 // been loaded with its kind, see [Config]. A source whose kind is Editable must be a [Writer].
 func WithSource(s Source) Option {
 	return func(l *Loop) error {
-		if s == nil {
-			return errors.New("there is no source")
+		if err := option.Given("loop.WithSource", s, "leave it out"); err != nil {
+			return err
 		}
 		kind := s.Kind()
 		if kind.Name == "" {
@@ -213,24 +294,24 @@ func WithSource(s Source) Option {
 		if _, ok := s.(Writer); !ok && kind.Editable {
 			return fmt.Errorf("the source %s is Editable but not a loop.Writer", kind.Name)
 		}
-		if l.extensions.sources == nil {
-			l.extensions.sources = map[string]Source{}
-		}
-		l.extensions.sources[kind.Name] = s
-		return nil
+		return option.Add("loop.WithSource", kind.Name, &l.extensions.sources, s)
 	}
 }
 
 // WithFacts wraps the facts of each evaluation: around receives the event and the facts that the loop gathers, and
 // returns those that the rules read. Tests and replays supply facts and names with it. What around answers itself is
 // not gathered, so the program may use sources that the loop lacks, and [New] checks neither sources nor writers. Facts
-// are gathered at the same time only if what around returns is [rules.ConcurrentFacts].
+// are gathered at the same time only if what around returns is [rules.ConcurrentFacts]. Of several functions the rules read
+// what the first one returns, and the last one receives what the loop gathers.
 func WithFacts(around func(ev host.Event, world rules.Facts) rules.Facts) Option {
-	return set(func(l *Loop) { l.extensions.around = around })
+	return func(l *Loop) error {
+		l.extensions.around = append(l.extensions.around, around)
+		return option.Given("loop.WithFacts", around, "leave it out")
+	}
 }
 
-// Config returns the configuration with which [Load] loads a policy: what ships with ralph, and the options' sources
-// and effects. It ignores options that [New] rejects.
+// Config returns the configuration with which [Load] loads a policy: what ships with ralph, and what the options add and
+// restrict. It ignores options that [New] rejects.
 func Config(opts ...Option) rules.Config {
 	l, _ := configured(opts) // New returns the error
 	return l.language()
@@ -239,23 +320,26 @@ func Config(opts ...Option) rules.Config {
 // language returns the configuration of programs that the loop can run.
 func (l *Loop) language() rules.Config {
 	c := l.extensions.added()
-	c.Deadline = cmp.Or(c.Deadline, l.bounds.deadline, defaultDeadline)
+	c.Deadline = cmp.Or(l.bounds.deadline, defaultDeadline)
 	return c
 }
 
-// added returns the configuration with what ships with ralph, and with the sources and effects.
+// added returns the configuration with what ships with ralph, and with what the options add. It shares nothing with the
+// loop that its caller could change.
 func (e *extensions) added() rules.Config {
 	c := e.config
+	c.Set, c.Allow = maps.Clone(c.Set), slices.Clip(c.Allow)
 	if c.Shipped == nil {
 		c.Shipped = examples.FS
 	}
-	if c.Hosts == nil {
-		c.Hosts = host.Names()
+	c.Hosts = host.Names()
+	c.Events = slices.Sorted(maps.Keys(e.events))
+	for _, name := range slices.Sorted(maps.Keys(e.functions)) {
+		c.Functions = append(c.Functions, e.functions[name])
 	}
-	c.Sources, c.Effects = slices.Clip(c.Sources), slices.Clip(c.Effects)
-	known := c.Sources
+	var known []rules.SourceKind
 	if len(e.sources) > 0 {
-		known = slices.Concat(known, rules.SourceKinds())
+		known = rules.SourceKinds()
 	}
 	for _, name := range slices.Sorted(maps.Keys(e.sources)) {
 		if !slices.ContainsFunc(known, func(k rules.SourceKind) bool { return k.Name == name }) {
@@ -263,7 +347,7 @@ func (e *extensions) added() rules.Config {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(e.effects)) {
-		if !slices.ContainsFunc(c.Effects, func(d rules.EffectDecl) bool { return d.Name == name }) && name != string(rules.RunEffect) {
+		if name != string(rules.RunEffect) {
 			c.Effects = append(c.Effects, e.effects[name].decl)
 		}
 	}
@@ -318,7 +402,7 @@ func (k *kept) defaults(getenv func(string) string, local bool) {
 		k.store = InMemory()
 	}
 	k.comparable = reflect.ValueOf(k.store).Comparable()
-	if !k.ownLog && k.disk != nil {
-		k.recorder = localLog{k.disk}
+	if k.disk != nil {
+		k.recorders = slices.Insert(k.recorders, 0, Recorder(localLog{k.disk})) // no other one delays it
 	}
 }

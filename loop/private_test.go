@@ -216,12 +216,9 @@ func (w way) loop(t *testing.T, p *project, logged *bytes.Buffer, opts ...loop.O
 	slogs := loop.SlogRecorder(slog.New(slog.NewJSONHandler(logged, nil)))
 	all := []loop.Option{
 		loop.Local(), loop.WithState(p.store), loop.WithSource(judge.Source()), trusted(),
-		loop.WithEnv(func(name string) string { return p.env[name] }),
-		loop.WithRecorder(recorder(func(r *loop.Record) error {
-			_ = slogs.Record(t.Context(), r)
-			return p.record(r)
-		})),
-		loop.WithConfig(rules.Config{Functions: functions}),
+		loop.WithEnv(p.getenv),
+		loop.WithRecorder(slogs, recorder(p.record)),
+		loop.WithFunctions(functions...),
 		effect("page", func(_ context.Context, c loop.Call) error {
 			return os.NewSyscallError(c.Effect.Value.(map[string]any)["who"].(string), fs.ErrInvalid)
 		}),

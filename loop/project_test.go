@@ -30,9 +30,11 @@ type project struct {
 	dir       string
 	store     string
 	env       map[string]string
+	getenv    func(string) string // of env
 	now       time.Time
-	writes    time.Duration // their number, in seconds
-	lines     []string      // of the decision log
+	clock     func() time.Time // of now
+	writes    time.Duration    // their number, in seconds
+	lines     []string         // of the decision log
 }
 
 func newProject(t testing.TB, files map[string]string) *project {
@@ -45,6 +47,7 @@ func newProject(t testing.TB, files map[string]string) *project {
 		t: t, dir: dir, store: filepath.Join(t.TempDir(), "state"), env: map[string]string{},
 		now: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC),
 	}
+	p.getenv, p.clock = func(name string) string { return p.env[name] }, func() time.Time { return p.now }
 	for name, content := range files {
 		p.write(name, content)
 	}
@@ -78,7 +81,7 @@ func (p *project) read(name string) string {
 	return string(b)
 }
 
-// loop makes a loop of a policy text. The options override those of the project.
+// loop makes a loop of a policy text, with the options of the project and others.
 func (p *project) loop(policy string, opts ...loop.Option) *loop.Loop {
 	p.t.Helper()
 	return p.named("policy.yaml", policy, nil, opts...)
@@ -90,8 +93,8 @@ func (p *project) named(name, policy string, sources []loop.Source, opts ...loop
 		loop.Local(),
 		loop.WithState(p.store),
 		loop.WithSource(judge.Source()),
-		loop.WithClock(func() time.Time { return p.now }),
-		loop.WithEnv(func(name string) string { return p.env[name] }),
+		loop.WithClock(p.clock),
+		loop.WithEnv(p.getenv),
 		loop.WithRecorder(recorder(p.record)),
 	}
 	all = append(append(all, sourced(sources)...), opts...)

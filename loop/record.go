@@ -334,7 +334,7 @@ func (d *Decision) record() *Record {
 // records reports whether anything receives records.
 func (k *kept) records() bool {
 	_, ok := k.store.(Recorder)
-	return ok || k.recorder != nil
+	return ok || len(k.recorders) > 0
 }
 
 // keep appends the decision to the log. Skipped decisions, where loops are off or the event is not the policy's, are
@@ -347,17 +347,20 @@ func (d *Decision) keep(ctx context.Context) {
 	r := d.Record(false)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTime) // the decision may have used up its own
 	defer cancel()
-	var all []Recorder
+	all := l.kept.recorders
 	if keeper, ok := l.kept.store.(Recorder); ok && d.sent != d.told() {
-		all = append(all, keeper)
+		all = append([]Recorder{keeper}, all...)
 	}
-	if l.kept.recorder != nil {
-		all = append(all, l.kept.recorder)
-	}
-	if err := recorders(all).Record(ctx, &r); err != nil {
-		d.notice("the decision is not in the log: " + err.Error())
-	} else if log, ok := l.kept.recorder.(localLog); ok && r.Digest != "" {
-		_ = log.dir.KeepText(r.Digest, d.Time, func() ([]byte, error) { return approval.Pack(d.program.Files()) }) // only pictures need it
+	for _, to := range all {
+		log, ok := to.(localLog)
+		switch err := guarded("the recorder", func() error { return to.Record(ctx, &r) }); {
+		case err != nil && ok:
+			d.notice("the decision is not in the log: " + err.Error())
+		case err != nil:
+			d.notice("a recorder does not have the decision: " + err.Error())
+		case ok && r.Digest != "":
+			_ = log.dir.KeepText(r.Digest, d.Time, func() ([]byte, error) { return approval.Pack(d.program.Files()) }) // only pictures need it
+		}
 	}
 }
 

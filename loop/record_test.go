@@ -149,13 +149,13 @@ func TestLogInStore(t *testing.T) {
 	if err != nil || len(lines) != 3 {
 		t.Errorf("%d lines, error %v", len(lines), err)
 	}
-	quiet, err := loop.New(program, loop.WithState(p.store), loop.WithRecorder(nil))
+	quiet, err := loop.New(program, loop.WithStore(loop.LocalStore(p.store)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	p.run(quiet, p.stop())
 	if lines, _ := store.Open(p.store).ReadLog(nil, 0); len(lines) != 3 {
-		t.Errorf("%d lines although no log is to be kept", len(lines))
+		t.Errorf("%d lines, though the loop keeps only memories there", len(lines))
 	}
 }
 
@@ -301,8 +301,8 @@ func TestRecordFaults(t *testing.T) {
 		when string
 		opt  loop.Option
 	}{
-		"rule":    {`int(session_id) > 0`, nil},
-		"budget":  {`string(reduce(1..40, [#acc, #acc], [1])) != ""`, nil},
+		"rule":    {`int(session_id) > 0`, loop.WithPrivate()},
+		"budget":  {`string(reduce(1..40, [#acc, #acc], [1])) != ""`, loop.WithPrivate()},
 		"panic":   {`permission_mode == ""`, loop.WithFacts(func(host.Event, rules.Facts) rules.Facts { return nil })},
 		"context": {`permission_mode == ""`, loop.WithFacts(func(_ host.Event, world rules.Facts) rules.Facts { return asked{world, cancel} })},
 	} {

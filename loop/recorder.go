@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"slices"
 
 	"github.com/ralph-sdk/ralph/internal/store"
 )
@@ -15,21 +14,6 @@ import (
 // a second, but not with that of the decision; a Recorder that ignores it delays the answer.
 type Recorder interface {
 	Record(ctx context.Context, r *Record) error
-}
-
-// Recorders returns a recorder that calls rs in order for each decision, even if one fails or panics.
-func Recorders(rs ...Recorder) Recorder {
-	return recorders(slices.DeleteFunc(slices.Clone(rs), func(r Recorder) bool { return r == nil }))
-}
-
-type recorders []Recorder
-
-func (rs recorders) Record(ctx context.Context, r *Record) error {
-	var all []error
-	for _, one := range rs {
-		all = append(all, guarded("the recorder", func() error { return one.Record(ctx, r) }))
-	}
-	return errors.Join(all...)
 }
 
 // SlogRecorder returns a recorder that logs each decision: one message "decision" at level Info, or Error if the policy

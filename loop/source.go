@@ -157,7 +157,7 @@ func writerOf(s Source) (name string, w Writer) {
 // fits returns why the loop cannot run a program: a fact without a source, or a rule whose effects have no Writer or
 // more than one. With [WithFacts] it checks nothing, because that may supply any fact.
 func (l *Loop) fits(p *rules.Program) error {
-	if l.extensions.around != nil {
+	if len(l.extensions.around) > 0 {
 		return nil
 	}
 	for _, f := range p.Facts() {

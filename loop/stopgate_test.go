@@ -52,8 +52,8 @@ func (p *project) shippedWith(name string, set map[string]string) *loop.Loop {
 		p.t.Fatal(diags.Format())
 	}
 	l, err := loop.New(program, loop.WithName(name), loop.Local(), loop.WithState(p.store), loop.WithSource(judge.Source()),
-		loop.WithClock(func() time.Time { return p.now }),
-		loop.WithEnv(func(name string) string { return p.env[name] }),
+		loop.WithClock(p.clock),
+		loop.WithEnv(p.getenv),
 		loop.WithRecorder(recorder(p.record)))
 	if err != nil {
 		p.t.Fatal(err)

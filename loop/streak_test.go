@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ralph-sdk/ralph/host"
+	"github.com/ralph-sdk/ralph/loop"
 )
 
 // streakPolicy always continues and reports what it knows of its streak.
@@ -292,7 +293,7 @@ func TestLimits(t *testing.T) {
 // written down.
 func TestIdleWritesNothing(t *testing.T) {
 	p := newProject(t, nil)
-	l := p.loop("ralph: 1\nrules: [{name: idle, stop: nothing to do}]")
+	l := alone(t, "ralph: 1\nrules: [{name: idle, stop: nothing to do}]", loop.WithRoot(p.dir), loop.WithStore(loop.LocalStore(p.store)))
 	for _, turn := range []string{"a", "b"} {
 		if d := p.run(l, p.turn(turn)); !d.Applied {
 			t.Error("not applied")

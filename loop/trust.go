@@ -9,6 +9,7 @@ import (
 
 	"github.com/ralph-sdk/ralph/examples"
 	"github.com/ralph-sdk/ralph/internal/approval"
+	"github.com/ralph-sdk/ralph/internal/option"
 	"github.com/ralph-sdk/ralph/rules"
 	"github.com/ralph-sdk/ralph/state"
 )
@@ -17,9 +18,33 @@ import (
 // [rules.SourceKind.Trust], or run a program. It receives the fact, whose Args are those of this start, and the files
 // of the policy, and is called right before each start. It must return nil to allow it, or an error that completes the
 // sentence "it runs a program, …". By default policies that ship with ralph are trusted, and with [Local] or
-// [WithState] those that a user approved in the project. Use WithTrust in a program that brings its own policy.
+// [WithState] those that a user approved in the project. Use WithTrust in a program that brings its own policy. Of several
+// functions each must return nil.
 func WithTrust(trusted func(f *rules.Fact, files []rules.File) error) Option {
-	return set(func(l *Loop) { l.trust.fact = trusted })
+	return func(l *Loop) error {
+		l.trust.facts = append(l.trust.facts, trusted)
+		return option.Given("loop.WithTrust", trusted, "leave it out to trust what ships with ralph or is approved")
+	}
+}
+
+// project returns why a project is not trusted, or nil.
+func (t *trust) project(root string) error {
+	for _, trusted := range t.projects {
+		if err := trusted(root); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fact returns why one of the given functions does not trust a fact, or nil.
+func (t *trust) fact(f *rules.Fact, files []rules.File) error {
+	for _, trusted := range t.facts {
+		if err := trusted(f, files); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // untrusted returns why a fact may not be gathered with these arguments, or nil.
@@ -27,13 +52,10 @@ func (g *gatherer) untrusted(f *rules.Fact, args []string) error {
 	own := *f
 	own.Args, f = args, &own
 	l, files := g.loop, g.program.Files()
-	var err error
-	if l.trust.project != nil { // also for a loop that ralph start wrote
-		err = l.trust.project(g.Root)
-	}
+	err := l.trust.project(g.Root) // also for a loop that ralph start wrote
 	switch {
 	case err != nil:
-	case l.trust.fact != nil:
+	case len(l.trust.facts) > 0:
 		err = l.trust.fact(f, files)
 	case !shipped(files):
 		err = approval.Policy{Root: g.Root, Name: l.name, Files: files}.Check(l.kept.disk, f)

@@ -32,13 +32,13 @@ rules:
     when: ok(own)
     continue: "${own}"
 `
-	never := func(string) error { return errors.New("ask me") }
+	never := []func(string) error{func(string) error { return errors.New("ask me") }}
 	for _, c := range []struct {
 		name, policy string
 		files        map[string]string
-		home         string // what own.txt holds
-		trusted      func(root string) error
-		list         bool // the project is on the user's list
+		home         string                    // what own.txt holds
+		trusted      []func(root string) error // none: those of the list
+		list         bool                      // the project is on the user's list
 		want         string
 	}{
 		{"a loop", looped, map[string]string{"state.json": `{"text": "evil"}`}, "", never, false, "[ralph] state.json holds a loop, which is not continued: ask me"},
@@ -46,7 +46,7 @@ rules:
 		{"a file", free, map[string]string{"state.json": `{"text": "evil"}`}, "", never, false, "[ralph] the rule again needs your approval: state: state.json is not used: ask me"},
 		{"no file", free, nil, "", never, false, ""},
 		{"a file of the user's own", free, nil, "mine", never, false, "mine"},
-		{"a trusted project", looped, map[string]string{"state.json": `{"text": "fine"}`}, "", func(string) error { return nil }, false, "fine"},
+		{"a trusted project", looped, map[string]string{"state.json": `{"text": "fine"}`}, "", []func(string) error{func(string) error { return nil }}, false, "fine"},
 		{"one of the list", looped, map[string]string{"state.json": `{"text": "fine"}`}, "", nil, true, "fine"},
 		{"none of the list", free, map[string]string{"state.json": `{"text": "evil"}`}, "", nil, false, "[ralph] the rule again needs your approval: state: state.json is not used: you have not trusted this project; run `ralph trust` to trust it"},
 	} {
@@ -63,7 +63,7 @@ rules:
 					t.Fatal(isNew, err)
 				}
 			}
-			l := p.loop(c.policy, loop.WithUserScope(c.trusted))
+			l := p.loop(c.policy, loop.WithUserScope(c.trusted...))
 			a := l.Hook(t.Context(), nil, []byte(`{"session_id": "s1", "hook_event_name": "Stop", "cwd": "`+filepath.ToSlash(p.dir)+`"}`))
 			if got := string(a.Stdout); !strings.Contains(got, `"`+c.want+`"`) && (c.want != "" || got != "") || strings.Contains(got, "evil") {
 				t.Errorf("it answers %s, want %q", got, c.want)

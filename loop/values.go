@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ralph-sdk/ralph/internal/option"
 	"github.com/ralph-sdk/ralph/internal/vocab"
 	"github.com/ralph-sdk/ralph/rules"
 )
@@ -17,11 +19,7 @@ import (
 // not know. The field Values of [host.Event] overrides these for one event.
 func WithValues(values map[string]any) Option {
 	return func(l *Loop) error {
-		if l.extensions.values == nil {
-			l.extensions.values = map[string]any{}
-		}
-		maps.Copy(l.extensions.values, values)
-		return given{values: values}.reserved()
+		return cmp.Or(option.AddAll("loop.WithValues", &l.extensions.values, values), given{values: values}.reserved())
 	}
 }
 
@@ -43,7 +41,7 @@ func (g given) reserved() error {
 // unused returns an error for an option that a program does not use: a value whose name it lacks, or an effect in no rule.
 // With [WithFacts] or a lazy program it checks nothing.
 func (l *Loop) unused(p *rules.Program) error {
-	if l.extensions.around != nil || len(p.Rules()) == 0 {
+	if len(l.extensions.around) > 0 || len(p.Rules()) == 0 {
 		return nil
 	}
 	used := []rules.Use{{Name: string(rules.RunEffect)}}

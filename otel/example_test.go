@@ -40,7 +40,7 @@ func Example() {
 	l, diags := loop.Load(ctx, policies, "ci.yaml",
 		loop.WithValues(map[string]any{"failing": 3}),
 		otel.Spans(sdktrace.NewTracerProvider(sdktrace.WithSyncer(printer{}))),
-		loop.WithRecorder(loop.Recorders(loop.SlogRecorder(logger), metrics)))
+		loop.WithRecorder(loop.SlogRecorder(logger), metrics))
 	if l == nil {
 		fmt.Println(diags.Err())
 		return

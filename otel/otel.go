@@ -49,7 +49,9 @@ const scope = "github.com/ralph-sdk/ralph/otel"
 // evaluates. The provider must not be nil.
 func Spans(p trace.TracerProvider) loop.Option {
 	if p == nil {
-		return func(*loop.Loop) error { return errors.New("the tracer provider is nil") }
+		return func(*loop.Loop) error {
+			return errors.New("otel.Spans has no tracer provider: leave it out, or give otel.GetTracerProvider()")
+		}
 	}
 	tracer := p.Tracer(scope)
 	return loop.WithObserver(func(ctx context.Context, ev host.Event) (context.Context, func(*loop.Decision)) {
@@ -99,11 +101,10 @@ func describe(span trace.Span, d *loop.Decision) {
 	}
 }
 
-// Metrics returns a recorder that counts and measures decisions. [loop.Recorders] joins it with
-// others. The provider must not be nil.
+// Metrics returns a recorder that counts and measures decisions, for [loop.WithRecorder]. The provider must not be nil.
 func Metrics(p metric.MeterProvider) (loop.Recorder, error) {
 	if p == nil {
-		return nil, errors.New("the meter provider is nil")
+		return nil, errors.New("otel.Metrics has no meter provider: leave it out, or give otel.GetMeterProvider()")
 	}
 	meter := p.Meter(scope)
 	decisions, err := meter.Int64Counter("ralph.decisions",

@@ -181,7 +181,6 @@ func (b *bench) decide(ctx context.Context, p *rules.Program, name string, own [
 		loop.WithStore(memory),
 		loop.WithClock(func() time.Time { return b.now }),
 		loop.WithEnv(b.env),
-		loop.WithRecorder(nil),
 		loop.WithPrivate(),
 		loop.WithFacts(b.world.around),
 	}

@@ -32,7 +32,7 @@ type Policy struct {
 	Problem  string            // why it is unusable; "" omits it silently
 	Shadows  string            // the shipped policy that this file of the project replaces, or ""
 	Shipped  bool              // it ships with ralph
-	Options  []loop.Option     // of its loop, such as [loop.WithTrust]
+	Options  []loop.Option     // of its loop besides those of [Config], such as [loop.WithTrust]
 
 	named  string // as the user named it
 	fsys   fs.FS
@@ -331,9 +331,9 @@ func (p *Project) Load(ctx context.Context, found Policy, l Load) (Policy, error
 	if err != nil && found.Problem == "" {
 		found.Problem = err.Error()
 	}
-	found.Options = slices.Concat(p.options, []loop.Option{loop.WithTrust(func(fact *rules.Fact, files []rules.File) error {
+	found.Options = []loop.Option{loop.WithTrust(func(fact *rules.Fact, files []rules.File) error {
 		return p.unapproved(found, p.dir, files, fact)
-	})})
+	})}
 	return found, err
 }
 

@@ -28,7 +28,7 @@ import (
 type Config struct {
 	Dir      string              // project root, absolute and without links; "" is none: only data about all projects can be read
 	State    string              // directory of ralph's own files, as in [loop.WithState]; default: from Env
-	Options  []loop.Option       // for every loop and policy: the program's sources and effects
+	Options  []loop.Option       // for every loop and policy: the program's sources and effects, not what Config has fields for
 	Policies []Policy            // the program's; default: those in .ralph and those that ship with ralph
 	Env      func(string) string // default: os.Getenv
 	Now      func() time.Time    // default: time.Now
@@ -86,10 +86,9 @@ func loops(all []Policy) []Policy {
 
 // loop returns the loop of a policy.
 func (p *Project) loop(policy Policy, opts ...loop.Option) (*loop.Loop, error) {
-	return loop.New(policy.Program, slices.Concat(policy.Options, []loop.Option{
-		loop.WithRoot(p.dir), loop.WithState(p.own.Dir()), loop.WithName(policy.Name),
-		loop.WithEnv(p.env), loop.WithClock(p.now), loop.WithRecorder(nil),
-	}, opts)...)
+	return loop.New(policy.Program, slices.Concat(opts, p.options, policy.Options, []loop.Option{
+		loop.WithRoot(p.dir), loop.WithState(p.own.Dir()), loop.WithName(policy.Name), loop.WithEnv(p.env), loop.WithClock(p.now),
+	})...)
 }
 
 // event returns the event that a command uses for the head of a policy: a session that ends its turn.

@@ -554,3 +554,43 @@ func TestHintTooLong(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// ask is a source of the program.
+type ask struct{}
+
+func (ask) Kind() rules.SourceKind { return rules.SourceKind{Name: "ask", Doc: "Asks."} }
+
+func (ask) Gather(context.Context, loop.Query) rules.Value { return rules.Value{V: 1} }
+
+// The options of the configuration are for each loop, once, wherever its policy is from.
+func TestOptions(t *testing.T) {
+	const policy = "ralph: 1\nloop: {state: state, on: up == 1}\nfacts: {state: {json: state.json}, up: {ask: x}}\nrules: [{name: go, when: up == 1, continue: Go on}]\n"
+	options := []loop.Option{loop.WithSource(ask{})}
+	program, diags := rules.LoadBytes(t.Context(), "mine.yaml", []byte(policy), loop.Config(options...))
+	if program == nil {
+		t.Fatal(diags.Err())
+	}
+	for name, c := range map[string]project.Config{
+		"made":  {Policies: []project.Policy{{Name: ".ralph/mine.yaml", Program: program}}},
+		"found": {},
+	} {
+		w := newWorld(t, map[string]string{".ralph/mine.yaml": policy, "state.json": "{}"})
+		c.Dir, c.State, c.Options, c.Env = w.dir, w.own, options, func(string) string { return "" }
+		p, err := project.Open(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer p.Close()
+		s, err := p.Status(t.Context())
+		if err != nil || len(s.Loops) != 1 {
+			t.Errorf("%s: %+v, error %v", name, s, err)
+		}
+		loops, _, err := project.Hook{Config: c, Policies: []string{".ralph/mine.yaml"}}.Loops(t.Context(), host.Event{Name: host.Stop, Cwd: w.dir})
+		if err != nil || len(loops) != 1 {
+			t.Fatalf("%s: %d loops, error %v", name, len(loops), err)
+		}
+		if d := loops[0].Preview(t.Context(), host.Event{Name: host.Stop, SessionID: "s", Cwd: w.dir}); d.Verdict.Reason != "Go on" {
+			t.Errorf("%s: %s", name, d.Verdict.Reason)
+		}
+	}
+}

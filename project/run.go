@@ -158,7 +158,13 @@ func (p *Project) fresh(ctx context.Context, q RunRequest) (r *Run, err error) {
 		labels[labelNamed] = "true"
 	}
 	r.opts = append(r.opts,
-		run.WithDir(r.Dir), run.WithHome(p.dir), run.WithArgs(r.agent...), run.WithPrompt(q.Prompt), run.WithSaid(q.Said), run.WithLabels(labels))
+		run.WithDir(r.Dir), run.WithHome(p.dir), run.WithArgs(r.agent...), run.WithLabels(labels))
+	if q.Prompt != "" {
+		r.opts = append(r.opts, run.WithPrompt(q.Prompt))
+	}
+	if q.Said != "" {
+		r.opts = append(r.opts, run.WithSaid(q.Said))
+	}
 	return r, nil
 }
 
@@ -325,8 +331,11 @@ func (r *Run) prepare(q RunRequest) error {
 		}
 		return p.unapproved(r.policy, r.Dir, files, fact)
 	}))
+	if q.Interrupt != nil {
+		r.opts = append(r.opts, run.WithInterrupt(q.Interrupt))
+	}
 	r.runner, err = run.New(r.policy.Program, client, append(r.opts,
-		run.WithName(name), run.WithState(p.own.Dir()), run.WithProject(loop.LocalStore(p.own.Dir())), run.WithLimits(q.Limits), run.WithInterrupt(q.Interrupt),
+		run.WithName(name), run.WithState(p.own.Dir()), run.WithProject(loop.LocalStore(p.own.Dir())), run.WithLimits(q.Limits),
 		run.WithControl(func() run.Control { return p.control(name, r.runner.ID()) }), run.WithLoop(opts...),
 	)...)
 	if err != nil {

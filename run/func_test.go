@@ -141,20 +141,14 @@ func TestMistakes(t *testing.T) {
 		"a zero program":    {&rules.Program{}, agent, nil},
 		"no adapter":        {p, nil, nil},
 		"an adapter of ''":  {p, run.Func("", nil), nil},
-		"a nil option":      {p, agent, []run.Option{nil}},
-		"no control":        {p, agent, []run.Option{run.WithControl(nil)}},
-		"no project":        {p, agent, []run.Option{run.WithProject(nil)}},
-		"no ID":             {p, agent, []run.Option{run.Resume("")}},
-		"no state":          {p, agent, []run.Option{run.WithState("")}},
-		"no time":           {p, agent, []run.Option{run.WithIteration(0)}},
-		"no such directory": {p, agent, []run.Option{run.WithDir(dir + "/nosuch")}},
+		"no such directory": {p, agent, []run.Option{run.WithHome(dir + "/nosuch")}},
 	} {
 		if _, err := run.New(c.program, c.adapter, append([]run.Option{run.WithDir(dir)}, c.opts...)...); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
 	good := func(opts ...run.Option) *run.Runner {
-		r, err := run.New(p, run.Func("mine", nil), append(opts, run.WithDir(dir), run.WithInterrupt(nil), run.WithEnv(nil), run.WithLabels(nil))...)
+		r, err := run.New(p, run.Func("mine", func(context.Context, run.Invocation) (run.Result, error) { panic("boom") }), append(opts, run.WithDir(dir))...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -167,7 +161,7 @@ func TestMistakes(t *testing.T) {
 		}
 	}
 	if events, _ := all(t, t.Context(), good(run.Hasty())); events[len(events)-1].Ended != run.TooManyFail {
-		t.Errorf("a nil function ends with %+v", events[len(events)-1])
+		t.Errorf("a function that panics ends with %+v", events[len(events)-1])
 	}
 	for _, a := range append(run.Clients(), run.ClientOf(nil), run.Func("", nil)) {
 		_, _ = a.Command(run.Invocation{})

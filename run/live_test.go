@@ -101,7 +101,7 @@ func TestNothingIsLeft(t *testing.T) {
 		{name: "stopped by the user", script: "touch leave", ended: run.Cancelled},
 		{name: "the loop is gone", script: "rm state.json", ended: run.Stopped},
 		{name: "switched off", script: "touch off", ended: run.Failed},
-		{name: "no such agent", opts: []run.Option{run.WithArgs("no-such-agent-of-ralph")}, ended: run.Failed},
+		{name: "no such agent", script: absent, ended: run.Failed},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ralph-sdk/ralph/internal/option"
 	"github.com/ralph-sdk/ralph/internal/store"
 	"github.com/ralph-sdk/ralph/loop"
 )
 
-// Option configures a [Runner].
+// Option configures a [Runner]. Options go together as those of a loop, see [loop.Option]: what a run has one of is given
+// once, the smaller of two limits counts, labels and options of the loop add up, and nil is an error.
 type Option func(*Runner) error
 
 // set returns an option that cannot fail.
@@ -38,60 +40,79 @@ const (
 
 // WithArgs sets the agent's command line: the program and its flags.
 func WithArgs(args ...string) Option {
-	return set(func(r *Runner) { r.plan.Args = args })
+	return func(r *Runner) error {
+		return option.Fill("run.WithArgs", &r.plan.Args, args, "name the program of the agent, or leave it out for a function")
+	}
 }
 
 // WithName sets the name of the policy, see [loop.WithName]. Hooks for a policy of the same name leave decisions to the
 // run. The default is the program's file name.
 func WithName(name string) Option {
-	return set(func(r *Runner) { r.name = name })
+	return func(r *Runner) error {
+		return option.Fill("run.WithName", &r.name, name, "leave it out for the program's file name")
+	}
 }
 
 // WithDir sets the project in which the agent works. The default is the working directory.
 func WithDir(dir string) Option {
-	return set(func(r *Runner) { r.plan.Root = dir })
+	return func(r *Runner) error {
+		return option.Fill("run.WithDir", &r.plan.Root, dir, "leave it out for the working directory")
+	}
 }
 
 // WithHome sets the project that lists the run and has its directory, if the agent works in another one.
 func WithHome(dir string) Option {
-	return set(func(r *Runner) { r.plan.Home = dir })
+	return func(r *Runner) error {
+		return option.Fill("run.WithHome", &r.plan.Home, dir, "leave it out for the project in which the agent works")
+	}
 }
 
 // WithFiles sets where [Dir] of the run is, if not in the project that lists it. It must exist.
 func WithFiles(dir string) Option {
-	return set(func(r *Runner) { r.plan.Files = dir })
+	return func(r *Runner) error {
+		return option.Fill("run.WithFiles", &r.plan.Files, dir, "leave it out for the project that lists the run")
+	}
 }
 
 // WithPrompt sets the prompt of the first iteration. By default it is the policy's continue text.
 func WithPrompt(text string) Option {
-	return set(func(r *Runner) { r.plan.Prompt = text })
+	return func(r *Runner) error {
+		return option.Fill("run.WithPrompt", &r.plan.Prompt, text, "leave it out for the policy's continue text")
+	}
 }
 
 // WithSaid ends the run with success once the agent's last message has text alone on a line, as [host.Said] describes.
 // Each prompt asks for that line, and says why it did not count in the last iteration.
 func WithSaid(text string) Option {
-	return set(func(r *Runner) { r.plan.Said = text })
+	return func(r *Runner) error {
+		return option.Fill("run.WithSaid", &r.plan.Said, text, "leave it out if the policy alone ends the run")
+	}
 }
 
-// WithLimits sets the limits of the run.
+// WithLimits limits the run.
 func WithLimits(l Limits) Option {
 	return func(r *Runner) error {
 		if l.Iterations < 0 || l.Elapsed < 0 || l.Tokens < 0 || l.Cost < 0 {
 			return errors.New("a limit of a run must not be negative")
 		}
-		r.plan.Limits, r.resumed.limits = l, l
+		own := &r.plan.Limits
+		*own = Limits{
+			Iterations: option.Least(own.Iterations, l.Iterations), Elapsed: option.Least(own.Elapsed, l.Elapsed),
+			Tokens: option.Least(own.Tokens, l.Tokens), Cost: option.Least(own.Cost, l.Cost),
+		}
+		r.resumed.limits = *own
 		return nil
 	}
 }
 
-// WithIteration sets the time limit of one iteration; the default is an hour. An iteration that exceeds it ends as
+// WithIteration limits the time of one iteration; the default is an hour. An iteration that exceeds it ends as
 // [Timeout], and its output counts.
 func WithIteration(d time.Duration) Option {
 	return func(r *Runner) error {
 		if d <= 0 {
 			return fmt.Errorf("the time of an iteration must be positive; got %s", d)
 		}
-		r.plan.Iteration = d
+		r.plan.Iteration = option.Least(r.plan.Iteration, d)
 		return nil
 	}
 }
@@ -103,45 +124,54 @@ func WithContinue() Option {
 
 // WithLabels keeps labels with the run for the calling program, see [Info].
 func WithLabels(labels map[string]string) Option {
-	return set(func(r *Runner) { r.plan.Labels = labels })
+	return func(r *Runner) error { return option.AddAll("run.WithLabels", &r.plan.Labels, labels) }
 }
 
 // WithState keeps the run in a directory of ralph, so that it can be resumed, and its events and output in [Dir] of the
 // project. By default nothing is kept.
 func WithState(dir string) Option {
 	return func(r *Runner) error {
-		if dir == "" {
-			return errors.New("the state directory of the run is empty")
+		const instead = "name a directory, or leave it out to keep nothing"
+		if err := option.Given("run.WithState", dir, instead); err != nil {
+			return err
 		}
-		r.kept.disk = store.Open(dir)
-		return nil
+		return option.Fill("run.WithState", &r.kept.disk, store.Open(dir), instead)
 	}
 }
 
-// WithLoop adds options of the loop that decides. The run sets the store of memories.
+// WithLoop adds options of the loop that decides. The run itself gives [loop.WithName], [loop.WithRoot] and
+// [loop.WithStore], and a [loop.WithFacts] inside of those in opts.
 func WithLoop(opts ...loop.Option) Option {
 	return set(func(r *Runner) { r.loopOptions = append(r.loopOptions, opts...) })
 }
 
 // WithProject sets the store for memory that loops of a project share. The default is in memory.
 func WithProject(s loop.Store) Option {
-	return set(func(r *Runner) { r.kept.project = s })
+	return func(r *Runner) error {
+		return option.Fill("run.WithProject", &r.kept.project, s, "leave it out to keep that memory in the process")
+	}
 }
 
 // WithEnv sets the environment of the agent, each NAME=VALUE. The default is the environment of the process.
 func WithEnv(env []string) Option {
-	return set(func(r *Runner) { r.env = env })
+	return func(r *Runner) error {
+		return option.Fill("run.WithEnv", &r.env, env, "leave it out for the environment of the process, or give an empty list for none")
+	}
 }
 
 // WithClock sets the clock. The default is time.Now.
 func WithClock(now func() time.Time) Option {
-	return set(func(r *Runner) { r.clock.now = now })
+	return func(r *Runner) error {
+		return option.Fill("run.WithClock", &r.clock.now, now, "leave it out for time.Now")
+	}
 }
 
 // WithInterrupt sets a channel that ends the run after the current iteration once it is closed. A done context ends
 // that iteration, too.
 func WithInterrupt(c <-chan struct{}) Option {
-	return set(func(r *Runner) { r.user.interrupt = c })
+	return func(r *Runner) error {
+		return option.Fill("run.WithInterrupt", &r.user.interrupt, c, "leave it out if nothing interrupts the run")
+	}
 }
 
 // Control is what the user wants a run to do. The zero value is to continue.
@@ -154,19 +184,23 @@ const (
 	Leave         // end after the current iteration, as interrupted
 )
 
-// WithControl sets a function that the run calls before each iteration, and every second while it waits.
+// WithControl sets a function that the run calls before each iteration, and every second while it waits. Of several
+// answers [Leave] counts before [Pause].
 func WithControl(ask func() Control) Option {
-	return set(func(r *Runner) { r.user.control = ask })
+	return func(r *Runner) error {
+		if err := option.Given("run.WithControl", ask, "leave it out if nothing pauses or ends the run"); err != nil {
+			return err
+		}
+		others := r.user.control
+		r.user.control = func() Control { return max(others(), ask()) }
+		return nil
+	}
 }
 
 // Resume continues the run with this ID, which [WithState] kept. It keeps its command line, limits and prompt; options
 // for them have no effect, except nonzero fields of [WithLimits].
 func Resume(id string) Option {
 	return func(r *Runner) error {
-		if id == "" {
-			return errors.New("the run to resume has no id")
-		}
-		r.resumed.id = id
-		return nil
+		return option.Fill("run.Resume", &r.resumed.id, id, "name the ID of a run, see run.List")
 	}
 }

@@ -96,33 +96,44 @@ func New(p *rules.Program, a Adapter, opts ...Option) (*Runner, error) {
 	case a == nil || a.Name() == "":
 		return nil, errors.New("there is no adapter, or it has no name")
 	}
-	r := &Runner{
-		adapter: a, name: p.Name, kept: kept{project: loop.InMemory()}, user: user{control: func() Control { return GoOn }},
-		clock: clock{now: time.Now, backoff: backoff},
+	if f, ok := a.(function); ok && f.f == nil {
+		return nil, fmt.Errorf("the agent %s has no function: give one to run.Func", f.name)
 	}
-	for _, o := range opts {
+	r := &Runner{
+		adapter: a, user: user{control: func() Control { return GoOn }}, clock: clock{backoff: backoff},
+	}
+	for i, o := range opts {
 		if o == nil {
-			return nil, errors.New("an option of the run is nil")
+			return nil, fmt.Errorf("option %d of %d of the run is nil: leave it out", i+1, len(opts))
 		}
 		if err := o(r); err != nil {
 			return nil, err
 		}
 	}
-	if r.kept.project == nil || r.user.control == nil {
-		return nil, errors.New("the project's store of the run or its control is nil")
-	}
-	if r.env == nil {
-		r.env = os.Environ()
-	}
+	r.fill(p)
 	if err := r.prepare(p); err != nil {
 		return nil, err
 	}
 	l, err := loop.New(p, append(r.loopOptions, loop.WithName(r.name), loop.WithRoot(r.plan.Root), loop.WithStore(memories{r}), loop.WithFacts(r.facts))...)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("the loop of the run: %w", err)
 	}
 	r.loop = l
 	return r, nil
+}
+
+// fill sets what no option has set.
+func (r *Runner) fill(p *rules.Program) {
+	r.name = cmp.Or(r.name, p.Name)
+	if r.kept.project == nil {
+		r.kept.project = loop.InMemory()
+	}
+	if r.clock.now == nil {
+		r.clock.now = time.Now
+	}
+	if r.env == nil {
+		r.env = os.Environ()
+	}
 }
 
 // prepare completes the plan, or reads the plan of the run to resume.

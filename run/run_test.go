@@ -51,8 +51,16 @@ func project(t *testing.T) (dir, state string) {
 	return dir, t.TempDir()
 }
 
-// sh is an agent that a shell runs; $1 is the prompt.
-func sh(script string) run.Option { return run.WithArgs("sh", "-c", script, "agent") }
+// absent is an agent that does not exist.
+const absent = "no-such-agent-of-ralph"
+
+// sh is an agent that a shell runs, or absent; $1 is the prompt.
+func sh(script string) run.Option {
+	if script == absent {
+		return run.WithArgs(absent)
+	}
+	return run.WithArgs("sh", "-c", script, "agent")
+}
 
 // linesOf reads lines as they come.
 func linesOf(r io.Reader) iter.Seq[string] {
@@ -155,7 +163,7 @@ func TestEnds(t *testing.T) {
 		{"the first prompt is refused", "ralph: 1\nrules: [{name: a, stop: nothing to do}]\n", "true", nil, run.Stopped, 0, "nothing to do"},
 		{"a limit of the policy", "ralph: 1\nlimits: {continuations: 2}\nrules: [{name: a, continue: go}]\n", "true", nil, run.AtLimit, 2, ""},
 		{"crashes", again, "echo broken >&2; exit 9", nil, run.TooManyFail, 3, "exit status 9: broken"},
-		{"no such agent", again, "", []run.Option{run.WithArgs("no-such-agent-of-ralph")}, run.Failed, 0, "cannot be started"},
+		{"no such agent", again, absent, nil, run.Failed, 0, "cannot be started"},
 		{"time", again, "sleep 300", []run.Option{run.WithIteration(50 * time.Millisecond), run.WithLimits(run.Limits{Iterations: 1})}, run.AtLimit, 1, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -195,7 +203,7 @@ func TestSaidIsShown(t *testing.T) {
 func TestNotStarted(t *testing.T) {
 	dir, state := project(t)
 	policy := load(t, "ralph: 1\nlimits: {continuations: 9}\nrules: [{name: a, continue: go}]\n")
-	opts := []run.Option{run.WithDir(dir), run.WithState(state), run.WithArgs("no-such-agent-of-ralph"), run.Hasty()}
+	opts := []run.Option{run.WithDir(dir), run.WithState(state), run.WithArgs(absent), run.Hasty()}
 	for range 3 {
 		r, err := run.New(policy, run.Generic(), opts...)
 		if err != nil {
@@ -217,7 +225,7 @@ func TestRefused(t *testing.T) {
 		want string
 	}{
 		{"no agent", nil, "no agent"},
-		{"no project", []run.Option{run.WithArgs("true"), run.WithDir(filepath.Join(dir, "nosuch"))}, "cannot be used"},
+		{"no project", []run.Option{run.WithArgs("true"), run.WithHome(filepath.Join(dir, "nosuch"))}, "cannot be used"},
 		{"tokens", []run.Option{run.WithArgs("true"), run.WithLimits(run.Limits{Tokens: 5})}, "does not report tokens"},
 		{"cost", []run.Option{run.WithArgs("true"), run.WithLimits(run.Limits{Cost: 5})}, "does not report its cost"},
 		{"a session", []run.Option{run.WithArgs("true"), run.WithContinue()}, "generic cannot continue a session"},

@@ -66,10 +66,8 @@ func Example_language() {
 	l, diags := loop.Load(ctx, deploy, "deploy.yaml",
 		loop.WithSource(services{"api": {Version: "2.1.0"}}),
 		loop.WithEffect(rules.EffectDecl{Name: "page", Doc: "Pages a team."}, page),
-		loop.WithConfig(rules.Config{
-			Events:    []string{"Deploy"},
-			Functions: []rules.Function{{Name: "major", Doc: "The major version.", Func: major}},
-		}))
+		loop.WithEvents("Deploy"),
+		loop.WithFunctions(rules.Function{Name: "major", Doc: "The major version.", Func: major}))
 	if l == nil {
 		fmt.Println(diags.Err())
 		return

@@ -50,10 +50,8 @@ func (s *Server) put(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	opts := []loop.Option{
-		loop.WithConfig(rules.Config{
-			Allow:  []rules.Capabilities{{Sources: []string{"input"}, Names: []string{"session_id"}}},
-			Limits: rules.LoadLimits{Nodes: 10_000, Patterns: 20_000},
-		}),
+		loop.WithAllow(rules.Capabilities{Sources: []string{"input"}, Names: []string{"session_id"}}),
+		loop.WithLimits(rules.LoadLimits{Nodes: 10_000, Patterns: 20_000}),
 		loop.WithStore(store), loop.WithScope(tenant), // all tenants share it, and none counts what another does
 		loop.WithBudget(rules.Budget{Steps: 100_000}),
 		loop.WithDeadline(5 * time.Second),
