@@ -219,6 +219,38 @@ func TestReadOnlyServer(t *testing.T) {
 	g.counted(s, 0)
 }
 
+// A server that writes no longer is left for another of the URL.
+func TestFailover(t *testing.T) {
+	t.Parallel()
+	first := private(t, "")
+	url := first.empty(t)
+	second := strings.Replace(url, first.dir, shared.dir, 1)
+	if _, err := connect(t, second).Exec(t.Context(), "CREATE SCHEMA "+url[strings.LastIndex(url, "=")+1:]); err != nil {
+		t.Fatal(err)
+	}
+	open(t, connect(t, second))
+	pool := connect(t, strings.Replace(url, first.dir, first.dir+","+shared.dir, 1)+"&target_session_attrs=read-write", func(c *pgxpool.Config) { c.MaxConns = 1 })
+	l, err := newLoop(open(t, pool), "acme", 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := &gone{T: t, loop: l}
+	g.decides()
+	admin := connect(t, first.url("public"))
+	for _, sql := range []string{"ALTER SYSTEM SET default_transaction_read_only = on", "SELECT pg_reload_conf()"} {
+		if _, err := admin.Exec(t.Context(), sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for mode := ""; mode != "on"; {
+		if err := pool.QueryRow(t.Context(), "SHOW default_transaction_read_only").Scan(&mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	g.fails()
+	g.decides()
+}
+
 // A full disk is a small file system in memory, which takes root.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()

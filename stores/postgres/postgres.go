@@ -59,6 +59,8 @@ func (s *Store) fail(what string, err error) error {
 	switch code(err) {
 	case serializationFailure, deadlockDetected:
 		return fmt.Errorf("%s: %w: %w", s.name, loop.ErrConflict, err)
+	case readOnly: // a new connection finds the server that writes, if the URL names several
+		s.pool.Reset()
 	}
 	if err == nil {
 		return nil
@@ -68,6 +70,7 @@ func (s *Store) fail(what string, err error) error {
 
 // The codes of errors of PostgreSQL that mean something to the store.
 const (
+	readOnly             = "25006"
 	undefinedTable       = "42P01"
 	serializationFailure = "40001"
 	deadlockDetected     = "40P01"
