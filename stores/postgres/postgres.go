@@ -1,5 +1,5 @@
 // Package postgres keeps what loops count, and the records of their decisions, in PostgreSQL 14 or later, for processes on
-// any number of machines: [Store] is a [loop.Store], [loop.Recorder], [loop.Locker] and [loop.Lister]. It may change in any version.
+// any number of machines: [Store] is a [loop.Store], [loop.Recorder], [loop.Locker] and [loop.Lister], and keeps documents and leases. It may change in any version.
 //
 //	err := postgres.Migrate(ctx, pool)
 //	store, err := postgres.Open(ctx, pool)
@@ -16,6 +16,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -26,7 +27,8 @@ import (
 // Store keeps entries and records in tables. The pool stays that of the program, which may use it for more and closes it.
 type Store struct {
 	pool *pgxpool.Pool
-	name string // for errors
+	name string        // for errors
+	term time.Duration // of a lease
 }
 
 // Open returns the store in the tables that [Migrate] made. It fails if they are missing or of another version.
@@ -51,7 +53,7 @@ func Open(ctx context.Context, pool *pgxpool.Pool) (*Store, error) {
 
 func store(pool *pgxpool.Pool) *Store {
 	c := pool.Config().ConnConfig
-	return &Store{pool, fmt.Sprintf("PostgreSQL (database %s at %s)", c.Database, c.Host)}
+	return &Store{pool, fmt.Sprintf("PostgreSQL (database %s at %s)", c.Database, c.Host), term}
 }
 
 // fail returns an error that names the store and what it cannot do, or nil.

@@ -24,3 +24,19 @@ CREATE TABLE ralph_record (
 );
 CREATE INDEX ralph_record_scope ON ralph_record (sha256(scope), at, key);
 CREATE INDEX ralph_record_at ON ralph_record USING brin (at); -- small; for retention
+
+CREATE TABLE ralph_document (
+	key     bytea PRIMARY KEY, -- SHA-256 of kind and name
+	kind    bytea NOT NULL,
+	name    bytea NOT NULL,
+	data    bytea NOT NULL,
+	version text NOT NULL -- the transaction that put it
+);
+CREATE INDEX ralph_document_kind ON ralph_document (sha256(kind), key);
+
+CREATE TABLE ralph_lease (
+	key   bytea PRIMARY KEY, -- SHA-256 of its name
+	owner bytea NOT NULL,
+	token text NOT NULL,       -- the transaction that took it
+	ends  timestamptz NOT NULL -- by the clock of the server, unless it is renewed
+);
