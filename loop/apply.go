@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,9 +29,11 @@ func (l *Loop) Apply(ctx context.Context, d *Decision) (*Decision, error) {
 	case d.spent:
 		refused.fail(errors.New("the decision was applied before; Preview makes another"))
 	default:
-		d.observed(ctx, func(ctx context.Context) {
-			d.apply(ctx)
-			d.keep(ctx)
+		d.spent = d.gatherer != nil && d.Err == nil
+		d = d.observed(ctx, func(ctx context.Context) *Decision {
+			out := d.bounded(ctx, d.apply)
+			out.keep(ctx)
+			return out
 		})
 		return d, d.Err
 	}
@@ -39,15 +42,17 @@ func (l *Loop) Apply(ctx context.Context, d *Decision) (*Decision, error) {
 
 // apply is Apply without the decision log.
 func (d *Decision) apply(ctx context.Context) {
-	defer d.rescue()
+	defer func() { d.rescue(recover()) }()
 	defer d.close()
 	if d.gatherer == nil || d.Err != nil {
 		return
 	}
-	d.spent = true
 	err := d.gatherer.open()
 	if err == nil {
 		err = d.commit(ctx)
+	}
+	if err == nil && !d.claim() {
+		err = interrupted(ctx)
 	}
 	if err != nil {
 		d.fail(err)
@@ -57,6 +62,7 @@ func (d *Decision) apply(ctx context.Context) {
 	d.free() // the rest may make another decision of the session
 	if !d.Repeated {
 		d.loop.hint(ctx, d)
+		d.handOver()
 		d.finish(ctx)
 		d.settle(ctx)
 	}
@@ -64,8 +70,8 @@ func (d *Decision) apply(ctx context.Context) {
 }
 
 // rescue turns a panic into a decision to stop.
-func (d *Decision) rescue() {
-	if r := recover(); r != nil {
+func (d *Decision) rescue(r any) {
+	if r != nil {
 		d.fail(fmt.Errorf("internal error: %v\n%s", r, debug.Stack()))
 	}
 }
@@ -88,12 +94,14 @@ func (d *Decision) commit(ctx context.Context) error {
 	if err == nil {
 		err = d.write(ctx)
 	}
+	conflict := fmt.Errorf("the memory of the loop or a fact %w, again and again", ErrConflict)
 	for errors.Is(err, ErrConflict) && ctx.Err() == nil {
 		d.Retries++
+		d.bound.waits.Store(&wait{conflict, d.Retries})
 		err = d.retry(ctx, errors.As(err, new(memoryError)))
 	}
 	if ctx.Err() != nil && (errors.Is(err, ErrConflict) || err != nil && d.Retries > 0) {
-		return fmt.Errorf("the memory of the loop or a fact %w, again and again: %w", ErrConflict, interrupted(ctx))
+		return fmt.Errorf("%w: %w", conflict, interrupted(ctx))
 	}
 	return err
 }
@@ -176,9 +184,10 @@ func (d *Decision) count(ctx context.Context) error {
 // write makes the effects on facts. After an [ErrConflict] nothing was changed.
 func (d *Decision) write(ctx context.Context) error {
 	err := d.writeAll(ctx)
-	if err == nil {
+	if err == nil && d.claim() {
 		return nil
 	}
+	err = cmp.Or(err, interrupted(ctx))
 	// Roll back the count of a continuation that does not happen. If that fails, the loop ends one continuation early.
 	back := d.gatherer.mem.takeBack(ctx, d.saved)
 	switch {
@@ -259,6 +268,9 @@ func (d *Decision) writeAll(ctx context.Context) error {
 }
 
 func (s share) write(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return interrupted(ctx)
+	}
 	if s.to == nil {
 		return fmt.Errorf("nothing can change %s", s.effects[0].Fact)
 	}

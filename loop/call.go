@@ -111,6 +111,9 @@ func (d *Decision) call(i int, rule string, e rules.Effect) Call {
 
 // carryOut makes an effect of the embedding program.
 func (l *Loop) carryOut(ctx context.Context, c Call) error {
+	if ctx.Err() != nil {
+		return interrupted(ctx)
+	}
 	v, ok := l.extensions.effects[c.Effect.Name]
 	if !ok {
 		return errors.New("this program has no such effect")

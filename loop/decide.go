@@ -60,6 +60,8 @@ type work struct {
 	loop     *Loop          // the loop that makes it
 	program  *rules.Program // the loop's program when the decision began, nil if none
 	gatherer *gatherer
+	bound    *bound
+	claimed  bool // it answers, see bound
 	entered  bool // other decisions of the session wait for this one
 	spent    bool // Apply or Run has used it
 
@@ -81,47 +83,49 @@ type work struct {
 // something in the meantime, Run decides again, with growing delays.
 //
 // Run never panics, and the Decision is never nil. The error is its Err: the policy could not be followed, so the agent
-// may stop. At the deadline, or once ctx is done, Run changes nothing more, except that it rolls back the count of a
-// continuation that does not happen. If conflicts lasted until then, the error is also an [ErrConflict].
+// may stop. At the deadline, or once ctx is done, Run returns, whatever it waits for, see [WithDeadline]. If conflicts
+// lasted until then, the error is also an [ErrConflict].
 func (l *Loop) Run(ctx context.Context, ev host.Event) (*Decision, error) {
-	d := l.run(ctx, ev, func() bool { return true })
+	d := l.run(ctx, ev)
 	return d, d.Err
 }
 
-// run is Run; it records only a decision that claim accepts.
-func (l *Loop) run(ctx context.Context, ev host.Event, claim func() bool) *Decision {
+func (l *Loop) run(ctx context.Context, ev host.Event) *Decision {
 	d := l.decision(ev)
-	d.observed(ctx, func(ctx context.Context) {
-		d.decide(ctx, true)
-		d.apply(ctx)
-		if claim() {
-			d.keep(ctx)
-		}
+	return d.observed(ctx, func(ctx context.Context) *Decision {
+		out := d.bounded(ctx, func(ctx context.Context) {
+			d.decide(ctx, true)
+			d.apply(ctx)
+		})
+		out.keep(ctx)
+		return out
 	})
-	return d
 }
 
 // Preview returns what Run would decide, without changing or counting anything; no effect is made. [Loop.Apply] commits
 // it.
 func (l *Loop) Preview(ctx context.Context, ev host.Event) *Decision {
 	d := l.decision(ev)
-	d.observed(ctx, func(ctx context.Context) {
-		d.decide(ctx, false)
-		d.close()
+	return d.observed(ctx, func(ctx context.Context) *Decision {
+		return d.bounded(ctx, func(ctx context.Context) {
+			d.decide(ctx, false)
+			d.close()
+		})
 	})
-	return d
 }
 
-// observed calls do with the observer's context, bounded by the deadline.
-func (d *Decision) observed(ctx context.Context, do func(context.Context)) {
+// observed calls do with the observer's context, bounded by the deadline, and returns the decision that do returns. The
+// observer sees that decision.
+func (d *Decision) observed(ctx context.Context, do func(context.Context) *Decision) (out *Decision) {
 	l := d.loop
-	defer d.rescue()
+	out = d
+	defer func() { out.rescue(recover()) }()
 	switch {
 	case l.usable() != nil:
-		return
+		return out
 	case ctx == nil:
 		d.fail(errNoContext)
-		return
+		return out
 	}
 	for _, begin := range l.extensions.observers {
 		seen, end := d.observe(ctx, begin)
@@ -129,23 +133,23 @@ func (d *Decision) observed(ctx context.Context, do func(context.Context)) {
 			ctx = seen
 		}
 		if end != nil {
-			defer d.unobserved(end)
+			defer func() { out.unobserved(end) }()
 		}
 	}
 	ctx, cancel := l.within(ctx)
 	defer cancel()
-	do(ctx)
+	return do(ctx)
 }
 
 // observe calls an observer. If it panics, the decision fails.
 func (d *Decision) observe(ctx context.Context, begin observer) (seen context.Context, end func(*Decision)) {
-	defer d.rescue()
+	defer func() { d.rescue(recover()) }()
 	return begin(ctx, d.Event)
 }
 
 // unobserved calls the end of an observer. If it panics, the decision fails, and the observers around it see that.
 func (d *Decision) unobserved(end func(*Decision)) {
-	defer d.rescue()
+	defer func() { d.rescue(recover()) }()
 	end(d)
 }
 
@@ -189,7 +193,7 @@ func (d *Decision) decide(ctx context.Context, alone bool) {
 			d.Verdict = &rules.Verdict{} // a stop
 		}
 	}()
-	defer d.rescue()
+	defer func() { d.rescue(recover()) }()
 	d.Time = l.now()
 	var err error
 	if d.Event.ID != "" && alone {
@@ -247,6 +251,7 @@ func (d *Decision) skipped() (why string, err error) {
 		return "the host names no type of the agent that ends, so it is not a subagent", nil
 	}
 	d.Root, err = d.root()
+	d.bound.root.Store(&d.Root)
 	if why, off := workspace.Off(d.Root, l.getenv); off {
 		return why, nil
 	} else if err != nil {

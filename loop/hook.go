@@ -9,11 +9,9 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/ralph-sdk/ralph/host"
-	"github.com/ralph-sdk/ralph/internal/room"
 	"github.com/ralph-sdk/ralph/internal/workspace"
 )
 
@@ -57,8 +55,8 @@ func (k Hook) Event(stdin []byte) (*host.Host, host.Event, error) {
 // itself.
 //
 // Reply never panics and never continues on an error. It returns when all loops are done or at the longest of their
-// deadlines, and up to a second later if a [Recorder] is slow. A loop that is late lets the agent stop and changes
-// nothing afterwards; a source that ignores its context then continues in a goroutine until it returns.
+// deadlines, and up to a second later for each [Recorder] that is slow. A loop that is late lets the agent stop, see
+// [WithDeadline].
 func (k Hook) Reply(ctx context.Context, stdin []byte) (h *host.Host, r host.Reply) {
 	h = &host.Host{}
 	defer func() {
@@ -121,48 +119,14 @@ func (l *Loop) off() bool {
 	return off
 }
 
-// decide runs the loops until ctx is done. A decision is recorded and answered by the first that claims it: its loop, or
-// on its behalf, when the time is up, this function.
+// decide decides the event with each loop, in order. Once ctx is done, the others are late.
 func (k Hook) decide(ctx context.Context, ev host.Event, loops []*Loop) []*Decision {
-	claimed := make([]atomic.Bool, len(loops))
-	done := make(chan *Decision, len(loops)) // buffered, so that a late policy never blocks
-	go func() {
-		room.Grow()
-		for i, l := range loops {
-			mine := false
-			claim := func() bool {
-				mine = claimed[i].CompareAndSwap(false, true)
-				return mine
-			}
-			var d *Decision
-			if k.Preview {
-				d = l.Preview(ctx, ev)
-				claim()
-			} else {
-				d = l.run(ctx, ev, claim)
-			}
-			if !mine {
-				return
-			}
-			done <- d
-		}
-	}()
 	out := make([]*Decision, len(loops))
 	for i, l := range loops {
-		select {
-		case out[i] = <-done:
-			continue
-		case <-ctx.Done():
-		}
-		if !claimed[i].CompareAndSwap(false, true) {
-			out[i] = <-done // made in time, and being logged
-			continue
-		}
-		out[i] = l.decision(ev)
-		out[i].Time = l.now()
-		out[i].fail(interrupted(ctx))
-		if !k.Preview {
-			out[i].keep(ctx)
+		if k.Preview {
+			out[i] = l.Preview(ctx, ev)
+		} else {
+			out[i] = l.run(ctx, ev)
 		}
 	}
 	return out

@@ -269,7 +269,13 @@ func WithPrivate() Option {
 }
 
 // WithDeadline bounds each Run, Preview, Apply and Hook. The default is 25 seconds, which is below the shortest timeout
-// of a host's hooks.
+// of a host's hooks. A record may take a second more, and so may what heeds a context that you cancel.
+//
+// The bound holds whatever ignores its context: a source, a function, a [Store], a [Writer], an effect, a [Recorder]. It
+// then runs in its goroutine until it returns, and what it does itself may still happen; other events of the session wait
+// for it. But nothing more begins: no later effect, no record, and what was counted for a continuation that was not
+// answered is taken back. Once a decision is counted and kept, it is the answer, also if its effects are late; a notice
+// reports them. An observer is not bounded.
 func WithDeadline(d time.Duration) Option {
 	return func(l *Loop) error {
 		if d <= 0 {

@@ -340,27 +340,44 @@ func (k *kept) records() bool {
 // keep appends the decision to the log. Skipped decisions, where loops are off or the event is not the policy's, are
 // left out, unless a loop exists or something could not be used. A log error is reported, and has no other effect.
 func (d *Decision) keep(ctx context.Context) {
-	l := d.loop
 	if !d.recorded() {
 		return
 	}
 	r := d.Record(false)
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTime) // the decision may have used up its own
-	defer cancel()
-	all := l.kept.recorders
-	if keeper, ok := l.kept.store.(Recorder); ok && d.sent != d.told() {
+	all := d.loop.kept.recorders
+	if keeper, ok := d.loop.kept.store.(Recorder); ok && d.sent != d.told() {
 		all = append([]Recorder{keeper}, all...)
 	}
 	for _, to := range all {
-		log, ok := to.(localLog)
-		switch err := guarded("the recorder", func() error { return to.Record(ctx, &r) }); {
-		case err != nil && ok:
-			d.notice("the decision is not in the log: " + err.Error())
-		case err != nil:
-			d.notice("a recorder does not have the decision: " + err.Error())
-		case ok && r.Digest != "":
-			_ = log.dir.KeepText(r.Digest, d.Time, func() ([]byte, error) { return approval.Pack(d.program.Files()) }) // only pictures need it
+		d.send(ctx, to, r)
+	}
+}
+
+// send gives a recorder the record of the decision.
+func (d *Decision) send(ctx context.Context, to Recorder, r Record) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTime) // the decision may have used up its own
+	defer cancel()
+	failed := make(chan error, 1)
+	files := d.program.Files
+	log, isLog := to.(localLog)
+	go func() { // a recorder that ignores its context does not keep the caller
+		err := guarded("the recorder", func() error { return to.Record(ctx, &r) })
+		if isLog && err == nil && r.Digest != "" {
+			_ = log.dir.KeepText(r.Digest, r.Time, func() ([]byte, error) { return approval.Pack(files()) }) // only pictures need it
 		}
+		failed <- err
+	}()
+	var err error
+	select {
+	case err = <-failed:
+	case <-ctx.Done():
+		err = fmt.Errorf("the recorder did not return within %s", recordTime)
+	}
+	switch {
+	case err != nil && isLog:
+		d.notice("the decision is not in the log: " + err.Error())
+	case err != nil:
+		d.notice("a recorder does not have the decision: " + err.Error())
 	}
 }
 

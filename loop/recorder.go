@@ -11,7 +11,7 @@ import (
 
 // Recorder receives the record of every decision except those that are Skipped. It must be safe for concurrent use and
 // must not modify the record. An error is reported to the user and does not change the verdict. Its context ends after
-// a second, but not with that of the decision; a Recorder that ignores it delays the answer.
+// a second, but not with that of the decision; the answer waits no longer for a Recorder that ignores it.
 type Recorder interface {
 	Record(ctx context.Context, r *Record) error
 }

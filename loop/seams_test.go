@@ -185,7 +185,7 @@ func TestRecorderThatHangs(t *testing.T) {
 		t.Fatal(err)
 	}
 	d, err := l.Run(t.Context(), host.Event{})
-	if err != nil || !d.Continue() || !strings.Contains(strings.Join(d.Notices, "\n"), "a recorder does not have the decision: context deadline exceeded") {
+	if err != nil || !d.Continue() || !strings.Contains(strings.Join(d.Notices, "\n"), "a recorder does not have the decision: ") {
 		t.Errorf("error %v, %q, notices %q", err, said(d), d.Notices)
 	}
 }

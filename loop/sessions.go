@@ -43,12 +43,15 @@ func (d *Decision) enter(ctx context.Context) error {
 	case s.turn <- struct{}{}:
 		d.entered = true
 	default:
+		conflict := fmt.Errorf("other events of the session are decided, so its memory %w", ErrConflict)
+		d.bound.waits.Store(&wait{conflict: conflict})
 		select {
 		case s.turn <- struct{}{}:
 			d.entered = true
+			d.bound.waits.Store(nil)
 		case <-ctx.Done():
 			d.gatherer.sessionKey().use(-1)
-			return fmt.Errorf("other events of the session are decided, so its memory %w: %w", ErrConflict, interrupted(ctx))
+			return fmt.Errorf("%w: %w", conflict, interrupted(ctx))
 		}
 	}
 	return nil

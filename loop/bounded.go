@@ -1,0 +1,121 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/ralph-sdk/ralph/internal/room"
+)
+
+// bound is what a decision and the caller that waits for it share. The first that claims it answers: the decision, which
+// is then counted and kept, or the caller, whose time is up.
+type bound struct {
+	claimed atomic.Bool
+	answers chan *Decision         // what is kept, if effects follow; then the decision
+	root    atomic.Pointer[string] // once it is known
+	waits   atomic.Pointer[wait]   // nil: nothing else changes what the decision depends on
+}
+
+// wait is why a decision waits.
+type wait struct {
+	conflict error // an [ErrConflict]
+	retries  int
+}
+
+// graceTime is how long a caller that cancels its context waits for what heeds it. A deadline is exact instead.
+const graceTime = time.Second
+
+// bounded calls do in another goroutine, so that nothing that ignores its context keeps the caller. It returns d, or
+// another decision if the time is up before: d must not be read then.
+func (d *Decision) bounded(ctx context.Context, do func(context.Context)) *Decision {
+	start := time.Now()
+	b := &bound{answers: make(chan *Decision, 2)} // buffered, so that a late decision never blocks
+	d.bound = b
+	if ctx.Err() != nil {
+		return d.late(ctx, b, start)
+	}
+	go func() {
+		returned := false
+		defer func() {
+			if !returned {
+				d.fail(errors.New("something that the loop called ended its goroutine"))
+				d.close()
+			}
+			b.answers <- d
+		}()
+		room.Grow()
+		do(ctx)
+		returned = true
+	}()
+	var kept *Decision
+	var grace <-chan time.Time
+	up := ctx.Done()
+	for kept != d {
+		select {
+		case kept = <-b.answers:
+			continue
+		case <-up:
+			if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+				up, grace = nil, time.After(graceTime)
+				continue
+			}
+		case <-grace:
+		}
+		if kept == nil && b.claimed.CompareAndSwap(false, true) {
+			return d.late(ctx, b, start)
+		}
+		if kept == nil {
+			kept = <-b.answers // it was made in time
+		}
+		select {
+		case kept = <-b.answers:
+		default:
+		}
+		if kept != d {
+			kept.notice("not all effects were made: " + interrupted(ctx).Error())
+		}
+		return kept
+	}
+	return d
+}
+
+// late returns the decision to stop for one whose time is up. Of d it reads what never changes.
+func (d *Decision) late(ctx context.Context, b *bound, start time.Time) *Decision {
+	out := d.loop.decision(d.Event)
+	out.Time, out.Took = d.loop.now(), time.Since(start)
+	if root := b.root.Load(); root != nil {
+		out.Root = *root
+	}
+	err := interrupted(ctx)
+	if w := b.waits.Load(); w != nil {
+		out.Retries, err = w.retries, fmt.Errorf("%w: %w", w.conflict, err)
+	}
+	out.fail(err)
+	return out
+}
+
+// claim reports whether the decision may answer: the time was not up.
+func (d *Decision) claim() bool {
+	d.claimed = d.claimed || d.bound.claimed.CompareAndSwap(false, true)
+	return d.claimed
+}
+
+// handOver gives the caller what is decided and kept, for the case that the time is up before all effects are made.
+func (d *Decision) handOver() {
+	follows := d.loop.kept.disk != nil || len(d.Verdict.Finally) > 0
+	for _, part := range d.Verdict.Parts {
+		follows = follows || len(part.Effects) > 0
+	}
+	if !follows {
+		return
+	}
+	kept, v := *d, *d.Verdict
+	v.Trace.Warnings = slices.Clip(v.Trace.Warnings)
+	kept.Failures = slices.Clip(d.Failures)
+	kept.Verdict, kept.Notices, kept.Log, kept.texts.private = &v, slices.Clip(d.Notices), slices.Clip(d.Log), slices.Clip(d.texts.private)
+	d.bound.answers <- &kept
+}
