@@ -167,7 +167,9 @@ func (d *Decision) count(ctx context.Context) error {
 	if record != nil && len(d.effects()) == 0 {
 		record.Applied = true // with this write
 	}
+	answered := d.asks()
 	err := m.save(ctx, d.saved, record)
+	answered()
 	if err == nil && record != nil {
 		d.sent = d.told()
 		d.sent.applied = record.Applied

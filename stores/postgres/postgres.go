@@ -56,6 +56,9 @@ func store(pool *pgxpool.Pool) *Store {
 	return &Store{pool, fmt.Sprintf("PostgreSQL (database %s at %s)", c.Database, c.Host), term}
 }
 
+// String returns the database and its server, for reasons.
+func (s *Store) String() string { return s.name }
+
 // fail returns an error that names the store and what it cannot do, or nil.
 func (s *Store) fail(what string, err error) error {
 	switch code(err) {
