@@ -35,7 +35,7 @@ type Node struct {
 	ID      string        `json:"id"`               // r0, v0, …: unique in the graph
 	Kind    string        `json:"kind"`             // start, head, rule, limits, verdict, end, include or fact
 	Name    string        `json:"name,omitempty"`   // of a rule, fact or include; of the head: off, when, loop.on, loop.state or loop.owner; of the start: the events
-	Verb    string        `json:"verb,omitempty"`   // of a verdict or end: continue, stop, done (a stop with success), note, then (effects only) or idle
+	Verb    string        `json:"verb,omitempty"`   // of a verdict or end: continue, stop, done (a stop with success), ask, note, then (effects only) or idle
 	Source  string        `json:"source,omitempty"` // of a fact
 	When    string        `json:"when,omitempty"`   // of a rule, the head or the limits: the condition; "" is always true
 	Text    string        `json:"text,omitempty"`   // of a fact: what it reads; of an include: its file; of others: in words
@@ -217,6 +217,9 @@ func (b *builder) verdict(n Node, e Edge) {
 	b.Edges = append(b.Edges, e)
 }
 
+// deciding reports whether a rule decides once it holds.
+func deciding(r *rules.Rule) bool { return new(rules.Action).UnmarshalText([]byte(r.Verb)) == nil }
+
 // rule adds a rule and its decision.
 func (b *builder) rule(i int, r *rules.Rule, o rules.Outline) {
 	n := Node{ID: fmt.Sprint("r", i), Kind: "rule", Name: r.Name, When: line(o.When), Pos: r.Pos, Parent: b.include(r)}
@@ -226,7 +229,8 @@ func (b *builder) rule(i int, r *rules.Rule, o rules.Outline) {
 			n.Unless += " in " + amount.Time(u.Within)
 		}
 	}
-	count, decides := b.counts.Rules[r.Name], r.Verb == "stop" || r.Verb == "continue"
+	count, decides := b.counts.Rules[r.Name], deciding(r)
+	stops := decides && r.Verb != "continue"
 	if r.Verb == "continue" {
 		b.given += count.Decided
 	}
@@ -256,7 +260,7 @@ func (b *builder) rule(i int, r *rules.Rule, o rules.Outline) {
 		v.mark = fmt.Sprint("decided ", count.Decided)
 	}
 	holds, always := n.Outcome == rules.Holds, o.When == "" && r.Unless == nil
-	e := Edge{From: n.ID, Count: counted(b, count.Held), Way: b.onWay && holds && (r.Verb != "stop" || r.Name == b.Way.Decided)}
+	e := Edge{From: n.ID, Count: counted(b, count.Held), Way: b.onWay && holds && (!stops || r.Name == b.Way.Decided)}
 	if !always {
 		e.Answer = "yes"
 	}
@@ -265,7 +269,7 @@ func (b *builder) rule(i int, r *rules.Rule, o rules.Outline) {
 		e.From, e.To, e.Kind, e.Answer = v.ID, "limits", "next", ""
 		b.Edges = append(b.Edges, e)
 	}
-	if decides && (r.Verb == "stop" || b.Gate != "all") {
+	if stops || decides && b.Gate != "all" {
 		b.answer = "no"
 		if b.onWay = b.onWay && !holds; always {
 			b.last = "" // nothing passes it
@@ -277,7 +281,7 @@ func (b *builder) rule(i int, r *rules.Rule, o rules.Outline) {
 func (b *builder) ends(p *rules.Program) {
 	if b.last != "" {
 		end := Node{ID: "none", Kind: "end", Name: "default", Verb: "idle", Text: "the default: no rule decides"}
-		if slices.ContainsFunc(p.Rules(), func(r *rules.Rule) bool { return r.Verb == "stop" || r.Verb == "continue" }) {
+		if slices.ContainsFunc(p.Rules(), deciding) {
 			end.Verb = "stop"
 		}
 		none := b.counts.None

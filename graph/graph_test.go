@@ -114,6 +114,11 @@ func TestText(t *testing.T) {
 				"limits (3): " + limits + "\n    yes 0 → stop: a limit is reached\n    no 3 → continue: the agent gets the text\nCounts: 4 decisions.\n",
 		},
 		{
+			name:   "a question ends the trying",
+			policy: "rules:\n  - {name: which, when: exists(\"a\"), ask: Which one}\n  - {name: last, ask: \"${answer}?\"}\n  - {name: never, stop: x}\n",
+			want:   "Stop\n" + off + "which: exists(\"a\")\n    yes → ask: Which one\nlast: always\n    → ask: ${answer}?\nnever: always\n    → stop: x\n",
+		},
+		{
 			name:   "a policy that never continues has no limits",
 			policy: "rules:\n  - {name: a, when: exists(\"a\"), note: A}\n",
 			want:   "Stop\n" + off + "a: exists(\"a\")\n    yes → note: A\n    → idle: the default: no rule decides\n",
@@ -159,7 +164,7 @@ func TestStyle(t *testing.T) {
 	for _, theme := range []int{light, dark} {
 		colors := palette(theme)
 		pairs := [][2]string{{"text", "background"}, {"text", "fill"}, {"quiet", "background"}, {"quiet", "fill"}}
-		for _, verb := range []string{"continue", "stop", "done", "note", "then", "idle"} {
+		for _, verb := range []string{"continue", "stop", "done", "ask", "note", "then", "idle"} {
 			pairs = append(pairs, [2]string{verb + "-text", verb + "-fill"})
 		}
 		for _, p := range pairs {

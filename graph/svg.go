@@ -98,6 +98,8 @@ func shape(b *box) string {
 	case "done": // two lines
 		inner := rect{b.x + 3, b.y + 3, b.w - 6, b.h - 6}
 		return rounded("s", b.rect, 10) + rounded("o", inner, 7)
+	case "ask": // it leans
+		return fmt.Sprintf(`<path class="s" d="M%d %dH%dL%d %dH%dZ"/>`, b.x, b.y, b.right()-c, b.right(), b.bottom(), b.x+c)
 	case "note": // a sheet with a folded corner
 		return fmt.Sprintf(`<path class="s" d="M%d %dH%dL%d %dV%dH%dZ"/><path class="o" d="M%d %dV%dH%d"/>`,
 			b.x, b.y, b.right()-10, b.right(), b.y+10, b.bottom(), b.x, b.right()-10, b.y, b.y+10, b.right())

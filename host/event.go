@@ -58,7 +58,7 @@ type Event struct {
 	// Turn reports that no hook is active. A missing flag shows nothing.
 	NewTurn bool
 
-	// Values holds values of facts and names for this event only, as loop.WithValues does for all events. Programs set
+	// Values holds values of facts and names for this event only, such as the answer to a question, as loop.WithValues does for all events. Programs set
 	// it; no hook input does.
 	Values map[string]any
 

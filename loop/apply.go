@@ -16,6 +16,9 @@ import (
 // Apply commits a decision of [Loop.Preview], as [Loop.Run] does. If the memory or a changed file changed since the
 // decision was made, Apply decides again; so use the decision that it returns, which is d with the new result.
 //
+// d is a decision that this process made. To decide here and commit elsewhere, send the event with its ID: the other process
+// decides it with Run.
+//
 // If d is nil, zero, applied before, or of another loop, Apply changes nothing and returns another decision, which lets
 // the agent stop.
 func (l *Loop) Apply(ctx context.Context, d *Decision) (*Decision, error) {

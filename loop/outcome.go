@@ -15,7 +15,7 @@ const (
 	Done      Outcome = "done"      // the rule that let the agent stop has success
 	Stopped   Outcome = "stopped"   // another rule let it stop, none continued it, or the loop's file is gone
 	Limited   Outcome = "limit"     // a limit turned a continue into a stop, or ended a run
-	Asked     Outcome = "asked"     // a person ended it
+	Asked     Outcome = "asked"     // it is up to a person: a rule asks, or a person ended it
 	Idle      Outcome = "idle"      // there is no loop, or it is not this session's
 	Skipped   Outcome = "skipped"   // loops are off, or the policy is not for the event
 	Failed    Outcome = "failed"    // something kept it from being decided, counted or kept, or an agent from working
@@ -36,6 +36,8 @@ func (h Head) Outcome() Outcome {
 		return Idle
 	case !vocab.Decides(h.Event):
 		return ""
+	case h.Action == rules.Ask:
+		return Asked
 	case h.Bound != "":
 		return Limited
 	case h.Action == rules.Continue:

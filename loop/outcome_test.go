@@ -28,6 +28,8 @@ func TestOutcome(t *testing.T) {
 		{"all loops are off", loop.Head{Skipped: "RALPH_OFF is set"}, loop.Skipped},
 		{"a loop that a person stopped", loop.Head{Skipped: "it was stopped", Aside: rules.Stopped}, loop.Asked},
 		{"the command that ended it", loop.Head{Command: "ralph stop"}, loop.Asked},
+		{"a question", loop.Head{Action: rules.Ask, Rule: "which"}, loop.Asked},
+		{"a question that could not be kept", loop.Head{Action: rules.Ask, Error: "disk full"}, loop.Failed},
 		{"a prompt", loop.Head{Event: host.UserPromptSubmit, Rule: "notes"}, ""},
 		{"a fault at a prompt", loop.Head{Event: host.UserPromptSubmit, Fault: rules.FaultFact}, loop.Failed},
 		{"a fault", loop.Head{Rule: "limit", Fault: rules.FaultFact}, loop.Failed},

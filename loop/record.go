@@ -183,6 +183,10 @@ func (d *Decision) Record(private bool) Record {
 	return r
 }
 
+// MarshalJSON returns the JSON of the decision's [Record], without private values. It is for reading: no decision can be made
+// from it, so none can be applied in another process.
+func (d *Decision) MarshalJSON() ([]byte, error) { return json.Marshal(d.Record(false)) }
+
 // ID returns the ID of the decision and its record: that of the event, otherwise one that sorts after earlier ones.
 func (d *Decision) ID() string {
 	if d == nil {

@@ -2,6 +2,7 @@ package loop_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -52,6 +53,36 @@ func TestRecord(t *testing.T) {
 	}
 	if n := len(got[1].Trace.Steps); n != 2 {
 		t.Errorf("%d steps in the trace, want both rules", n)
+	}
+}
+
+// The JSON of a decision is that of its record, without private values. A question that is delivered again is the same.
+func TestDecisionJSON(t *testing.T) {
+	l := load(t, `ralph: 1
+rules:
+  - {name: answered, when: answer != "", continue: "${answer}"}
+  - {name: which, ask: Which of the two}
+`)
+	for answer, want := range map[string]string{"": "Which of the two", "the second": "(10 bytes)"} {
+		ev := host.Event{ID: "e1", SessionID: fmt.Sprint(len(answer)), Values: map[string]any{"answer": answer}}
+		d, err := l.Run(t.Context(), ev)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := json.Marshal(d)
+		var got loop.Record
+		if err == nil {
+			err = json.Unmarshal(b, &got)
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", b, err)
+		}
+		if diff := cmp.Diff(d.Record(false), got, cmpopts.EquateEmpty()); diff != "" || got.Reason != want || !strings.Contains(string(b), `"id":"e1"`) || strings.Contains(string(b), "the second") {
+			t.Errorf("%s\n(-record +JSON)\n%s", b, diff)
+		}
+		if again, err := l.Run(t.Context(), ev); err != nil || !again.Repeated || again.Verdict.Action != d.Verdict.Action || again.Outcome() != d.Outcome() {
+			t.Errorf("delivered again it is %s, %v", again.Outcome(), err)
+		}
 	}
 }
 

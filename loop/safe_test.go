@@ -2,6 +2,7 @@ package loop_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"go/ast"
@@ -194,10 +195,13 @@ func TestNothingPublicPanics(t *testing.T) {
 	}
 
 	// What has no error returns something that can be used.
-	harmless := []string{"Config", "Event", "ID", "Outcome", "Record", "Session", "String", "WithDelivery"}
+	harmless := []string{"Config", "Event", "ID", "MarshalJSON", "Outcome", "Record", "Session", "String", "WithDelivery"}
 	for _, d := range []*loop.Decision{nil, {}, zero.Preview(ctx, host.Event{}), l.Preview(none, host.Event{}), spent} {
 		if r := d.Record(true); r.V != 1 || r.ID == "" {
 			t.Errorf("the record is %+v", r)
+		}
+		if b, err := json.Marshal(d); err != nil || (string(b) == "null") != (d == nil) {
+			t.Errorf("the JSON is %s, error %v", b, err)
 		}
 	}
 	if s, err := (loop.Query{}).Session(none); s != nil || err != nil {

@@ -10,7 +10,7 @@
 //	session.id the session
 //	ralph.policy the name of the policy
 //	ralph.scope of loop.WithScope
-//	ralph.action continue or stop
+//	ralph.action continue, stop or ask
 //	ralph.outcome how it ended, in a word of [loop.Outcome]
 //	ralph.rule the rule that decided, or the limit, such as limits.continuations
 //	ralph.applied whether it was applied: false for Preview

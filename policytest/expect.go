@@ -21,7 +21,7 @@ func (e *expectation) decode(r *reader, n *yamltree.Node) {
 		switch key := f.Key.Value; {
 		case isNull(f.Value) && key != "measure":
 			r.errorf(f.Key, checkValue, "remove it, or write what is expected", "%s is empty", key)
-		case key == "continue", key == "stop":
+		case new(rules.Action).UnmarshalText([]byte(key)) == nil:
 			r.verdict(f, e)
 		case key == "effects":
 			e.Effects = r.effects(f.Value)
@@ -31,17 +31,14 @@ func (e *expectation) decode(r *reader, n *yamltree.Node) {
 	}
 }
 
-// verdict reads continue and stop: true, or patterns for the reason.
+// verdict reads a key that is the word of an action: true, or patterns for the reason.
 func (r *reader) verdict(f yamltree.Field, e *expectation) {
 	if e.Action != nil {
-		r.errorf(f.Value, checkValue, "keep one of them", "a verdict must be continue or stop, not both")
+		r.errorf(f.Value, checkValue, "keep one of them", "a verdict must be one of continue, stop and ask; got two")
 		return
 	}
-	action := rules.Stop
-	if f.Key.Value == "continue" {
-		action = rules.Continue
-	}
-	e.Action = &action
+	e.Action = new(rules.Action)
+	_ = e.Action.UnmarshalText([]byte(f.Key.Value)) // it is one
 	switch f.Value.Decode() {
 	case true:
 	case false:

@@ -42,8 +42,9 @@ type situation struct {
 	Transcript []message      `key:"transcript"` // the session as records, oldest first
 	Text       string         // the session as plain text
 	Spoken     bool           // there is a transcript, of either form
-	Input      map[string]any `key:"input"` // fields of the hook input, under Claude Code's names
-	Host       string         `key:"host"`  // the host of the hook; "" is an unknown one
+	Input      map[string]any `key:"input"`  // fields of the hook input, under Claude Code's names
+	Host       string         `key:"host"`   // the host of the hook; "" is an unknown one
+	Answer     string         `key:"answer"` // of a person, to the question of the decision before
 
 	Env      map[string]string `key:"env"`
 	Now      time.Time         `key:"now"`    // of the event; the zero time means defaultNow
@@ -88,7 +89,7 @@ type expectation struct {
 	Action  *rules.Action
 	Rule    *string            `key:"rule"`    // "" means that no rule decided
 	Success *bool              `key:"success"` // the stop has success
-	Text    texts              // of continue or stop: the reason
+	Text    texts              // of continue, stop or ask: the reason
 	Reason  texts              `key:"reason"` // the same for any action
 	Notice  texts              `key:"notice"`
 	Note    texts              `key:"note"`

@@ -556,3 +556,21 @@ func TestSeenWithoutALoop(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 }
+
+// A test expects a question, and gives its answer.
+func TestQuestions(t *testing.T) {
+	s := suite(t, `ralph: 1
+limits: {repeats: 2}
+rules:
+  - {name: answered, when: answer != "", continue: "Take ${answer}"}
+  - {name: which, ask: Which of the two}
+`, `
+tests:
+  - {name: asks, expect: {ask: of the two, rule: which, success: false, notice: Which of the two}}
+  - {name: takes the answer, given: {answer: the second}, expect: {continue: the second}}
+  - {name: does not stop, expect: {stop: of the two}}
+`)
+	if diff := cmp.Diff([]string{`does not stop: verdict: want "stop", got "ask by rule which"`}, failures(s.Run(t.Context(), nil))); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}

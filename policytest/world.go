@@ -110,6 +110,8 @@ func (w *world) Name(ctx context.Context, name string) any {
 	}
 	v := w.Facts.Name(ctx, name)
 	switch name {
+	case vocab.Answer:
+		return w.given.Answer
 	case vocab.TranscriptFailed: // a session file cannot represent every kind
 		if all := w.given.Transcript; v != nil && len(all) > 0 && all[len(all)-1].Key == "failed" {
 			return map[string]any{"kind": all[len(all)-1].Text, "text": "API Error"}

@@ -36,6 +36,7 @@ func endings() map[run.End]ending {
 		"":              {loop.Lost, resume("", "")}, // killed
 		run.Success:     {loop.Done, nil},
 		run.Stopped:     {loop.Stopped, why},
+		run.Asked:       {loop.Asked, answer},
 		run.AtLimit:     {loop.Limited, atLimit},
 		run.NoProgress:  {loop.Limited, resume("", "")},
 		run.NoReset:     {loop.Limited, func(i run.Info) (string, bool) { return resume("", " --for "+seconds(untilReset(i)))(i) }},
@@ -44,6 +45,11 @@ func endings() map[run.End]ending {
 		run.Cancelled:   {loop.Asked, resume("", "")},
 		run.Failed:      {loop.Failed, resume("remove the cause, then ", "")},
 	}
+}
+
+// answer returns how to answer the question of a run.
+func answer(i run.Info) (string, bool) {
+	return "run `ralph run --resume=" + i.ID + " --answer TEXT` to answer", true
 }
 
 // why returns the command that shows why a policy ended a run. Resumed, the run would end again for the same reason.

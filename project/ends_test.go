@@ -26,6 +26,7 @@ func TestAdviceAboutTheAgent(t *testing.T) {
 		resets *time.Time
 		want   string
 	}{
+		{"it asks", run.Asked, nil, "run `ralph run --resume=r-1 --answer TEXT` to answer"},
 		{"it failed three times", run.TooManyFail, nil, "make the agent work again, then run `ralph run --resume=r-1` to continue"},
 		{"a reset after the time of the run, which gets as much again from then on", run.NoReset, &resets, "run `ralph run --resume=r-1 --for 4h10m` to continue"},
 		{"a reset at an unknown time", run.NoReset, nil, "run `ralph run --resume=r-1 --for 1h10m` to continue"},
@@ -49,6 +50,7 @@ func TestRunState(t *testing.T) {
 		{run.Info{Ended: run.Success, Why: "all tests pass"}, "done", "all tests pass"},
 		{run.Info{Ended: run.NoProgress, Why: "nothing changed"}, "limit", "nothing changed"},
 		{run.Info{Ended: run.Cancelled, Why: "the run was interrupted"}, "asked", "the run was interrupted"},
+		{run.Info{Ended: run.Asked, Why: "Which one"}, "asked", "Which one"},
 		{run.Info{Ended: "of a later version"}, "failed", ""},
 	} {
 		if word, why := project.RunState(tt.info); word != tt.word || why != tt.why {

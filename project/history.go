@@ -248,7 +248,7 @@ func NothingDecided(event string, noted []string, steps []*rules.Step) string {
 	return "no rule decided, note by " + strings.Join(noted, ", ")
 }
 
-// Decides reports whether rules can stop or continue an agent at an event.
+// Decides reports whether rules can decide at an event.
 func Decides(event string) bool { return vocab.Decides(event) }
 
 // Held returns the names of the rules that held: if none decided, those without a verb and notes.
@@ -264,7 +264,7 @@ func Held(steps []*rules.Step) (names []string) {
 // Archived returns the path to which the decision, or the command, moved the loop's state, or "".
 func (d Decision) Archived() string {
 	for _, e := range d.Effects {
-		if d.Action == rules.Stop && e.Kind == rules.ArchiveEffect && (e.Source == "frontmatter" || e.Source == "json") && e.To != "" {
+		if d.Action != rules.Continue && e.Kind == rules.ArchiveEffect && (e.Source == "frontmatter" || e.Source == "json") && e.To != "" {
 			return e.To
 		}
 	}
@@ -316,7 +316,7 @@ func (p *Project) history() (history, error) {
 		if d.Loop != nil && d.Archived() == "" {
 			key[1] = d.Loop.State
 		}
-		if d.Action == rules.Stop && !ended[key] && (d.Archived() != "" || d.Loop != nil && (d.Skipped == "" && (d.Success || d.Bound != "") || d.Loop.Gone)) {
+		if d.Action != rules.Continue && !ended[key] && (d.Archived() != "" || d.Loop != nil && (d.Skipped == "" && (d.Success || d.Bound != "") || d.Loop.Gone)) {
 			ended[key] = true
 			h.ends = append(h.ends, d)
 		}
@@ -343,7 +343,7 @@ func (p *Project) history() (history, error) {
 				h.prompted[by] = d.Time
 			}
 			return false
-		case d.Root != p.dir || d.Command == "" && !Decides(d.Event) || d.Action != rules.Stop && seen[session{d.Policy, d.Host, d.Session, d.Agent}]:
+		case d.Root != p.dir || d.Command == "" && !Decides(d.Event) || d.Action == rules.Continue && seen[session{d.Policy, d.Host, d.Session, d.Agent}]:
 			return false
 		}
 		var whole Decision

@@ -162,6 +162,9 @@ func (p *Project) line(ctx context.Context, of subject, k known) (l Loop, err er
 	if err != nil {
 		now.unusable = cmp.Or(now.unusable, err.Error())
 	}
+	if last.Action == rules.Ask && now.last != "" {
+		now.waits = cmp.Or(now.waits, k.question(last))
+	}
 	_, paused, err := p.own.Ordered(p.dir, policy.Name, cmp.Or(l.Owner, last.Session))
 	if err != nil {
 		return l, err
@@ -189,6 +192,19 @@ func (p *Project) line(ctx context.Context, of subject, k known) (l Loop, err er
 		l.Why = f.verdict.Reason
 	}
 	return l, nil
+}
+
+// question returns what a decision asks and how to answer, or "" if it is of a run that no longer waits for the answer.
+func (k known) question(d Decision) string {
+	if d.Run == "" {
+		return `it asks "` + d.Said() + `"; answer with your next prompt`
+	}
+	i := slices.IndexFunc(k.runs, func(info run.Info) bool { return info.ID == d.Run && info.Ended == run.Asked })
+	if i < 0 {
+		return ""
+	}
+	how, _ := answer(k.runs[i])
+	return `it asks "` + oneLine(k.runs[i].Why) + `"; ` + how
 }
 
 // found describes a policy's loop, and returns why it is unusable.

@@ -83,6 +83,7 @@ rules:
 	"bare": `
 ralph: 1
 rules:
+  - {name: which, when: exists("question.txt") and answer == "", ask: Which one}
   - {name: more, when: true, continue: More}
 `,
 }
@@ -499,6 +500,11 @@ func TestStatus(t *testing.T) {
 			name: "unreadable", files: map[string]string{"current": "login", "specs/login/state.json": "{"},
 			want: project.Loop{Policy: ".ralph/tasks.yaml", Name: "login", State: project.StateUnusable, Why: "the state of its loop is unusable", File: "specs/login/state.json",
 				Problems: []string{"state: specs/login/state.json is not valid JSON"}},
+		},
+		{
+			name: "a question", files: map[string]string{"question.txt": ""}, do: func(w *world) { w.stop("bare", "one", "") },
+			want: project.Loop{Policy: ".ralph/bare.yaml", State: project.StateWaits, Why: `it asks "Which one"; answer with your next prompt`,
+				Last: &project.Last{Session: "one", Outcome: loop.Asked, By: "which", Reason: "Which one"}},
 		},
 		{
 			name: "a field that cannot be used", files: map[string]string{"loop.md": "---\niteration: -4\n---\nDo it\n"},

@@ -27,7 +27,7 @@ import (
 	"github.com/ralph-sdk/ralph/run"
 )
 
-// RunRequest describes a run. With Resume, only limits may be set.
+// RunRequest describes a run. With Resume, only limits and the answer may be set.
 type RunRequest struct {
 	Policy    string   // default: none with a prompt, otherwise the default policy
 	Set       []string // values of params, as name=value
@@ -41,6 +41,7 @@ type RunRequest struct {
 	Worktree  bool   // the agent works in its own git worktree and branch
 	Merge     bool   // merge that branch if the run ends with success
 	Resume    string // ID of an ended run, or [Latest]
+	Answer    string // to the question of the run to resume
 
 	Limits    run.Limits
 	Interrupt <-chan struct{} // closing it ends the run after the current iteration
@@ -118,6 +119,8 @@ func (p *Project) fresh(ctx context.Context, q RunRequest) (r *Run, err error) {
 	}
 	bounded := q.Said != "" || q.Limits != run.Limits{}
 	switch {
+	case q.Answer != "":
+		return r, errors.New("--answer needs --resume: it answers the question with which a run ended; run `ralph run --list` to find the run")
 	case q.Merge && !q.Worktree:
 		return r, errors.New("--merge needs --worktree")
 	case q.Until != "":
@@ -181,6 +184,12 @@ func (p *Project) resumed(ctx context.Context, q *RunRequest) (*Run, error) {
 		}
 	}
 	r := &Run{Dir: info.Root, home: home, agent: info.Command, named: info.Labels[labelNamed] != "", opts: []run.Option{run.Resume(info.ID)}}
+	if q.Answer != "" {
+		if info.Ended != run.Asked {
+			return nil, fmt.Errorf("run %s asks nothing, so --answer has no question; run `ralph run --resume=%[1]s` to continue it", info.ID)
+		}
+		r.opts = append(r.opts, run.WithAnswer(q.Answer))
+	}
 	q.Policy, q.Until, q.Client, q.Prompt = info.Labels[labelPolicy], info.Labels[labelUntil], info.Client, info.Prompt
 	for i := 0; ; i++ {
 		s, ok := info.Labels[labelSet+strconv.Itoa(i)]

@@ -15,7 +15,7 @@ const (
 	StateOff      State = "off"            // all loops are off, or the policy's on: is not true
 	StateStopped  State = "stopped by you" // by ralph stop, until ralph start
 	StatePaused   State = "paused"         // by ralph pause
-	StateWaits    State = "waits for you"  // it needs an approval or trust
+	StateWaits    State = "waits for you"  // it needs an approval or trust, or asked a question
 	StateNoHook   State = "no hook"        // no hook evaluates it, and no run
 	StateInRun    State = "in a run"       // a run continues it; sessions step aside
 	StateDone     State = "done"           // its last decision, while state and prompt are the same

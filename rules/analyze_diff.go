@@ -44,8 +44,8 @@ type Side struct {
 // maxDifferences bounds the differences that are shown.
 const maxDifferences = 10
 
-// Diff returns the states in which two programs decide differently: one stops the agent and the other does not. With
-// texts, a continue with another text is a difference, too. Params have the values with which the programs were loaded.
+// Diff returns the states in which two programs decide differently: one stops, continues or asks and the other does not. With
+// texts, a continue or an ask with another text is a difference, too. Params have the values with which the programs were loaded.
 // Conditions are understood as in [Check]; a difference that depends on anything else is in Unknown.
 func Diff(older, newer *Program, texts bool) *Comparison {
 	if older, newer = older.loaded(), newer.loaded(); older.machine.table == nil || newer.machine.table == nil {
@@ -96,21 +96,19 @@ func decisions(t *translator, p *Program) []decided {
 		before = append(before, isFor)
 	}
 	for _, r := range p.rules {
-		if r.Verb != verbStop && r.Verb != verbContinue {
+		if !r.decides() {
 			continue
 		}
 		d := Side{Rule: r.Name, Pos: r.Pos}
-		if r.Verb == verbContinue {
-			d.Action = Continue // with gate: all, later rules do not matter
-		}
+		d.Action = r.action() // with gate: all, the rules after a continue do not matter
 		if r.says.text != nil {
 			d.Text = r.says.text.written()
 		}
 		holds, fails := t.tried(r)
 		out = append(out, decided{d, append(slices.Clone(before), holds)})
 		before = append(before, analysis.Not(holds))
-		if r.Verb == verbStop {
-			d.Failed = true
+		if r.stops() {
+			d.Action, d.Failed = Stop, true
 			out = append(out, decided{d, append(slices.Clone(before), fails)})
 			before = append(before, analysis.Not(fails))
 		}
@@ -250,7 +248,7 @@ func (p *Program) keys() map[Pos]map[string]string {
 			continue
 		}
 		for _, n := range list.Items {
-			read(Pos{File: f.Name, Line: n.Start.Line, Col: n.Start.Col}, n, "name", "when", "unless_repeated", "continue", "stop")
+			read(Pos{File: f.Name, Line: n.Start.Line, Col: n.Start.Col}, n, "name", "when", "unless_repeated", verbContinue, verbStop, verbAsk)
 		}
 	}
 	return out

@@ -21,7 +21,7 @@ func words(d rules.Side) string {
 	case d.Failed:
 		return d.Rule + " stops, because it is undecided"
 	}
-	return d.Rule + map[rules.Action]string{rules.Stop: " stops", rules.Continue: " continues"}[d.Action]
+	return d.Rule + map[rules.Action]string{rules.Stop: " stops", rules.Continue: " continues", rules.Ask: " asks"}[d.Action]
 }
 
 // told returns a comparison in a few lines.
@@ -108,6 +108,28 @@ func TestDiff(t *testing.T) {
 `,
 			want: `finished stops, because it is undecided → repair continues: {"invalid":{"state":"it cannot be read"}}
 work continues → no rule decides, the agent may stop: {"facts":{"state":{"phase":"work","step":0,"steps":1}}}
+`,
+		},
+		{
+			name: "a stop that asks",
+			old:  work,
+			now: state + `rules:
+  - {name: finished, when: step >= steps, ask: "Is it finished?"}
+  - {name: work, when: phase == "work", continue: work}
+`,
+			want: `finished stops → finished asks: {"facts":{"state":{"step":0,"steps":0}}}
+`,
+		},
+		{
+			name: "another question",
+			old: state + `rules:
+  - {name: finished, when: step >= steps, ask: "Is it finished?"}
+`,
+			now: state + `rules:
+  - {name: finished, when: step >= steps, ask: "What is left?"}
+`,
+			texts: true,
+			want: `finished asks → finished asks: {"facts":{"state":{"step":0,"steps":0}}}
 `,
 		},
 		{

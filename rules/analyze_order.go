@@ -11,7 +11,7 @@ import (
 
 // decides reports whether the rules after r are not tried once it holds.
 func (a *analyzer) decides(r *Rule) bool {
-	return r.Verb == verbStop || r.Verb == verbContinue && a.p.Gate == gateFirst
+	return r.stops() || r.Verb == verbContinue && a.p.Gate == gateFirst
 }
 
 // noting reports whether a rule also runs if no rule decides.

@@ -58,7 +58,7 @@ func (t *translator) tried(r *Rule) (holds, fails *analysis.Formula) {
 		q := t.choice(fmt.Sprint("spent ", r.Name, *r.Unless), 2, quantity{kind: ruleSpent, name: r.Name, times: r.Unless.Times})
 		active = analysis.In(q.Var, isActive)
 	}
-	if r.Verb == verbStop {
+	if r.stops() {
 		fails = analysis.And(w.Broken, active)
 	}
 	return analysis.And(w.Yes, active), fails

@@ -17,7 +17,7 @@ func (a *analyzer) unboundedContinue() {
 	for i, r := range a.p.rules {
 		switch {
 		case a.dead[i]:
-		case r.Verb == verbStop && a.moves(r.when):
+		case r.stops() && a.moves(r.when):
 			stopped = true
 		case r.Verb == verbContinue && r.Unless == nil && !stopped && !a.moves(r.when):
 			a.report("unbounded-continue", a.place(i),
@@ -28,14 +28,14 @@ func (a *analyzer) unboundedContinue() {
 }
 
 // moves reports whether a condition reads something that changes even if the agent changes nothing: the host's flag,
-// loop memory, the time, or a value that the policy sets.
+// loop memory, the time, a person's answer, or a value that the policy sets.
 func (a *analyzer) moves(root *cond) bool {
 	found := false
 	root.walk(func(o *operand) {
 		for _, s := range o.uses.syms {
 			switch s.kind {
 			case nameSymbol:
-				found = found || s.name == vocab.StopHookActive || s.name == vocab.Now || s.info.Memory
+				found = found || s.name == vocab.StopHookActive || s.name == vocab.Now || s.name == vocab.Answer || s.info.Memory
 			case memorySymbol:
 				found = found || s.memory.set.Load()
 			case askSymbol:
@@ -54,7 +54,7 @@ func (a *analyzer) moves(root *cond) bool {
 // sets reports whether a rule that does not stop changes what an operand reads.
 func (a *analyzer) sets(read *access) bool {
 	for _, r := range a.p.rules {
-		if r.Verb == verbStop {
+		if r.stops() {
 			continue
 		}
 		for _, e := range r.then {

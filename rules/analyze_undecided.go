@@ -22,7 +22,7 @@ type enumField struct {
 func (a *analyzer) enumFields() []enumField {
 	var out []enumField
 	for i, r := range a.p.rules {
-		if r.Verb != verbStop && r.Verb != verbContinue {
+		if !r.decides() {
 			continue
 		}
 		r.when.walk(func(o *operand) {

@@ -21,7 +21,7 @@ func (a *analyzer) unguardedFact() {
 			}
 			for _, read := range o.uses.reads {
 				continues[read.fact.fact] = continues[read.fact.fact] || r.Verb == verbContinue
-				stops[read.fact.fact] = stops[read.fact.fact] || r.Verb == verbStop
+				stops[read.fact.fact] = stops[read.fact.fact] || r.stops()
 			}
 		})
 	}

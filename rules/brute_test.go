@@ -106,7 +106,7 @@ func drawPolicy(t *rapid.T, all []string) smallPolicy {
 	}
 	for i := range rapid.IntRange(1, 4).Draw(t, "rules") {
 		r := smallRule{name: fmt.Sprintf("rule-%d", i)}
-		r.verb = rapid.SampledFrom([]string{"stop", "continue", "stop", "continue", "note", ""}).Draw(t, "verb")
+		r.verb = rapid.SampledFrom([]string{"stop", "continue", "ask", "stop", "continue", "note", ""}).Draw(t, "verb")
 		if rapid.IntRange(0, 9).Draw(t, "guarded") > 0 {
 			r.when = drawCondition(t, operands, 3)
 		}

@@ -92,7 +92,7 @@ type File struct {
 type Rule struct {
 	Name   string // with the include's name and a slash: reentry/no-progress
 	Pos    Pos
-	Verb   string  // continue, stop or note; "" does not decide
+	Verb   string  // continue, stop, ask or note; "" and note do not decide
 	Unless *Unless // nil without unless_repeated
 
 	Success bool // of a stop: the work is complete
@@ -113,6 +113,15 @@ type Rule struct {
 	then []*effect
 	late bool // a note that is tried last, because its condition reads slow facts
 }
+
+// action returns the action of a verdict by the rule.
+func (r *Rule) action() Action { return Action(max(0, slices.Index(actions[:], r.Verb))) }
+
+// stops reports whether the agent may stop once the rule holds.
+func (r *Rule) stops() bool { return r.Verb == verbStop || r.Verb == verbAsk }
+
+// decides reports whether the rule decides if it holds.
+func (r *Rule) decides() bool { return r.Verb == verbContinue || r.stops() }
 
 // says are the texts of a rule; nil where it has none.
 type says struct {

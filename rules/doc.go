@@ -2,7 +2,7 @@
 // about to stop must continue.
 //
 // A policy is a YAML file. It declares facts and rules. Rules are tried in order; a rule holds if its condition is
-// true, and the first one with continue or stop decides:
+// true, and the first one with continue, stop or ask decides:
 //
 //	ralph: 1
 //	facts:

@@ -48,6 +48,8 @@ func (ev *evaluation) noteInput(name string, v any, mark *mask, looked bool) {
 	in := Input{Name: name, Reported: ev.here.rendering}
 	// Values that only texts read do not decide, so they are not logged.
 	switch {
+	case v == "" && !ev.here.rendering: // its size, which is always shown, is all of it
+		in.Value = v
 	case looked, ev.here.rendering, mark != nil && mark.shows == nil:
 		in.Cut = true
 	default:

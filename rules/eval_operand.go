@@ -33,7 +33,7 @@ func (ev *evaluation) operand(o *operand) (v any, state truth) {
 		}
 	}
 	switch {
-	case state == known && gap != nil && gap.lack == unusable && ev.here.trying && ev.here.rule.Verb == verbStop:
+	case state == known && gap != nil && gap.lack == unusable && ev.here.trying && ev.here.rule.stops():
 		state, ev.last.why, ev.last.lack = unknown, gap.why, unusable // what is left out might make the rule true
 	case state == known:
 		if gap = cmp.Or(gap, ev.noSection(o)); gap != nil {

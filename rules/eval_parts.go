@@ -2,6 +2,7 @@ package rules
 
 import (
 	"cmp"
+	"strings"
 
 	"github.com/ralph-sdk/ralph/internal/escape"
 )
@@ -40,6 +41,10 @@ func (ev *evaluation) reportParts(prompt bool) {
 			}
 		}
 		part.Notice = escape.Person(ev.shownText(r.says.notice))
+		if r.Verb == verbAsk && !ev.event.inRun { // a run shows the question as its end
+			part.Notice = strings.TrimSpace(v.Reason + "\n" + part.Notice)
+			ev.here.quoted = ev.here.quoted || v.Private
+		}
 		part.Seen = r.Verb == verbStop && !ev.lastNotice(part.Notice)
 		part.Log = escape.Person(ev.render(r.says.log))
 		part.Private = ev.here.quoted

@@ -38,7 +38,7 @@ func (ev *evaluation) reportInstead(why sentence, last bool) {
 func (ev *evaluation) reportEnd() {
 	v := ev.verdict
 	switch {
-	case v.Action == Continue, v.Success, v.Aside == Stopped, v.Aside == InRun: // no end, or one that was asked for
+	case v.Action != Stop, v.Success, v.Aside == Stopped, v.Aside == InRun: // no end, or one that was asked for
 	case v.Memory.Streak == 0 && v.Bound == "", ev.event.inRun, !ev.shows():
 	case v.Idle:
 		if v.Show = ev.lastNotice(v.Reason) || v.Show; v.Show {

@@ -182,7 +182,7 @@ func (ev *evaluation) watches() bool { return vocab.Watched(ev.event.name) && !e
 // compacts reports whether the event is a compaction, which ends no streak unless a rule stops it.
 func (ev *evaluation) compacts() bool { return ev.event.name == vocab.PreCompact && !ev.own() }
 
-// mute reports whether continue and stop have no effect at this event: a prompt, an event that accepts no verb, or a
+// mute reports whether rules decide nothing at this event: a prompt, an event that accepts no verb, or a
 // compaction that cannot be blocked. Blocking an automatic one can end the session in an overflow, so a policy must be
 // able to distinguish it.
 func (ev *evaluation) mute() bool {
@@ -243,17 +243,17 @@ rules:
 			}
 		}
 		switch {
-		case fault != "" && r.Verb == verbStop, fault == FaultApproval && r.decides():
+		case fault != "" && r.stops(), fault == FaultApproval && r.decides():
 			// The loop may have to end. With gate: all a stop only ends the reading, and so does one that is undecided.
 			ev.endTrying(r, fault, chosen == nil)
 			break rules
 		case outcome != Holds:
-		case r.Verb == verbStop:
+		case r.stops():
 			if chosen == nil {
 				hollow := ev.hollow(r) // rendering reads other lists
-				v.Rule, v.Pos, v.Success = r.Name, r.Pos, r.Success && hollow == nil
+				v.Action, v.Rule, v.Pos, v.Success = r.action(), r.Name, r.Pos, r.Success && hollow == nil
 				ev.here.quoted = false
-				v.Reason = escape.Person(ev.render(r.says.text))
+				v.Reason = escape.Person(ev.reason(r))
 				v.Private = ev.here.quoted
 				if hollow != nil {
 					v.Reason += ", but " + hollow.full
@@ -313,6 +313,14 @@ rules:
 	}
 }
 
+// reason returns the reason of a stop, or a question, which the user sees.
+func (ev *evaluation) reason(r *Rule) string {
+	if r.Verb == verbAsk {
+		return cmp.Or(ev.shownText(r.says.text), "The rule "+r.Name+" asks you")
+	}
+	return ev.render(r.says.text)
+}
+
 // undecided returns why a rule that was tried is neither true nor false.
 func (ev *evaluation) undecided(r *Rule) sentence {
 	if ev.last.lack == withheld {
@@ -361,9 +369,6 @@ func (ev *evaluation) fault(o Outcome) Fault {
 	}
 	return ""
 }
-
-// decides reports whether the rule decides if it holds.
-func (r *Rule) decides() bool { return r.Verb == verbContinue || r.Verb == verbStop }
 
 // isFor reports whether the policy applies to this event.
 func (ev *evaluation) isFor() bool {
@@ -414,7 +419,7 @@ func (ev *evaluation) try(r *Rule) Outcome {
 	ev.here.trying, ev.met.gap = true, nil
 	outcome, because := ev.test(r.when, s)
 	ev.here.trying = false
-	if outcome == Broken && r.Verb != verbStop { // the trying ends with a stop rule, which is reported
+	if outcome == Broken && !r.stops() { // the trying ends with a stop rule, which is reported
 		ev.reportBroken(r)
 	}
 	return ev.tried(s, outcome, because, repeated)

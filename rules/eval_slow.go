@@ -140,7 +140,7 @@ func (ev *evaluation) ahead(rules []*Rule) (n int) {
 			}
 		}
 		asks = asks || r.decides() && r.reads(func(f *Fact) bool { return f.Source.Trust != "" })
-		if r.Verb == verbStop || r.Verb == verbContinue && ev.program.Gate == gateFirst {
+		if r.stops() || r.Verb == verbContinue && ev.program.Gate == gateFirst {
 			break
 		}
 	}

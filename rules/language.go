@@ -5,12 +5,31 @@ import "time"
 // languageVersion is the version of the policy language: the value of the top-level key ralph.
 const languageVersion = 1
 
-// The verbs of the policy language.
+// The verbs of the policy language. Those of a verdict are the words of its [Action].
 const (
 	verbContinue = "continue" // the agent must continue
 	verbStop     = "stop"     // the agent may stop
+	verbAsk      = "ask"      // the agent may stop, and a person is asked
 	verbNote     = "note"     // the user sees a text
 )
+
+// verb is a key of a rule that says what the rule does. A rule has at most one.
+type verb struct{ word, example string } // an example of its text
+
+// verbs returns the verbs, in the order of the documentation: the parser, the schema and messages have them from here.
+func verbs() []verb {
+	return []verb{
+		{verbContinue, "Continue with the next item"}, {verbStop, "the work is done"}, {verbAsk, "Which of the two designs do you want?"}, {verbNote, "three items are open"},
+	}
+}
+
+// verbWords returns the keys of verbs.
+func verbWords() (words []string) {
+	for _, v := range verbs() {
+		words = append(words, v.word)
+	}
+	return words
+}
 
 // gateWords returns the values of gate: the first rule that holds decides, or every continue rule that holds counts.
 func gateWords() []string { return []string{gateFirst, gateAll} }

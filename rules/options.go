@@ -9,7 +9,7 @@ type Options struct {
 	// SessionEnd only rules without a verb are tried. A policy that does not list the event is idle.
 	Event string
 	// Watch says that this event cannot be decided, such as a compaction on a host whose hooks cannot block it: rules
-	// that continue or stop are not tried.
+	// that decide are not tried.
 	Watch bool
 	// Time is the value of now. With the zero Time no time elapses.
 	Time time.Time

@@ -23,9 +23,9 @@ func (p *parser) rule(n *yamltree.Node) (*ruleDecl, bool) {
 		p.object(n, "an include", form.IncludeKeys(), targets{{"include", &r.include}, {"with", with}, {"as", &r.as}})
 		return r, r.include != nil
 	}
-	var verbs []*yamltree.Node
+	var found []*yamltree.Node
 	verb := func(k, v *yamltree.Node) {
-		verbs = append(verbs, k)
+		found = append(found, k)
 		r.text, r.verb = p.parts(v, k.Value), k.Value
 	}
 	then := func(_, v *yamltree.Node) {
@@ -36,7 +36,7 @@ func (p *parser) rule(n *yamltree.Node) (*ruleDecl, bool) {
 		})
 	}
 	p.object(n, "a rule", form.RuleKeys(), targets{
-		{"name", &r.name}, {"when", &r.when}, {verbContinue, verb}, {verbStop, verb}, {verbNote, verb}, {"then", then}, {"success", &r.success}, {"empty", choice{&r.empty, emptyWords()}},
+		{"name", &r.name}, {"when", &r.when}, {verbContinue, verb}, {verbStop, verb}, {verbAsk, verb}, {verbNote, verb}, {"then", then}, {"success", &r.success}, {"empty", choice{&r.empty, emptyWords()}},
 		{"notice", &r.notice}, {"log", &r.log}, {"unless_repeated", &r.unless},
 	})
 	if at := n.Get("success"); at != nil && r.verb != verbStop {
@@ -45,8 +45,8 @@ func (p *parser) rule(n *yamltree.Node) (*ruleDecl, bool) {
 	if at := n.Get("empty"); at != nil && !r.success {
 		p.errorf(at, "success", "write success: true beside it", "empty needs success in the same rule")
 	}
-	if len(verbs) > 1 {
-		p.errorf(verbs[1], "verbs", "make two rules of it", "a rule must have at most one of continue, stop and note; got %s and %s", verbs[0].Value, verbs[1].Value)
+	if len(found) > 1 {
+		p.errorf(found[1], "verbs", "make two rules of it", "a rule must have at most one of continue, stop, ask and note; got %s and %s", found[0].Value, found[1].Value)
 	}
 	switch {
 	case n.Get("name") == nil:

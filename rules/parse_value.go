@@ -36,9 +36,8 @@ func (p *parser) template(n *yamltree.Node, what string) *yamltree.Node {
 		return nil
 	}
 	if n.Style == yamltree.Plain && slices.Contains([]string{"true", "false", "yes", "no"}, strings.ToLower(n.Value)) {
-		examples := map[string]string{verbContinue: "Continue with the next item", verbStop: "the work is done", verbNote: "three items are open"}
-		if example := examples[what]; example != "" {
-			p.warnf(n, "verb-text", "write the text, such as "+what+": "+example, "%s must be a text to show; got only %q", what, n.Value)
+		if i := slices.Index(verbWords(), what); i >= 0 {
+			p.warnf(n, "verb-text", "write the text, such as "+what+": "+verbs()[i].example, "%s must be a text to show; got only %q", what, n.Value)
 		}
 	}
 	p.uncut(n)

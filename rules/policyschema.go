@@ -124,7 +124,13 @@ func shapeSchema(s form.Shape, sources []SourceKind) jsonSchema {
 		return unless
 	case form.Rules:
 		rule := object(form.RuleKeys(), "name")
-		rule["not"] = jsonSchema{"anyOf": []jsonSchema{needs("continue", "stop"), needs("continue", "note"), needs("stop", "note")}}
+		var two []jsonSchema
+		for i, a := range verbWords() {
+			for _, b := range verbWords()[:i] {
+				two = append(two, needs(b, a))
+			}
+		}
+		rule["not"] = jsonSchema{"anyOf": two}
 		return list(jsonSchema{"oneOf": []jsonSchema{rule, object(form.IncludeKeys(), "include")}})
 	case form.Effects:
 		var kinds []jsonSchema

@@ -13,13 +13,14 @@ import (
 // it.
 type Action uint8
 
-// The two actions.
+// The actions. A verdict that asks lets the agent stop, too.
 const (
 	Stop Action = iota
 	Continue
+	Ask // a person is asked, and Reason is the question
 )
 
-var actions = [...]string{Stop: "stop", Continue: "continue"}
+var actions = [...]string{Stop: verbStop, Continue: verbContinue, Ask: verbAsk}
 
 // String returns the action's word in the policy language.
 func (a Action) String() string {
@@ -31,7 +32,7 @@ func (a Action) String() string {
 
 // MarshalText returns the action's word, for JSON. An invalid action is an error.
 func (a Action) MarshalText() ([]byte, error) {
-	if a > Continue {
+	if int(a) >= len(actions) {
 		return nil, fmt.Errorf("there is no %s", a)
 	}
 	return []byte(a.String()), nil
@@ -41,7 +42,7 @@ func (a Action) MarshalText() ([]byte, error) {
 func (a *Action) UnmarshalText(b []byte) error {
 	i := slices.Index(actions[:], string(b))
 	if i < 0 {
-		return fmt.Errorf("unknown action %q; expected stop or continue", b)
+		return fmt.Errorf("unknown action %q; expected stop, continue or ask", b)
 	}
 	*a = Action(i)
 	return nil
@@ -56,8 +57,8 @@ type Verdict struct {
 	Action   Action    `json:"action"`
 	Rule     string    `json:"rule,omitempty"`     // the rule that decided, "limits.NAME" for a limit, "" if none did
 	Pos      Pos       `json:"pos,omitzero"`       // the position of that rule
-	Reason   string    `json:"reason,omitempty"`   // the message to the agent (continue) or why it may stop
-	Private  bool      `json:"private,omitempty"`  // of a stop: the reason contains what traces do not show. The reason of a continue always counts as private
+	Reason   string    `json:"reason,omitempty"`   // the message to the agent (continue), the question (ask) or why it may stop
+	Private  bool      `json:"private,omitempty"`  // of a stop or a question: the reason contains what traces do not show. The reason of a continue always counts as private
 	Success  bool      `json:"success,omitempty"`  // of a stop: its rule has success, and nothing unusable kept a rule above it from continuing
 	Idle     bool      `json:"idle,omitempty"`     // the policy does not apply to this event: no rule was tried, and Reason says why
 	Show     bool      `json:"show,omitempty"`     // of an idle verdict: show Reason to the session, for the first time
@@ -268,7 +269,7 @@ type Input struct {
 	// (stop_hook_active), memory.NAME, or age(FACT).
 	Name  string `json:"name"`
 	Value any    `json:"value,omitempty"`
-	Cut   bool   `json:"cut,omitempty"` // the value is too long, private, or only reported
+	Cut   bool   `json:"cut,omitempty"` // the value is too long, only reported, or private and not empty
 
 	// Reported says that only texts read it, so it did not affect the decision.
 	Reported bool `json:"reported,omitempty"`

@@ -72,6 +72,9 @@ func (r *Runner) ask(ctx context.Context, ev host.Event) error {
 		return r.user.interrupted(ctx) // evaluate again when the run is resumed
 	}
 	v, p := d.Verdict, &r.progress
+	if err == nil && v.Fault == "" && d.Skipped == "" { // otherwise nothing was decided with it
+		p.Answer = ""
+	}
 	said := Event{Kind: VerdictMade, Iteration: p.Iterations, Action: v.Action.String(), Rule: v.Rule, Notices: d.Notices}
 	for _, f := range d.Failures {
 		said.Notices = append(slices.Clone(said.Notices), f.String())
@@ -109,6 +112,8 @@ func endOf(v *rules.Verdict) *ended {
 		e.end = NoProgress
 	case v.Bound != "":
 		e.end = AtLimit
+	case v.Action == rules.Ask:
+		e.end = Asked
 	case v.Success:
 		e.end = Success
 	case v.Rule == "" && e.why == "":
@@ -191,7 +196,7 @@ func (f facts) Name(ctx context.Context, name string) any {
 	}
 	own := map[string]any{
 		vocab.RunStarting: p.Iterations == 0, vocab.RunOutcome: string(p.Outcome), vocab.RunIteration: p.Iterations, vocab.RunElapsed: t.Elapsed,
-		vocab.RunTokens: p.Tokens, vocab.RunCost: cost, vocab.RunExitCode: p.Exit, vocab.RunSessionID: p.Session, vocab.RunResetsAt: p.ResetsAt, vocab.TranscriptFailed: nil,
+		vocab.Answer: p.Answer, vocab.RunTokens: p.Tokens, vocab.RunCost: cost, vocab.RunExitCode: p.Exit, vocab.RunSessionID: p.Session, vocab.RunResetsAt: p.ResetsAt, vocab.TranscriptFailed: nil,
 	}
 	if v, ok := own[name]; ok {
 		return v

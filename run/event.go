@@ -42,7 +42,7 @@ type Event struct {
 	Left    int        `json:"left,omitempty"`      // iteration_end: how many processes the agent left; ralph ended them
 	Resets  *time.Time `json:"resets_at,omitempty"` // iteration_end, run_end: of the rate limit
 
-	Action  string   `json:"action,omitempty"`  // verdict: continue or stop
+	Action  string   `json:"action,omitempty"`  // verdict: continue, stop or ask
 	Rule    string   `json:"rule,omitempty"`    // verdict, run_end
 	Notices []string `json:"notices,omitempty"` // verdict: messages for the user
 	Done    *float64 `json:"done,omitempty"`    // verdict: progress out of Total, if the policy measures it
@@ -72,6 +72,7 @@ type End string
 const (
 	Success     End = "success"     // a rule with success: true, or the text of WithSaid
 	Stopped     End = "stopped"     // another rule, or none, lets the agent stop
+	Asked       End = "asked"       // a rule asks a person, and Why is the question; WithAnswer answers it
 	AtLimit     End = "limit"       // a limit of the run or of the policy
 	NoProgress  End = "no_progress" // the policy's limit of repeats
 	NoReset     End = "rate_limit"  // the rate limit resets after the run's time limit

@@ -197,8 +197,16 @@ func WithControl(ask func() Control) Option {
 	}
 }
 
+// WithAnswer answers the question of a run that ended as [Asked], and that [Resume] continues: the text is the value answer of
+// the first decision that the policy then makes.
+func WithAnswer(text string) Option {
+	return func(r *Runner) error {
+		return option.Fill("run.WithAnswer", &r.resumed.answer, text, "leave it out to continue the run without an answer")
+	}
+}
+
 // Resume continues the run with this ID, which [WithState] kept. It keeps its command line, limits and prompt; options
-// for them have no effect, except nonzero fields of [WithLimits].
+// for them have no effect, except nonzero fields of [WithLimits] and [WithAnswer].
 func Resume(id string) Option {
 	return func(r *Runner) error {
 		return option.Fill("run.Resume", &r.resumed.id, id, "name the ID of a run, see run.List")

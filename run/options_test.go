@@ -78,6 +78,7 @@ func TestOptionsTwice(t *testing.T) {
 		{"WithClock", run.WithClock(time.Now), run.WithClock(time.Now), "run.WithClock is given twice"},
 		{"WithInterrupt", run.WithInterrupt(interrupt), run.WithInterrupt(closed), "run.WithInterrupt is given twice"},
 		{"Resume", run.Resume("a"), run.Resume("b"), "run.Resume is given twice"},
+		{"WithAnswer", run.WithAnswer("a"), run.WithAnswer("b"), "run.WithAnswer is given twice"},
 		{"WithLabels", run.WithLabels(map[string]string{"a": "1"}), run.WithLabels(map[string]string{"a": "2"}), `run.WithLabels has "a" twice`},
 		{"WithLoop", run.WithLoop(loop.WithScope("a")), run.WithLoop(loop.WithScope("b")), "the loop of the run: loop.WithScope is given twice"},
 		{"WithLoop and the run", run.WithName("a"), run.WithLoop(loop.WithName("b")), "the loop of the run: loop.WithName is given twice"},

@@ -34,8 +34,9 @@ type progress struct {
 	Elapsed    time.Duration `json:"elapsed_ns"`        // that processes of ralph lived for the run
 	Iterations int           `json:"iterations"`        // iterations started
 	Prompt     string        `json:"prompt,omitempty"`
-	Agent      process.ID    `json:"agent,omitzero"` // the running agent
-	Seq        int           `json:"seq"`            // number of the latest event
+	Answer     string        `json:"answer,omitempty"` // for the next decision
+	Agent      process.ID    `json:"agent,omitzero"`   // the running agent
+	Seq        int           `json:"seq"`              // number of the latest event
 	Event      *Event        `json:"event,omitempty"`
 
 	spending
@@ -192,6 +193,8 @@ func (r *Runner) recall() error {
 		return fmt.Errorf("run %s is of %s, not of %s", r.resumed.id, c.Plan.Client, r.adapter.Name())
 	case c.Progress.End == Success:
 		return fmt.Errorf("run %s has ended by success; start a new one", r.resumed.id)
+	case r.resumed.answer != "" && c.Progress.End != Asked:
+		return fmt.Errorf("run %s asks nothing; resume it without an answer", r.resumed.id)
 	}
 	if _, err := os.Stat(c.Plan.Root); err != nil {
 		return fmt.Errorf("the project cannot be used: %w", err)
@@ -208,7 +211,7 @@ func (r *Runner) recall() error {
 	if r.progress.End != "" {
 		r.progress.Resumed++
 	}
-	r.progress.End, r.progress.Crashes = "", 0
+	r.progress.End, r.progress.Crashes, r.progress.Answer = "", 0, cmp.Or(r.resumed.answer, r.progress.Answer)
 	return nil
 }
 

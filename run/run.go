@@ -47,6 +47,7 @@ type kept struct {
 // resumption is the run to resume, and what its options change.
 type resumption struct {
 	id     string // "": it is a new run
+	answer string // to the question of the run, "" for none
 	limits Limits // zero fields are those of the run
 }
 
@@ -109,6 +110,9 @@ func New(p *rules.Program, a Adapter, opts ...Option) (*Runner, error) {
 		if err := o(r); err != nil {
 			return nil, err
 		}
+	}
+	if r.resumed.answer != "" && r.resumed.id == "" {
+		return nil, errors.New("an answer is for a run that asked: add Resume")
 	}
 	r.fill(p)
 	if err := r.prepare(p); err != nil {

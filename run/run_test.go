@@ -232,6 +232,8 @@ func TestRefused(t *testing.T) {
 		{"a negative limit", []run.Option{run.WithArgs("true"), run.WithLimits(run.Limits{Iterations: -1})}, "must not be negative"},
 		{"a run that is none", []run.Option{run.WithState(state), run.Resume("nosuch")}, "no run has this ID"},
 		{"a path as an id", []run.Option{run.WithState(state), run.Resume("../x")}, "letters, digits and hyphens"},
+		{"an answer to a new run", []run.Option{run.WithState(state), run.WithAnswer("yes")}, "add Resume"},
+		{"an answer of nothing", []run.Option{run.WithAnswer("")}, "run.WithAnswer has no value"},
 		{"nowhere to resume from", []run.Option{run.Resume("x")}, "WithState"},
 	} {
 		if _, err := run.New(load(t, policy), run.Generic(), append([]run.Option{run.WithDir(dir)}, c.opts...)...); err == nil || !strings.Contains(err.Error(), c.want) {

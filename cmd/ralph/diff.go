@@ -63,7 +63,7 @@ func (a *app) diffCommand() *cobra.Command {
 	f := cmd.Flags()
 	formatFlag(cmd, &format, "the answer", "text", "json")
 	f.BoolVar(&log, "log", false, "let NEW decide again what OLD decided in this project, from the decision log")
-	f.BoolVar(&texts, "texts", false, "also report a continue whose text for the agent differs")
+	f.BoolVar(&texts, "texts", false, "also report a continue or an ask whose text differs")
 	setFlag(f, &set).Usage = "set a param of both, as `name=value`; may be repeated"
 	return cmd
 }
@@ -103,10 +103,8 @@ func decisionText(d rules.Side) string {
 		return "no rule decides, the agent may stop"
 	case d.Failed:
 		return d.Rule + " stops, because it cannot be evaluated"
-	case d.Action == rules.Continue:
-		return d.Rule + " continues"
 	}
-	return d.Rule + " stops"
+	return d.Rule + " " + d.Action.String() + "s"
 }
 
 // placeOf returns the position of the deciding rule.

@@ -25,6 +25,7 @@ const (
 	exitNoAccess    = 12
 	exitCrashes     = 13
 	exitNoProgress  = 14
+	exitAsked       = 15
 	exitInterrupted = 130 // as in shells
 )
 

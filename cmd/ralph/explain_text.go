@@ -45,10 +45,10 @@ func writeExplanation(w io.Writer, r loop.Record, hook, state string) error {
 	if r.Shadows != "" {
 		line("policy", r.Policy+" of the project, which replaces the shipped policy "+r.Shadows)
 	}
-	// The texts of a broken policy repeat its error.
+	// The texts of a broken policy repeat its error, and a notice the question.
 	repeated := func(text string) bool {
 		text = strings.TrimPrefix(strings.TrimPrefix(text, "[ralph] "), r.Policy+": ")
-		return r.Error != "" && strings.Contains(r.Error, text)
+		return text == r.Reason || r.Error != "" && strings.Contains(r.Error, text)
 	}
 	if r.Reason != r.Error {
 		line("reason", r.Reason)

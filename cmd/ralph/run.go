@@ -25,7 +25,7 @@ type runFlags struct {
 	goOn                 bool
 	limits               limitFlags
 	iteration            time.Duration
-	resume               string
+	resume, answer       string
 	list                 bool
 	worktree, merge      bool
 	format               string
@@ -55,6 +55,7 @@ func (a *app) runCommand() *cobra.Command {
 			exit{exitNoAccess, "the client cannot sign in, or the account cannot pay"},
 			exit{exitCrashes, "the agent failed three times in a row"},
 			exit{exitNoProgress, "the policy's limit of repeats ended the run"},
+			exit{exitAsked, "a rule asks you; answer with --resume and --answer"},
 			exit{exitInterrupted, "the run was interrupted"}),
 		Use:   "run [flags] [-- AGENT [ARG]...]",
 		Short: "Run an agent again and again until a policy says that the work is done",
@@ -98,6 +99,7 @@ func (a *app) runCommand() *cobra.Command {
 	durationVar(fl, &f.iteration, "iteration", 0, "end an iteration after this `duration` (default "+amount.Time(run.DefaultIteration)+")")
 	fl.StringVar(&f.resume, "resume", "", "continue the run of this `id`, or the latest one")
 	fl.Lookup("resume").NoOptDefVal = project.Latest
+	fl.StringVar(&f.answer, vocab.Answer, "", "with --resume: answer the question with which the run ended with this `text`")
 	fl.BoolVarP(&f.list, "list", "l", false, "list the runs of the project")
 	restrict(cmd, "client", &f.client, clientNames()...)
 	formatFlag(cmd, &f.format, "what happens", "text", "json")
@@ -114,10 +116,10 @@ func (f runFlags) exclusive(args []string) error {
 	}
 	kept := []string{"policy", "prompt", vocab.Said, "worktree", "merge", "continue", "client", "set", "iteration"}
 	if f.resume != "" && (len(args) > 0 || slices.ContainsFunc(kept, f.changed)) {
-		return errors.New("a run is resumed as it was started: only limits can be set")
+		return errors.New("a run is resumed as it was started: only limits and an answer can be set")
 	}
 	for _, text := range []struct{ flag, value string }{
-		{"prompt", f.prompt}, {"policy", f.policy}, {vocab.Said, f.said},
+		{"prompt", f.prompt}, {"policy", f.policy}, {vocab.Said, f.said}, {vocab.Answer, f.answer},
 	} {
 		if f.changed(text.flag) && strings.TrimSpace(text.value) == "" {
 			return fmt.Errorf("--%s must not be blank", text.flag)
@@ -179,7 +181,7 @@ func clientNames() (names []string) {
 func runStatus(e run.End) int {
 	status, known := map[run.End]int{
 		run.Success: exitOK, run.Stopped: exitFindings, run.AtLimit: exitLimit, run.NoReset: exitRateLimit, run.NoAccess: exitNoAccess,
-		run.TooManyFail: exitCrashes, run.NoProgress: exitNoProgress, run.Cancelled: exitInterrupted,
+		run.TooManyFail: exitCrashes, run.NoProgress: exitNoProgress, run.Asked: exitAsked, run.Cancelled: exitInterrupted,
 	}[e]
 	if !known {
 		return exitFailed

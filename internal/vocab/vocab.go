@@ -76,6 +76,7 @@ const (
 	Host    = "host"
 	HookRaw = "hook.raw"
 	Project = "project"
+	Answer  = "answer"
 
 	Said     = "said"
 	Promised = "promised"
@@ -172,6 +173,8 @@ func Names() []Entry {
 		{Name: Host, Zero: "", Doc: "Host program, such as claude-code; empty if unknown."},
 		{Name: HookRaw, Private: true, Secret: true, Doc: "The raw hook input, untyped. It differs between hosts."},
 		{Name: Project, Zero: "", Doc: "Root directory of the project."},
+
+		{Name: Answer, Zero: "", Private: true, Doc: "A person's answer to the question of a rule with ask, in the first decision after it; otherwise empty."},
 
 		{Name: Said, Zero: no, Doc: "The agent wrote this marker alone on a line."},
 		{Name: Promised, Zero: no, Doc: "The agent wrote <promise>…</promise> with this content alone on a line."},
