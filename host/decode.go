@@ -79,8 +79,8 @@ type field struct {
 	also string
 }
 
-func (ev *Event) fields() []field {
-	return []field{
+func (ev *Event) fields() [18]field {
+	return [...]field{
 		{vocab.SessionID, &ev.SessionID, "conversation_id"},
 		{vocab.TurnID, &ev.TurnID, "prompt_id"},
 		{vocab.Cwd, &ev.Cwd, ""},

@@ -58,8 +58,9 @@ type Event struct {
 	// Turn reports that no hook is active. A missing flag shows nothing.
 	NewTurn bool
 
-	// Values holds values of facts and names for this event only, such as the answer to a question, as loop.WithValues does for all events. Programs set
-	// it; no hook input does.
+	// Values holds values of facts and names for this event only, such as the answer to a question, as loop.WithValues
+	// does for all events. Programs set it; no hook input does. Rules read them while the event is decided: do not change
+	// them before Run, or Apply after Preview, has returned.
 	Values map[string]any
 
 	// Raw is the whole input. Whole numbers are int, others float64; a number too large for both is a json.Number.

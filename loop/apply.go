@@ -92,11 +92,7 @@ func (d *Decision) commit(ctx context.Context) error {
 	if err := d.enter(ctx); err != nil {
 		return err
 	}
-	defer d.gatherer.files.release()
-	err := d.count(ctx)
-	if err == nil {
-		err = d.write(ctx)
-	}
+	err := d.attempt(ctx, first)
 	conflict := fmt.Errorf("the memory of the loop or a fact %w, again and again", ErrConflict)
 	for errors.Is(err, ErrConflict) && ctx.Err() == nil {
 		d.Retries++
@@ -109,35 +105,62 @@ func (d *Decision) commit(ctx context.Context) error {
 	return err
 }
 
-// retry decides again after a conflict, about what was counted or about a fact. Facts are gathered first, so that others
-// do not wait for them.
+// retry decides again after a conflict. If something else was counted, facts are gathered first, so that others do not wait
+// for them. If a fact has changed, it is gathered under its lock, so that it cannot change again.
 func (d *Decision) retry(ctx context.Context, counted bool) error {
-	m := &d.gatherer.mem
-	if _, ok := m.store.(Locker); !ok || d.Retries > 1 {
+	if _, ok := d.gatherer.mem.store.(Locker); !ok || d.Retries > 1 {
 		pause(ctx, d.Retries)
 	}
 	d.gatherer.forget()
-	if err := d.reload(ctx, counted); err != nil {
+	if !counted {
+		return d.attempt(ctx, changed)
+	}
+	if err := d.reload(ctx, true); err != nil {
 		return err
 	}
-	err := m.locked(ctx, func(ctx context.Context, alone bool) error {
-		if alone {
-			if err := d.reload(ctx, true); err != nil {
-				return err
+	return d.attempt(ctx, overtaken)
+}
+
+// An attempt is what a decision does to be kept, after what happened to the one before it.
+type attempt int
+
+const (
+	first     attempt = iota
+	overtaken         // something else was counted
+	changed           // a fact has changed
+)
+
+// attempt saves the memory and makes the effects on facts. Others wait until these are made, so that no later count hides
+// one to roll back, and when a decision is made again.
+func (d *Decision) attempt(ctx context.Context, after attempt) error {
+	files := &d.gatherer.files
+	try := func(short context.Context, alone bool) error {
+		defer files.release()
+		var err error
+		switch {
+		case after == overtaken && alone:
+			err = d.reload(short, true)
+		case after == changed:
+			short = ctx
+			if err = files.hold(ctx, files.wanted); err == nil {
+				err = d.reload(ctx, false)
 			}
 		}
-		if d.Repeated {
-			return nil
+		switch {
+		case err != nil:
+			return err
+		case d.Repeated:
+			return d.reopen(ctx)
 		}
-		return d.count(ctx)
-	})
-	switch {
-	case err != nil:
-		return err
-	case d.Repeated:
-		return d.reopen(ctx)
+		if err := d.count(short); err != nil {
+			return err
+		}
+		return d.write(ctx)
 	}
-	return d.write(ctx)
+	if after == first && len(d.effects()) == 0 {
+		return try(ctx, false)
+	}
+	return d.gatherer.mem.locked(ctx, try)
 }
 
 // reload loads the memories, and decides again if they are others. counted reports that no fact has changed.

@@ -1,11 +1,18 @@
 package loop_test
 
 import (
+	"context"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/expr-lang/expr"
+	"github.com/expr-lang/expr/vm"
 
 	"github.com/ralph-sdk/ralph/examples"
 	"github.com/ralph-sdk/ralph/host"
@@ -138,6 +145,117 @@ rules:
 		}
 	}
 }
+
+// talk is what the loop of an agent gives to each decision: two numbers, and a list that grows.
+type talk struct {
+	Turn     int       `json:"turn"`
+	Most     int       `json:"most"`
+	Messages []message `json:"messages"`
+}
+
+type message struct {
+	Role    string         `json:"role"`
+	Content string         `json:"content"`
+	Tools   []string       `json:"tools"`
+	At      time.Time      `json:"at"`
+	Meta    map[string]any `json:"meta"`
+}
+
+func talkOf(messages int) *talk {
+	t := &talk{Turn: 3, Most: 10}
+	for i := range messages {
+		t.Messages = append(t.Messages, message{
+			Role: "assistant", Content: fmt.Sprint("message ", i), Tools: []string{"read", "write"},
+			At: time.Unix(int64(i), 0).UTC(), Meta: map[string]any{"tokens": i},
+		})
+	}
+	return t
+}
+
+// One decision that reads two integers, in each of the ways to make it. They are made in
+// turn, so that changes in the machine's speed affect all of them; the metrics are ratios
+// of medians to Eval of a map of the two integers, which takes us microseconds. What no
+// rule reads costs nothing: 100 messages must cost at most twice as much.
+func BenchmarkGoValues(b *testing.B) {
+	const (
+		head   = "ralph: 1\nfacts:\n  talk: {input: {properties: {turn: {type: integer}, most: {type: integer}, messages: {type: array, items: {properties: {role: {type: string}}}}}}}\nrules:\n"
+		enough = head + "  - {name: enough, when: talk.turn >= talk.most, stop: enough}\n"
+		policy = enough + "  - {name: go, when: talk.turn < talk.most, continue: go on}\n"
+		counts = enough + "  - {name: go, when: len(talk.messages) > 0, continue: go on}\n"
+	)
+	eval := func(policy string, v any) func() bool {
+		p, diags := rules.LoadBytes(b.Context(), "p.yaml", []byte(policy), rules.Config{})
+		if p == nil {
+			b.Fatal(diags.Format())
+		}
+		return func() bool {
+			return p.Eval(b.Context(), rules.Values(map[string]any{"talk": v}), rules.Options{}).Action == rules.Continue
+		}
+	}
+	session := 0
+	run := func(opts ...loop.Option) func() bool {
+		l := alone(b, policy, append(opts, loop.WithEnv(func(string) string { return "" }))...)
+		values := map[string]any{"talk": talkOf(100)}
+		return func() bool {
+			session++
+			d, err := l.Run(b.Context(), host.Event{SessionID: strconv.Itoa(session / 50), Values: values}) // below the limits
+			return err == nil && d.Continue()
+		}
+	}
+	code, err := expr.Compile("!(turn >= most) && turn < most", expr.Env(map[string]any{"turn": 0, "most": 0}))
+	if err != nil {
+		b.Fatal(err)
+	}
+	var machine vm.VM
+	t, long := talkOf(0), talkOf(100)
+	ways := []struct {
+		name string
+		do   func() bool
+	}{
+		{"map", eval(policy, map[string]any{"turn": 3, "most": 10})},
+		{"hand", func() bool { return t.Turn < t.Most }},
+		{"expr", func() bool {
+			v, err := machine.Run(code, map[string]any{"turn": t.Turn, "most": t.Most})
+			return err == nil && v == true
+		}},
+		{"struct", eval(policy, t)},
+		{"messages-100", eval(policy, long)},
+		{"count-100", eval(counts, long)},
+		{"whole-100", func() bool {
+			return rules.ValueOf(nil, long).Whole(b.Context()).Status == rules.OK
+		}},
+		{"run", run()},
+		{"run-recorded", run(loop.WithRecorder(records{}))},
+	}
+	times := make([][]float64, len(ways))
+	for b.Loop() {
+		for i, w := range ways {
+			const calls = 100
+			begin := time.Now()
+			for range calls {
+				if !w.do() {
+					b.Fatal(w.name, " is another decision")
+				}
+			}
+			times[i] = append(times[i], float64(time.Since(begin).Nanoseconds())/calls)
+		}
+	}
+	for i, w := range ways {
+		slices.Sort(times[i])
+		median := times[i][len(times[i])/2]
+		if i == 0 {
+			b.ReportMetric(0, "ns/op") // all together: it would say nothing
+			b.ReportMetric(median/1000, "us")
+			continue
+		}
+		b.ReportMetric(median/times[0][len(times[0])/2], "x-"+w.name)
+	}
+}
+
+// records is a Recorder that keeps nothing.
+type records struct{}
+
+func (records) Record(context.Context, *loop.Record) error { return nil }
 
 func BenchmarkDecide(b *testing.B) {
 	p := newProject(b, nil)

@@ -218,7 +218,7 @@ func (d *Decision) isMade(ctx context.Context, effects []rules.Effect) bool {
 		if e.File != "" {
 			args = []string{e.File}
 		}
-		v := g.gather(ctx, fact, args)
+		v := g.gather(ctx, fact, args).Whole(ctx)
 		if e.Kind != rules.SetEffect {
 			if v.Status != rules.Missing {
 				return false

@@ -14,10 +14,12 @@ import (
 )
 
 // files is the Writer of ralph's own file sources, for one event. It changes files under their locks, and holds them
-// until release: when a decision is made again after a conflict, no other process that takes the locks can interfere.
+// until release: a decision that is made again after a conflict takes them first, and no other process that takes them can
+// interfere.
 type files struct {
 	world  *gatherer
 	held   []string // names of the locks
+	wanted []string // those that were held last
 	unlock func()
 
 	archived map[string]string // where files were moved to, by their original paths
@@ -60,7 +62,7 @@ func (f *files) hold(ctx context.Context, names []string) error {
 	if err != nil {
 		return err
 	}
-	f.held, f.unlock = names, unlock
+	f.held, f.wanted, f.unlock = names, names, unlock
 	return nil
 }
 

@@ -39,6 +39,7 @@ type gatherer struct {
 	did      []host.Action // in this turn; valid if didRead
 	didRead  bool
 	asked    []question // of the latest evaluation, in order
+	given    read
 }
 
 // Limits on what one evaluation reads of files except the session file: the memory for them and their values, and the
@@ -80,7 +81,7 @@ func (g *gatherer) facts() rules.Facts {
 	var world rules.Facts = g
 	for _, values := range []map[string]any{g.loop.extensions.values, g.Event.Values} {
 		if len(values) > 0 {
-			world = given{world, values}
+			world = given{world, values, &g.given}
 		}
 	}
 	for _, around := range slices.Backward(g.loop.extensions.around) {

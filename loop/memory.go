@@ -85,7 +85,8 @@ func (m *memory) after(d *Decision) []Entry {
 		open.Open = len(d.calls) > 0 && changes(d.calls[0].Effect)
 		mine.Answers = withAnswer(mine.Answers, open)
 	}
-	out := []Entry{mine}
+	out := make([]Entry, 1, 2) // of the loop, and that of the session if it continues
+	out[0] = mine
 	for i, next := range []*rules.Memory{1: &v.Project, 2: &v.Session} {
 		if i > 0 && v.Changed && !reflect.DeepEqual(next, &m.entries[i].Memory) {
 			e := m.entries[i]
@@ -185,23 +186,27 @@ func sameEntry(a, b Entry) bool {
 	return errX == nil && errY == nil && string(x) == string(y)
 }
 
-// locked calls do while others wait with what they save, if the store can make them.
-func (m *memory) locked(ctx context.Context, do func(ctx context.Context, alone bool) error) error {
+// locked calls do while others wait with what they save, if the store can make them. What do does with the context that it
+// receives takes a short time.
+func (m *memory) locked(ctx context.Context, do func(short context.Context, alone bool) error) error {
 	l, ok := m.store.(Locker)
 	if !ok {
 		return do(ctx, false)
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, maxLocked, fmt.Errorf("no more than %s for a memory that several processes share: %w", maxLocked, ErrConflict))
-	defer cancel()
 	held, unlock, err := l.Lock(ctx, m.keys[:]...)
 	if err != nil {
-		return err
+		return memoryError{fmt.Errorf("the loop cannot be counted, so it ends: %w", err)}
 	}
 	free := m.store
 	m.store = held
 	defer func() { m.store = free; unlock() }()
-	return do(ctx, true)
+	short, cancel := context.WithTimeout(ctx, maxLocked)
+	defer cancel()
+	if err = do(short, true); err != nil && short.Err() != nil && ctx.Err() == nil {
+		err = fmt.Errorf("it took more than %s to decide again what several processes count: %w", maxLocked, ErrConflict)
+	}
+	return err
 }
 
-// maxLocked is how long a decision may make others wait.
+// maxLocked is how long a decision may make others wait while it is made again.
 const maxLocked = 2 * time.Second

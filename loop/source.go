@@ -13,9 +13,9 @@ import (
 	"github.com/ralph-sdk/ralph/state"
 )
 
-// Source gathers facts of one kind. Report missing or invalid data as a [rules.Value], not an error. The loop converts
-// V as [rules.ValueOf] does, unless that made it: a value of the wrong type is unusable. If Gather panics, the fact is
-// missing, and its problem reports the panic.
+// Source gathers facts of one kind. Report missing or invalid data as a [rules.Value], not an error. Rules read
+// V as with [rules.ValueOf]: what a rule reads is converted and checked then, so V must stay as it is until the decision
+// is made. If Gather panics, the fact is missing, and its problem reports the panic.
 //
 // The context ends at the fact's timeout. A source that ignores it delays the decision: nothing else can end it.
 //

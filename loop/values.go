@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/ralph-sdk/ralph/internal/option"
 	"github.com/ralph-sdk/ralph/internal/vocab"
@@ -15,8 +16,16 @@ import (
 )
 
 // WithValues sets the values of facts and of ralph's own names, by name, such as "state" or "transcript.last". A fact
-// or name with a value is not gathered. Values convert as in [rules.ValueOf]. [New] rejects a name that the policy does
-// not know. The field Values of [host.Event] overrides these for one event.
+// or name with a value is not gathered. [New] rejects a name that the policy does not know. The field Values of
+// [host.Event] overrides these for one event.
+//
+// Values are read as in [rules.ValueOf]: what no rule reads costs nothing, and types are strict. A
+// func(context.Context) (any, error) is called if a rule reads the value, at most once a decision, even if that is made
+// again after a conflict. With a [Recorder], a list of which a rule uses only the length or one end is read as a
+// whole, since the record shows it.
+//
+// Decisions read the values at any time, and several at once: do not change what is in them while the loop is in use.
+// Replace a value with Values of an event instead, or use a function that locks what it copies.
 func WithValues(values map[string]any) Option {
 	return func(l *Loop) error {
 		return cmp.Or(option.AddAll("loop.WithValues", &l.extensions.values, values), given{values: values}.reserved())
@@ -73,13 +82,40 @@ func (g given) stray(p *rules.Program) error {
 type given struct {
 	rules.Facts
 	values map[string]any
+	read   *read
+}
+
+// read is what a decision has read of values: if it is made again after a conflict, each function that stands for one was
+// called already.
+type read struct {
+	mu    sync.Mutex
+	facts []readFact
+	names map[string]any
+}
+
+type readFact struct {
+	decl  *rules.Fact
+	value rules.Value
 }
 
 func (g given) Fact(ctx context.Context, f *rules.Fact, args []string) rules.Value {
-	if v, ok := g.values[f.Name]; ok {
-		return rules.ValueOf(f, v)
+	v, ok := g.values[f.Name]
+	if !ok {
+		return g.Facts.Fact(ctx, f, args)
 	}
-	return g.Facts.Fact(ctx, f, args)
+	g.read.mu.Lock()
+	defer g.read.mu.Unlock()
+	for _, r := range g.read.facts {
+		if r.decl == f {
+			return r.value
+		}
+	}
+	value := rules.ValueOf(f, v)
+	if g.read.facts == nil {
+		g.read.facts = make([]readFact, 0, min(len(g.values), 4))
+	}
+	g.read.facts = append(g.read.facts, readFact{f, value})
+	return value
 }
 
 // Concurrent reports whether the rest may be gathered at the same time.
@@ -89,8 +125,21 @@ func (g given) Concurrent() bool {
 }
 
 func (g given) Name(ctx context.Context, name string) any {
-	if v, ok := g.values[name]; ok {
+	v, ok := g.values[name]
+	if !ok {
+		return g.Facts.Name(ctx, name)
+	}
+	get, ok := v.(func(context.Context) (any, error))
+	if !ok {
 		return v
 	}
-	return g.Facts.Name(ctx, name)
+	if v, ok := g.read.names[name]; ok {
+		return v
+	}
+	v = sync.OnceValues(func() (any, error) { return get(ctx) })
+	if g.read.names == nil {
+		g.read.names = map[string]any{}
+	}
+	g.read.names[name] = func(context.Context) (any, error) { return v.(func() (any, error))() }
+	return g.read.names[name]
 }

@@ -1,6 +1,8 @@
 package policytest
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -57,7 +59,10 @@ func literal(decl *rules.Fact, v any) (rules.Value, error) {
 		v, out.Problem, found = documents(decl.Schema, v)
 	}
 	out.V, out.Version = v, "given"
-	out = rules.ValueOf(decl, out)
+	if kind.File && kind.Editable {
+		return document(decl, out, fields), nil
+	}
+	out = rules.ValueOf(decl, out).Whole(context.Background())
 	for _, u := range out.Unusable {
 		if t != nil && !strings.HasPrefix(u.Pointer, "/json") { // its own schema checks it
 			return out, errors.New(u.String())
@@ -66,12 +71,25 @@ func literal(decl *rules.Fact, v any) (rules.Value, error) {
 	if len(found) > 0 {
 		out.Unusable = found
 	}
-	if kind.Argument == "pattern" { // a schema treats a duration as a string
-		for i, e := range out.V.([]any) {
-			e.(map[string]any)["age"] = v.([]any)[i].(map[string]any)["age"]
-		}
-	}
 	return out, nil
+}
+
+// document reads the fields of a file with the schema of its fact, in which a string may spell a number.
+func document(decl *rules.Fact, out rules.Value, fields map[string]any) rules.Value {
+	fields = maps.Clone(fields)
+	body := cmp.Or(fields["body"], any(""))
+	if decl.Source.Value.Body {
+		delete(fields, "body")
+	}
+	r := cmp.Or(decl.Schema, &schema.Schema{}).Check(schema.Document{Value: fields})
+	read, ok := r.Value.(map[string]any)
+	if out.V, out.Unusable, out.Warnings = r.Value, r.Unusable, r.Warnings; !ok {
+		return rules.Value{Status: rules.Invalid, Problem: r.Unusable[0].Message}
+	}
+	if decl.Source.Value.Body {
+		read["body"] = body
+	}
+	return out
 }
 
 // documents reads the documents in a value with the schema of its fact: the output of a program, and the files of a

@@ -184,7 +184,7 @@ func (m *meter) callOnce(fn reflect.Value, withContext bool, args []any) (any, e
 	if len(out) == 2 && !out[1].IsNil() {
 		return nil, out[1].Interface().(error)
 	}
-	plain, err := plainOf(out[0].Interface(), 0)
+	plain, err := plainOf(with(m.ctx), out[0].Interface(), 0)
 	if err != nil {
 		return nil, err
 	}

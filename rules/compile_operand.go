@@ -111,6 +111,8 @@ type access struct {
 
 	// The operand only uses the number of elements, or fields of theirs.
 	asks bool
+
+	needs extent // what the operand uses of the value
 }
 
 // looksInto reports whether an operand reads private parts of the value of s. If it does, its whole result is private:

@@ -198,7 +198,7 @@ func (p *Program) Rules() []*Rule { return slices.Clone(p.loaded().rules) }
 // Files returns the files of the program: the policy first, then its includes and the schemas that it names.
 func (p *Program) Files() []File { return slices.Clone(p.loaded().origin.files) }
 
-// content returns a digest of the files, whatever their names.
+// content returns a digest of the files, whatever their names, as a session counts under it.
 func (p *Program) content() string {
 	if known := p.origin.digest.Load(); known != nil {
 		return *known
@@ -208,7 +208,7 @@ func (p *Program) content() string {
 		fmt.Fprintf(h, "%d\n", len(f.Src))
 		h.Write(f.Src)
 	}
-	of := hex.EncodeToString(h.Sum(nil)[:12])
+	of := "#" + hex.EncodeToString(h.Sum(nil)[:12])
 	p.origin.digest.Store(&of)
 	return of
 }

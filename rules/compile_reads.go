@@ -14,6 +14,7 @@ func (r *resolver) accesses(n, parent ast.Node, out, names *[]access) {
 	if s, path := pathIn(n, r.c.table); s != nil {
 		a := access{fact: s, path: path, elements: looksInto(parent, n), whole: comparesWhole(parent, n)}
 		a.asks = !a.elements && asksElements(parent)
+		a.needs = needs(parent, n)
 		switch s.kind {
 		case nameSymbol:
 			if s.info.mark != nil && s.info.mark.shows != nil {
@@ -28,7 +29,7 @@ func (r *resolver) accesses(n, parent ast.Node, out, names *[]access) {
 				if s.let.plain() {
 					b.path = slices.Concat(b.path, path)
 				}
-				b.elements, b.whole, b.asks = b.elements || a.elements, b.whole || a.whole, b.asks && a.asks
+				b.elements, b.whole, b.asks, b.needs = b.elements || a.elements, b.whole || a.whole, b.asks && a.asks, b.needs.and(a.needs)
 				addAccess(out, b)
 			}
 		}
@@ -53,7 +54,7 @@ func (r *resolver) accesses(n, parent ast.Node, out, names *[]access) {
 func addAccess(out *[]access, a access) {
 	for i := range *out {
 		if b := &(*out)[i]; b.fact == a.fact && b.name == a.name && slices.Equal(b.path, a.path) && slices.Equal(b.via, a.via) {
-			b.elements, b.whole, b.asks = b.elements || a.elements, b.whole || a.whole, b.asks && a.asks
+			b.elements, b.whole, b.asks, b.needs = b.elements || a.elements, b.whole || a.whole, b.asks && a.asks, b.needs.and(a.needs)
 			return
 		}
 	}
@@ -114,6 +115,38 @@ func looksInto(parent, list ast.Node) bool {
 func asksElements(n ast.Node) bool {
 	b, ok := n.(*ast.BuiltinNode)
 	return ok && slices.Contains([]string{"len", "all", "none", "any", "one", "count"}, b.Name)
+}
+
+// needs returns how much parent uses of a value.
+func needs(parent, value ast.Node) extent {
+	b, ok := parent.(*ast.BuiltinNode)
+	switch {
+	case !ok || len(b.Arguments) == 0 || b.Arguments[0] != value:
+	case b.Name == "len":
+		return onlyCount
+	case b.Name == "first":
+		return firstElement
+	case b.Name == "last":
+		return lastElement
+	case asksElements(b) && len(b.Arguments) == 2 && !computes(b.Arguments[1]):
+		return someFields
+	}
+	return everything
+}
+
+// computes reports whether a predicate uses elements other than by fields that it names.
+func computes(n ast.Node) (yes bool) {
+	switch t := n.(type) {
+	case *ast.PointerNode:
+		return true
+	case *ast.MemberNode:
+		_, element := t.Node.(*ast.PointerNode)
+		if _, named := t.Property.(*ast.StringNode); element && named {
+			return false
+		}
+	}
+	children(n, func(c *ast.Node) { yes = yes || computes(*c) })
+	return yes
 }
 
 // usesElement reports whether a predicate uses # itself, not only its fields.

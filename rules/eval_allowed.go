@@ -17,7 +17,8 @@ func (ev *evaluation) permitted() bool {
 		ev.refuse(diags.sorted())
 		return false
 	}
-	origin.held.Store(&by)
+	held := by
+	origin.held.Store(&held) // by itself would be on the heap in each evaluation
 	return true
 }
 

@@ -55,6 +55,9 @@ func (ev *evaluation) workOut(e *effect) (out Effect, skip, broken sentence) {
 	case e.kind != SetEffect:
 		return out, skip, broken
 	}
+	if v.read != nil {
+		v.Value = v.Whole(ev.meter.ctx) // any of it may be what changes
+	}
 	if out.Path, skip, broken = ev.target(e, v.V); skip.full != "" || broken.full != "" {
 		return out, skip, broken
 	}

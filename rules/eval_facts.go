@@ -3,7 +3,6 @@ package rules
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -21,7 +20,7 @@ type Facts interface {
 
 	// Name returns the value of one of ralph's own names, see docs/reference/names.md. name is the full name of a
 	// member ("transcript.last", "env.HOME"). nil means the zero value of its type, and an error why a value that exists
-	// cannot be used; other values convert as in [ValueOf], and a function needs a func of the type that [Names] lists.
+	// cannot be used; other values are read as in [ValueOf], and a function needs a func of the type that [Names] lists.
 	// now and the names of loop are in [Options] instead.
 	Name(ctx context.Context, name string) any
 }
@@ -60,10 +59,15 @@ func (ev *evaluation) checkValues() {
 	if !ok {
 		return
 	}
-	for _, key := range slices.Sorted(maps.Keys(given)) {
+	var stray []string
+	for key := range given {
 		if !ev.program.Takes(key) {
-			ev.report(public(fmt.Sprintf("the value %q is neither a fact of the policy nor one of the names that a program gives", key)))
+			stray = append(stray, key)
 		}
+	}
+	slices.Sort(stray)
+	for _, key := range stray {
+		ev.report(public(fmt.Sprintf("the value %q is neither a fact of the policy nor one of the names that a program gives", key)))
 	}
 }
 

@@ -33,9 +33,7 @@ func (ev *evaluation) gather(f *Fact) (any, truth) {
 	g := ev.got(f)
 	v, private, problem := &g.Value, q.private, q.problem
 	if *v = q.v; q.ctx != nil {
-		if !v.sound() {
-			*v = ValueOf(f, *v)
-		}
+		ev.met.given = ev.met.given || v.read != nil
 		if f.Source.given() && v.Quiet { // the program must provide a value
 			v.Quiet, v.Problem = false, "is not provided by the program"
 		}
@@ -203,7 +201,7 @@ func (ev *evaluation) name(s *symbol) (any, truth) {
 	case s.name == vocab.Now:
 		return ev.event.now, known
 	}
-	v := ev.facts.Name(ev.meter.ctx, s.name)
+	v := called(ev.meter.ctx, ev.facts.Name(ev.meter.ctx, s.name))
 	if s.name == vocab.SessionElapsed && (v == nil || v == time.Duration(0)) { // the session file has no time
 		v = since(ev.verdict.Memory.Began, ev.event.now)
 	}

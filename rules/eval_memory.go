@@ -45,10 +45,10 @@ func (ev *evaluation) remember() {
 }
 
 // counted returns the names under which a session counts the continuations of the policy.
-func (ev *evaluation) counted() []string { return ev.program.counted(ev.event.policy) }
+func (ev *evaluation) counted() [2]string { return ev.program.counted(ev.event.policy) }
 
-func (p *Program) counted(policy string) []string {
-	return []string{cmp.Or(policy, p.Name), "#" + p.content()}
+func (p *Program) counted(policy string) [2]string {
+	return [2]string{cmp.Or(policy, p.Name), p.content()}
 }
 
 // Recount counts the verdict in o.Session, which other policies of the session changed since Eval: it sets v.Session and

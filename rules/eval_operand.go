@@ -32,6 +32,7 @@ func (ev *evaluation) operand(o *operand) (v any, state truth) {
 			gap = at.gap
 		}
 	}
+	ev.reach(o, state)
 	switch {
 	case state == known && gap != nil && gap.lack == unusable && ev.here.trying && ev.here.rule.stops():
 		state, ev.last.why, ev.last.lack = unknown, gap.why, unusable // what is left out might make the rule true
@@ -69,6 +70,40 @@ func (ev *evaluation) noteOperand(o *operand, v any, state truth, private bool) 
 	}
 }
 
+// reach converts and checks what an operand reads of Go values. A full trace shows it even if another value is unknown.
+func (ev *evaluation) reach(o *operand, state truth) {
+	if !ev.met.given || state != known && !ev.trace.full() {
+		return
+	}
+	for i := range o.uses.reads {
+		a := &o.uses.reads[i]
+		g := ev.got(a.fact.fact)
+		if g.read == nil || a.skipped(ev.ran) {
+			continue
+		}
+		before := len(g.read.warnings)
+		need := a.needs
+		if need > someFields && ev.trace.full() { // which shows the list
+			need = everything
+		}
+		g.read.reach(ev.meter.ctx, a.path, need, o.uses.props)
+		g.Unusable, g.Warnings = g.read.unusable, g.read.warnings
+		for _, w := range g.Warnings[before:] {
+			ev.warn(g.violation(a.fact.fact, w))
+		}
+		ev.met.flawed = ev.met.flawed || len(g.Unusable)+len(g.Warnings) > 0
+		if ev.meter.ctx.Err() != nil {
+			ev.meter.look = 0
+			ev.meter.charge(1) // ends the evaluation: the rest was not read
+		}
+	}
+}
+
+// skipped reports whether the access is through a let that was decided without it.
+func (a *access) skipped(ran []*operand) bool {
+	return slices.ContainsFunc(a.via, func(o *operand) bool { return !slices.Contains(ran, o) })
+}
+
 // evaluate returns the value of an operand, once everything that it names is known.
 func (ev *evaluation) evaluate(o *operand) (any, truth) {
 	if ev.met.flawed {
@@ -93,7 +128,7 @@ func (ev *evaluation) flaw(o *operand) (v any, state truth, found bool) {
 	for i := range o.uses.reads {
 		a := &o.uses.reads[i]
 		g := ev.got(a.fact.fact)
-		if slices.ContainsFunc(a.via, func(o *operand) bool { return !slices.Contains(ev.ran, o) }) {
+		if a.skipped(ev.ran) {
 			continue
 		}
 		if u := g.unusable(o, a); u != nil {

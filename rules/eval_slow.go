@@ -53,7 +53,10 @@ func (ev *evaluation) request(f *Fact) request {
 
 // ask gathers a fact. It may run beside others.
 func (ev *evaluation) ask(q *request) {
-	q.v = ev.facts.Fact(q.ctx, q.fact, q.args)
+	if q.v = ev.facts.Fact(q.ctx, q.fact, q.args); !q.v.sound() {
+		q.v = ValueOf(q.fact, q.v)
+	}
+	q.v = q.v.begun(q.ctx)
 	if q.v.Status == Missing && context.Cause(q.ctx) == errNoteTime {
 		q.v = Value{Status: Missing, Problem: errNoteTime.Error()}
 	}

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -130,14 +131,11 @@ func (f *StartFile) complete(fields map[string]any, order []string) error {
 
 // write sets a fact to what a file will contain.
 func (ev *evaluation) write(f *StartFile) {
-	value := f.Value
-	if fields, ok := value.(map[string]any); ok && f.Fact.Source.Value.Body {
-		with := maps.Clone(fields)
-		with["body"] = f.Body
-		value = with
+	r := cmp.Or(f.Fact.Schema, &schema.Schema{}).Check(schema.Document{Value: f.Value})
+	got := Value{V: r.Value, Path: f.Path, Unusable: r.Unusable, Warnings: r.Warnings}
+	if fields, ok := got.V.(map[string]any); ok && f.Fact.Source.Value.Body {
+		fields["body"] = f.Body
 	}
-	got := ValueOf(f.Fact, value)
-	got.Path = f.Path
 	at := ev.need(f.Fact.plan.sym) // so that it has a slot
 	mark := ev.trace.hides(f.Fact.plan.private)
 	*ev.got(f.Fact) = gathered{Value: got, mark: mark}

@@ -86,6 +86,7 @@ type finding struct {
 // met is what the evaluation has come across.
 type met struct {
 	gap        *gap     // of the lists that operands read, or nil
+	given      bool     // some fact is a Go value, of which operands read parts
 	flawed     bool     // some value of a fact cannot be used, or not as written
 	doubt      bool     // something unusable may have kept a rule from deciding
 	unapproved sentence // why an operand was unknown, if that is because a person has not approved what it reads

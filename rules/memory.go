@@ -258,7 +258,7 @@ func (m *Memory) continued(progress string, failed bool, now time.Time) {
 
 // share counts a continuation in the memory that all policies of a session share. total is what the policy's names count
 // after it.
-func (m *Memory) share(names []string, total int) {
+func (m *Memory) share(names [2]string, total int) {
 	m.Streak++
 	m.Total++
 	of := make(map[string]int, len(m.Of)+len(names))

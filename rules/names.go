@@ -110,14 +110,14 @@ func (n *nameInfo) take(v any, m *meter) (taken any, problem string) {
 				return v, ""
 			}
 		}
-		plain, err := plainOf(v, 0)
+		plain, err := plainOf(with(m.ctx), v, 0)
 		if err != nil {
 			return nil, "cannot be used: " + err.Error()
 		}
 		if plain == nil {
 			return n.zero, ""
 		}
-		r := n.typ.Check(schema.Document{Value: zeroed(n.typ, plain)})
+		r := n.typ.Check(schema.Document{Value: zeroed(n.typ, plain), Typed: true})
 		if len(r.Unusable) > 0 {
 			return nil, r.Unusable[0].Text()
 		}

@@ -164,7 +164,9 @@ func (f foreign) Name(context.Context, string) any                        { retu
 
 // Invalid Go values are an error and a problem, wherever they come from.
 func TestForeignValues(t *testing.T) {
-	type loop struct{ Next *loop }
+	type loop struct {
+		Next *loop `json:"n"`
+	}
 	circle := &loop{}
 	circle.Next = circle
 	p := load(t, policy("facts: {f: {json: f.json}}\nrules: [{name: a, when: f.n == 1, continue: x}, {name: b, when: len(cwd) > 99, continue: x}]\n"))

@@ -21,8 +21,8 @@ const (
 )
 
 // Value is the result of gathering a fact. V has only JSON types, with integers as int where the schema declares them:
-// nil, bool, int, float64, string, []any, map[string]any. The age of a file in a list is a time.Duration. [ValueOf]
-// converts other values.
+// nil, bool, int, float64, string, []any, map[string]any. The age of a file in a list is a time.Duration. Other values
+// are made with [ValueOf].
 type Value struct {
 	Status  Status
 	V       any
@@ -41,7 +41,8 @@ type Value struct {
 	// and it does not affect decisions. It must have only JSON types.
 	Meta map[string]any
 
-	read bool // ValueOf made it
+	of   *goValue // ValueOf made it, and V is a Go value
+	read *reading // what was read of that; V is the same
 
 	Unusable []schema.Violation // fields that rules cannot use, see [schema.Result]: what reads one is undecided
 	Warnings []schema.Violation // what else is wrong: reported when a rule reads it, and it decides nothing

@@ -45,12 +45,12 @@ func (r Result) Unfit() *Violation {
 // A document, or a value in it, deeper than MaxDepth is unusable as a whole, and so is one that is too large for its
 // schema. A document whose validation would take too long has a warning.
 //
-// A schema that Compile did not make, including nil, checks only kinds.
+// A schema that Compile did not make, including nil, checks only kinds. One of a field or an element checks its part.
 func (s *Schema) Check(doc Document) Result {
 	if s == nil {
 		s = &Schema{}
 	}
-	c := conformer{text: doc.Text}
+	c := conformer{text: doc.Text, typed: doc.Typed}
 	var r Result
 	refused := within(func() {
 		if doc.Value == nil && s.HasDefault {
@@ -59,7 +59,7 @@ func (s *Schema) Check(doc Document) Result {
 		}
 		if v, ok := c.conform(s, doc.Value); ok {
 			r.Warnings = slices.Concat(c.inexact, c.slips, doc.repeated())
-			found := c.judge(s.document(), v)
+			found := c.judge(s, v)
 			r.Value = c.fill(s, v) // judge sees the value without defaults
 			for _, h := range c.noDefault {
 				delete(h.object, h.field)
@@ -82,16 +82,16 @@ func (s *Schema) Check(doc Document) Result {
 }
 
 // judge returns the violations of the conformed value except those of kinds, without positions.
-func (c *conformer) judge(s *compiled, v any) []Violation {
-	if s.root == nil {
+func (c *conformer) judge(s *Schema, v any) []Violation {
+	if s.node == nil {
 		return nil
 	}
 	var checker checker
-	if refused := within(func() { checker.check(s.root, v) }); refused != "" {
+	if refused := within(func() { checker.check(s.node, v) }); refused != "" {
 		return []Violation{{Message: string(refused)}}
 	}
-	if s.library != nil {
-		checker.findings = s.consult(v)
+	if whole := s.document(); whole.library != nil {
+		checker.findings = whole.consult(v)
 	}
 	// Unusable values are already reported.
 	unusable := make(map[string]bool, len(c.unusable))

@@ -13,6 +13,7 @@ import (
 // on the value without defaults.
 type conformer struct {
 	text  func(pointer string) (string, bool) // Document.Text; may be nil
+	typed bool                                // Document.Typed
 	whole bool                                // a missing required field makes its place unusable
 
 	path      []string    // the current path
@@ -37,9 +38,6 @@ const (
 
 	maxSlips  = 100 // undeclared keys of an object that are compared with its missing fields
 	nearSteps = 20  // to compare two keys
-
-	// A document with more unusable values is not one of this schema.
-	maxUnusable = 1000
 )
 
 // enter descends into a field or element. Parsers limit depth and size, too; the limits here are for values made by
@@ -67,8 +65,8 @@ func (c *conformer) take(steps int) {
 func (c *conformer) pointer() string { return PointerOf(c.path) }
 
 func (c *conformer) reject(v Violation) {
-	if len(c.unusable) == maxUnusable {
-		panic(tooMuch(fmt.Sprintf("has more than %d fields and elements that are unusable", maxUnusable)))
+	if len(c.unusable) == MaxUnusable {
+		panic(tooMuch(fmt.Sprintf("has more than %d fields and elements that are unusable", MaxUnusable)))
 	}
 	v.Pointer = c.pointer()
 	c.unusable = append(c.unusable, v)
@@ -76,7 +74,7 @@ func (c *conformer) reject(v Violation) {
 
 // saturated records that v counts as n.
 func (c *conformer) saturated(v, n any) {
-	if len(c.inexact) < maxUnusable {
+	if len(c.inexact) < MaxUnusable {
 		c.inexact = append(c.inexact, Violation{Pointer: c.pointer(), Message: fmt.Sprintf("is %s, too big to be exact; it counts as %v", show(v), n), Clamped: true})
 	}
 }
@@ -91,6 +89,8 @@ func (c *conformer) conform(t *Schema, v any) (any, bool) {
 			c.saturated(v, n)
 		}
 		v = n
+	case kind == Any && c.typed && t.unknown():
+		return v, true
 	case kind == Any || kind == Number: // not in JSON, such as dates and infinity in YAML
 		v = fmt.Sprint(v)
 	}
@@ -138,7 +138,7 @@ func (c *conformer) scalar(t *Schema, v any) (any, bool) {
 		}
 	}
 	text, ok := v.(string)
-	if !ok {
+	if !ok || c.typed {
 		return nil, false
 	}
 	if n, exact, ok := spelledNumber(text); ok && t.allows(kindOf(n)) {
@@ -178,9 +178,7 @@ func (c *conformer) object(t *Schema, m map[string]any) map[string]any {
 	if c.whole {
 		c.require(t, m)
 	}
-	if len(foreign) > 0 {
-		c.compare(t, m, foreign)
-	}
+	c.compare(t, m, foreign)
 	return out
 }
 
@@ -196,8 +194,11 @@ func (c *conformer) require(t *Schema, m map[string]any) {
 	}
 }
 
-// compare records missing fields of t that keys of m look like.
+// compare records missing fields of t that keys of m look like, which are not declared.
 func (c *conformer) compare(t *Schema, m map[string]any, foreign []string) {
+	if len(foreign) == 0 {
+		return
+	}
 	var missing []string
 	for name := range t.Fields {
 		if _, ok := m[name]; !ok {

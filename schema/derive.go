@@ -42,12 +42,13 @@ func (d *deriver) typeOf(n *node) *Schema {
 	if t, ok := d.memo[n]; ok {
 		if t == nil {
 			d.widen(n, "", "the schema contains itself, so from the second level on its type is not followed")
-			t = &Schema{}
+			t = &Schema{node: n}
 		}
 		return t
 	}
 	d.memo[n] = nil
 	t := *d.derive(n)
+	t.compiled, t.node = nil, n
 	if doc := n.text("description"); doc != "" {
 		t.Doc = doc
 	}

@@ -9,6 +9,7 @@ const (
 	MaxSchemaSize   = 256 << 10 // bytes of a schema document
 	MaxDocumentSize = 8 << 20   // bytes of a JSON document
 	MaxDepth        = 1000      // nested arrays and objects, in schemas and documents
+	MaxUnusable     = 1000      // fields and elements; a document with more unusable ones is not one of its schema
 )
 
 // CompileError is why a schema cannot be used.

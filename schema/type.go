@@ -36,8 +36,8 @@ func (k Kind) String() string {
 }
 
 // Schema is the type of a value, with the JSON Schema that [Compile] read it from, if any. The zero Schema is anything.
-// Schemas are shared, are safe for concurrent use, and must not be modified. Those of fields and elements have only the
-// type.
+// Schemas are shared, are safe for concurrent use, and must not be modified. Those of fields and elements check
+// their own part of a value, see [Schema.Apart].
 type Schema struct {
 	Kind Kind
 	// Kinds are the allowed kinds if the schema lists several, and Kind is then Any; nil allows all.
@@ -67,7 +67,8 @@ type Schema struct {
 	// Doc is the schema's description.
 	Doc string
 
-	compiled *compiled // nil for a type without a schema
+	compiled *compiled // of the whole schema; nil for one without a document
+	node     *node     // its keywords; nil without a document
 }
 
 // maxShownValues bounds the enum values in the name of a type.

@@ -114,7 +114,7 @@ func TestReadOnlyStateDirectory(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.Chmod(h.store, 0o755) })
-	h.run(t).letsGo(t, "ralph's own directory cannot be used", "permission denied")
+	h.run(t).letsGo(t, "the loop cannot be counted, so it ends: cannot lock", "permission denied")
 	unchanged()
 }
 

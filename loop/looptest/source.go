@@ -69,7 +69,7 @@ func fits(t *testing.T, kind rules.SourceKind, q loop.Query, v rules.Value) {
 		}
 		return
 	}
-	if v = rules.ValueOf(q.Fact, v); v.Status != rules.OK { // as the loop converts it
+	if v = rules.ValueOf(q.Fact, v).Whole(t.Context()); v.Status != rules.OK { // as the loop converts it
 		t.Errorf("the value is %s: %s", v.Status, v.Problem)
 	}
 	for _, u := range v.Unusable {
@@ -93,7 +93,7 @@ func Writer(t *testing.T, src loop.Source, w loop.Writer, path []any, value any,
 		t.Helper()
 		out := make([]rules.Value, len(queries))
 		for i, q := range queries {
-			if out[i] = rules.ValueOf(q.Fact, src.Gather(t.Context(), q)); out[i].Status != rules.OK {
+			if out[i] = rules.ValueOf(q.Fact, src.Gather(t.Context(), q)).Whole(t.Context()); out[i].Status != rules.OK {
 				t.Fatalf("the fact of query %d is %s: %s", i, out[i].Status, out[i].Problem)
 			}
 			fits(t, src.Kind(), q, out[i])
