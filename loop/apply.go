@@ -193,9 +193,7 @@ func (d *Decision) count(ctx context.Context) error {
 	if record != nil && len(d.effects()) == 0 {
 		record.Applied = true // with this write
 	}
-	answered := d.asks()
-	err := m.save(ctx, d.saved, record)
-	answered()
+	err := d.asks(func() error { return m.save(ctx, d.saved, record) })
 	if err == nil && record != nil {
 		d.sent = d.told()
 		d.sent.applied = record.Applied

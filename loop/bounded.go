@@ -98,11 +98,16 @@ func (d *Decision) late(ctx context.Context, b *bound, start time.Time) *Decisio
 	return out
 }
 
-// asks notes that the decision waits for the store, unless it waits because of a conflict, until answered is called.
-func (d *Decision) asks() (answered func()) {
+// asks calls the store. Unless the decision waits because of a conflict, it is the store for which it waits, also if that
+// gives up because the time is up.
+func (d *Decision) asks(call func() error) error {
 	w := &wait{why: memoryError{fmt.Errorf("%s does not answer", storeName(d.gatherer.mem.store))}}
 	d.bound.waits.CompareAndSwap(nil, w)
-	return func() { d.bound.waits.CompareAndSwap(w, nil) }
+	err := call()
+	if err == nil {
+		d.bound.waits.CompareAndSwap(w, nil)
+	}
+	return err
 }
 
 // storeName returns what a store is called where it does not answer.

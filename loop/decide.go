@@ -293,8 +293,7 @@ func (d *Decision) begin(ctx context.Context, alone bool) error {
 		err = d.enter(ctx)
 	}
 	if err == nil {
-		defer d.asks()()
-		err = d.gatherer.mem.load(ctx)
+		err = d.asks(func() error { return d.gatherer.mem.load(ctx) })
 	}
 	return err
 }
