@@ -16,7 +16,8 @@ const term = 30 * time.Second
 // that owner. A process that does not reach the server for a whole term has lost the lease, too.
 func (s *Store) Hold(ctx context.Context, name, owner string) (release func(), holder string, err error) {
 	key := hash("lease", name)
-	var token, has []byte
+	var has []byte
+	var token *string
 	// Either the lease is free and taken, or it is read as it is after a wait for who else is taking it.
 	err = s.pool.QueryRow(ctx, `
 		INSERT INTO ralph_lease AS l VALUES ($1, $2, pg_current_xact_id()::text, now() + $3::interval)
@@ -33,18 +34,18 @@ func (s *Store) Hold(ctx context.Context, name, owner string) (release func(), h
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	var all sync.WaitGroup
-	all.Go(func() { s.renew(ctx, key, token) })
+	all.Go(func() { s.renew(ctx, key, *token) })
 	return sync.OnceFunc(func() {
 		cancel()
 		all.Wait()
 		ctx, cancel := context.WithTimeout(context.Background(), s.term/3)
 		defer cancel()
-		_, _ = s.pool.Exec(ctx, `DELETE FROM ralph_lease WHERE key = $1 AND token = $2`, key, token) // otherwise it ends by itself
+		_, _ = s.pool.Exec(ctx, `DELETE FROM ralph_lease WHERE key = $1 AND token = $2`, key, *token) // otherwise it ends by itself
 	}), "", nil
 }
 
 // renew renews a lease until its context is done or it is lost. What fails is tried again.
-func (s *Store) renew(ctx context.Context, key, token []byte) {
+func (s *Store) renew(ctx context.Context, key []byte, token string) {
 	tick := time.NewTicker(s.term / 3)
 	defer tick.Stop()
 	for {
