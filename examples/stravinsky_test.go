@@ -173,5 +173,5 @@ Goal: Fix memory leak in semantic search indexer
 
 	// The policy does not decide the user's prompts: the reminder of todos answers them.
 	d := p.stop(event{"hook_event_name": "UserPromptSubmit", "prompt": "Go on"})
-	diff(t, "the policy does not decide UserPromptSubmit", d.Skipped)
+	diff(t, "the policy does not decide UserPromptSubmit", d.Verdict.Reason)
 }

@@ -49,7 +49,7 @@ func (h *Host) event(in object) Event {
 	ev.Name = EventOf(ev.Name)
 	active, known := in.flag(vocab.StopHookActive)
 	ev.StopHookActive = active
-	ev.Turn = ev.TurnID
+	ev.Turn = ev.HostTurn
 	if h.refine != nil {
 		h.refine(in, &ev)
 	}
@@ -82,7 +82,7 @@ type field struct {
 func (ev *Event) fields() [18]field {
 	return [...]field{
 		{vocab.SessionID, &ev.SessionID, "conversation_id"},
-		{vocab.TurnID, &ev.TurnID, "prompt_id"},
+		{vocab.TurnID, &ev.HostTurn, "prompt_id"},
 		{vocab.Cwd, &ev.Cwd, ""},
 		{vocab.HookEventName, &ev.Name, ""},
 		{vocab.PermissionMode, &ev.PermissionMode, ""},

@@ -23,7 +23,7 @@ type Event struct {
 	Run            string // the run of ralph run that sent the event; "" for a hook
 	Iteration      int    // of the run that has ended, from 1; 0 before the first
 	SessionID      string
-	TurnID         string // the host's own ID of the prompt and its continuations: prompt_id of Claude Code and Qwen, turn_id of Codex
+	HostTurn       string // the host's own ID of the prompt and its continuations, turn_id in a policy; only Turn counts: prompt_id of Claude Code and Qwen, turn_id of Codex
 	Cwd            string // the agent's working directory, as the host wrote it; it follows the agent's cd. "." is the hook's own
 	PermissionMode string
 	Prompt         string // the user's prompt; hosts send it with few events
@@ -50,7 +50,7 @@ type Event struct {
 	SessionCrons    []map[string]any // each has at least the strings id, schedule and prompt, and the bool recurring
 
 	// Turn identifies the prompt within the session: it stays the same through all continuations of one prompt. It is
-	// TurnID if the host has one, and a digest of the prompt on Gemini, where two equal prompts in a row look like one.
+	// HostTurn if the host has one, and a digest of the prompt on Gemini, where two equal prompts in a row look like one.
 	// "" means that the prompt is unknown; see NewTurn.
 	Turn string
 

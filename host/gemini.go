@@ -29,7 +29,7 @@ var gemini = Host{
 	},
 	steady: true,
 	refine: func(in object, ev *Event) {
-		if ev.TurnID == "" && ev.Prompt != "" {
+		if ev.HostTurn == "" && ev.Prompt != "" {
 			ev.Turn = digest(ev.Prompt)
 		}
 		if active, known := in.flag(vocab.StopHookActive); known && !active {

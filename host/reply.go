@@ -17,6 +17,7 @@ type Reply struct {
 	Notice   string   // what the user sees in both cases
 	Context  string   // what the agent sees with the user's prompt; for UserPromptSubmit only
 	Log      []string // complete lines for stderr
+	Err      error    // why an event was not decided, for the program; of a panic with the stack. No answer has it
 }
 
 // Answer is the output and exit status of a hook process.

@@ -11,7 +11,7 @@ import (
 func Trouble(prefix, event string, err error) Reply {
 	message := strings.TrimSpace(err.Error())
 	first, _, _ := strings.Cut(message, "\n")
-	r := Reply{Event: event, Notice: "[" + prefix + "] " + first}
+	r := Reply{Event: event, Notice: "[" + prefix + "] " + first, Err: err}
 	var quiet interface{ Quiet() bool }
 	if errors.As(err, &quiet) && quiet.Quiet() {
 		return r

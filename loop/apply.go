@@ -32,9 +32,11 @@ func (l *Loop) Apply(ctx context.Context, d *Decision) (*Decision, error) {
 	case d.spent:
 		refused.fail(errors.New("the decision was applied before; Preview makes another"))
 	default:
-		d.spent = d.gatherer != nil && d.Err == nil
+		if d.spent = d.gatherer != nil && !d.broken; d.spent {
+			d.Err = nil // it is decided again if something has changed
+		}
 		d = d.observed(ctx, func(ctx context.Context) *Decision {
-			out := d.bounded(ctx, d.apply)
+			out := d.bounded(ctx, d.apply).judge()
 			out.keep(ctx)
 			return out
 		})
@@ -47,7 +49,7 @@ func (l *Loop) Apply(ctx context.Context, d *Decision) (*Decision, error) {
 func (d *Decision) apply(ctx context.Context) {
 	defer func() { d.rescue(recover()) }()
 	defer d.close()
-	if d.gatherer == nil || d.Err != nil {
+	if d.gatherer == nil || d.broken {
 		return
 	}
 	err := d.gatherer.open()
@@ -61,7 +63,7 @@ func (d *Decision) apply(ctx context.Context) {
 		d.fail(err)
 		return
 	}
-	d.Applied = true
+	d.Kept = true
 	d.free() // the rest may make another decision of the session
 	if !d.Repeated {
 		d.loop.hint(ctx, d)
@@ -75,7 +77,7 @@ func (d *Decision) apply(ctx context.Context) {
 // rescue turns a panic into a decision to stop.
 func (d *Decision) rescue(r any) {
 	if r != nil {
-		d.fail(fmt.Errorf("internal error: %v\n%s", r, debug.Stack()))
+		d.fail(&rules.PanicError{Value: r, Stack: debug.Stack()})
 	}
 }
 
@@ -86,7 +88,7 @@ func (d *Decision) commit(ctx context.Context) error {
 		return interrupted(ctx)
 	case d.Repeated, d.answered():
 		return d.reopen(ctx)
-	case d.Event.ID == "" && !d.Verdict.Changed && len(d.effects()) == 0 && len(d.toMake()) == 0:
+	case !d.answers() && !d.Verdict.Changed && len(d.effects()) == 0 && len(d.toMake()) == 0:
 		return nil
 	}
 	if err := d.enter(ctx); err != nil {
@@ -191,12 +193,12 @@ func (d *Decision) count(ctx context.Context) error {
 	}
 	record := d.record()
 	if record != nil && len(d.effects()) == 0 {
-		record.Applied = true // with this write
+		record.Kept = true // with this write
 	}
 	err := d.asks(func() error { return m.save(ctx, d.saved, record) })
 	if err == nil && record != nil {
 		d.sent = d.told()
-		d.sent.applied = record.Applied
+		d.sent.kept = record.Kept
 	}
 	switch {
 	case errors.Is(err, ErrConflict): // another event was counted in the meantime
@@ -218,7 +220,7 @@ func (d *Decision) write(ctx context.Context) error {
 	back := d.gatherer.mem.takeBack(ctx, d.saved)
 	switch {
 	case !errors.Is(err, ErrConflict):
-		return fmt.Errorf("the changes of this verdict cannot be made, so the loop ends: %w", err)
+		return faultError{fmt.Errorf("the changes of this verdict cannot be made, so the loop ends: %w", err), rules.FaultEffect}
 	case back != nil:
 		return memoryError{fmt.Errorf("the loop cannot be counted, so it ends: %v", back)}
 	}

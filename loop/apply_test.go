@@ -42,8 +42,8 @@ rules:
 func TestApply(t *testing.T) {
 	p := newProject(t, map[string]string{"state.json": "{\r\n  \"keep\": 1.0, \"n\": 4\r\n}\r\n"})
 	d := p.run(p.loop(counterPolicy), p.stop())
-	if want := "n is 4, streak 0"; said(d) != want || !d.Applied {
-		t.Errorf("%q, applied %v", said(d), d.Applied)
+	if want := "n is 4, streak 0"; said(d) != want || !d.Kept {
+		t.Errorf("%q, applied %v", said(d), d.Kept)
 	}
 	if diff := cmp.Diff("{\r\n  \"keep\": 1.0, \"n\": 5\r\n}\r\n", p.read("state.json")); diff != "" {
 		t.Errorf("file (-want +got):\n%s", diff)

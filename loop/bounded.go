@@ -43,6 +43,7 @@ func (d *Decision) bounded(ctx context.Context, do func(context.Context)) *Decis
 		defer func() {
 			if !returned {
 				d.fail(errors.New("something that the loop called ended its goroutine"))
+				d.rescue(recover())
 				d.close()
 			}
 			b.answers <- d
@@ -53,32 +54,31 @@ func (d *Decision) bounded(ctx context.Context, do func(context.Context)) *Decis
 	}()
 	var kept *Decision
 	var grace <-chan time.Time
-	up := ctx.Done()
+	up, over := ctx.Done(), false
 	for kept != d {
 		select {
 		case kept = <-b.answers:
 			continue
+		case <-grace:
+			up, over = ctx.Done(), true
 		case <-up:
-			if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			if !over && !errors.Is(ctx.Err(), context.DeadlineExceeded) {
 				up, grace = nil, time.After(graceTime)
 				continue
 			}
-		case <-grace:
-		}
-		if kept == nil && b.claimed.CompareAndSwap(false, true) {
-			return d.late(ctx, b, start)
-		}
-		if kept == nil {
-			kept = <-b.answers // it was made in time
 		}
 		select {
-		case kept = <-b.answers:
+		case kept = <-b.answers: // at the same time
 		default:
+			switch {
+			case kept != nil:
+				kept.problem("not all effects were made: " + interrupted(ctx).Error())
+				return kept
+			case b.claimed.CompareAndSwap(false, true):
+				return d.late(ctx, b, start)
+			}
+			kept = <-b.answers // it was made in time
 		}
-		if kept != d {
-			kept.notice("not all effects were made: " + interrupted(ctx).Error())
-		}
-		return kept
 	}
 	return d
 }
@@ -134,7 +134,7 @@ func (d *Decision) handOver() {
 		return
 	}
 	kept, v := *d, *d.Verdict
-	v.Trace.Warnings = slices.Clip(v.Trace.Warnings)
+	v.Trace.Warnings, v.Problems = slices.Clip(v.Trace.Warnings), slices.Clip(v.Problems)
 	kept.Failures = slices.Clip(d.Failures)
 	kept.Verdict, kept.Notices, kept.Log, kept.texts.private = &v, slices.Clip(d.Notices), slices.Clip(d.Log), slices.Clip(d.texts.private)
 	d.bound.answers <- &kept

@@ -144,6 +144,32 @@ rules:
 	}
 }
 
+// A caller that cancels waits for what heeds its context, and a second at most for what ignores it.
+func TestCancel(t *testing.T) {
+	for name, c := range map[string]struct {
+		gather func(context.Context)
+		took   time.Duration
+	}{
+		"heeds it":   {func(ctx context.Context) { <-ctx.Done() }, 10 * time.Second},
+		"ignores it": {func(context.Context) { time.Sleep(time.Hour) }, 11 * time.Second},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			l := load(t, asking("ask"), loop.WithSource(source{"ask", func(ctx context.Context, _ loop.Query) rules.Value {
+				c.gather(ctx)
+				return rules.Value{V: 1}
+			}}))
+			ctx, cancel := context.WithCancel(t.Context())
+			start := time.Now()
+			time.AfterFunc(10*time.Second, cancel)
+			d, err := l.Run(ctx, host.Event{SessionID: "s"})
+			if took := time.Since(start); took != c.took || !errors.Is(err, context.Canceled) || d.Outcome() != loop.Failed || d.Cause() != "context" {
+				t.Errorf("%s: %s, %s after %s, error %v", name, d.Outcome(), d.Cause(), took, err)
+			}
+			time.Sleep(2 * time.Hour)
+		})
+	}
+}
+
 // What ends its goroutine fails the decision, and the session is free afterwards.
 func TestGoexit(t *testing.T) {
 	first := true

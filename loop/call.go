@@ -128,10 +128,14 @@ func (d *Decision) failed(c Call, err error, private bool) {
 
 // settle saves what became of the decision's calls, and closes its answer.
 func (d *Decision) settle(ctx context.Context) {
-	final, now := d.toAnswer(), d.loop.now()
-	if len(d.calls) == 0 && (d.Event.ID == "" || reflect.DeepEqual(final, d.answer)) {
+	var final Answer
+	if d.answers() {
+		final = d.toAnswer()
+	}
+	if len(d.calls) == 0 && reflect.DeepEqual(final, d.answer) {
 		return
 	}
+	now := d.loop.now()
 	record := d.record()
 	err := d.gatherer.mem.update(ctx, record, func(e *Entry) bool {
 		e.Pending = slices.DeleteFunc(slices.Clone(e.Pending), func(c Call) bool { return d.owns(c) && (changes(c.Effect) || slices.Contains(d.done, c.ID)) })
@@ -143,7 +147,7 @@ func (d *Decision) settle(ctx context.Context) {
 		for i := range d.Failures {
 			e.retry(&d.Failures[i], now)
 		}
-		if d.Event.ID != "" {
+		if final.ID != "" {
 			e.Answers = withAnswer(e.Answers, final)
 		}
 		return true

@@ -71,7 +71,7 @@ func TestDrain(t *testing.T) {
 	run := func(session string) *loop.Decision {
 		t.Helper()
 		d, err := p.loop().Run(t.Context(), host.Event{SessionID: session})
-		if err != nil || !d.Applied {
+		if err != nil || !d.Kept {
 			t.Errorf("error %v", err)
 		}
 		return d
@@ -215,6 +215,25 @@ func TestDelivery(t *testing.T) {
 	}
 	if d, err := l.Run(t.Context(), ev); err != nil || !d.Repeated || said(d) != "so far 0" {
 		t.Errorf("another policy says %q, repeated %t, error %v", said(d), d.Repeated, err)
+	}
+}
+
+// An answer that is kept is bounded; one delivery has many long texts.
+func TestLongAnswer(t *testing.T) {
+	long := strings.Repeat("<b>", 10<<10)
+	policy := "ralph: 1\ngate: all\nrules:\n"
+	for i := range 10 {
+		policy += fmt.Sprintf("  - {name: r%d, continue: '%s', notice: '%d %s'}\n", i, long, i, long)
+	}
+	l := load(t, policy)
+	first, err := l.Run(t.Context(), host.Event{ID: "1"})
+	if err != nil || len(first.Notices) < 10 {
+		t.Fatalf("%d notices, error %v", len(first.Notices), err)
+	}
+	again, err := l.Run(t.Context(), host.Event{ID: "1"})
+	size := len(again.Verdict.Reason) + len(strings.Join(again.Notices, ""))
+	if err != nil || !again.Repeated || !strings.HasPrefix(again.Verdict.Reason, "<b><b>") || len(again.Notices) == 0 || size > 16<<10 {
+		t.Errorf("%d bytes with %d notices come again, error %v", size, len(again.Notices), err)
 	}
 }
 

@@ -24,12 +24,11 @@ type Decision struct {
 	Time    time.Time      // of the event, by the loop's clock
 	Scope   string         // of [WithScope]
 	Root    string         // project root, "" if there is none
-	Verdict *rules.Verdict // never nil; a stop if Err is set
-	Skipped string         // why no rule was tried: loops are off, the event is not listed, the policy is not for it; "" otherwise
+	Verdict *rules.Verdict // never nil; a stop if Err is set. What went wrong without deciding is in its Problems
 	Notices []string       // for the user, in order; applying may append
 	Notes   []string       // for the agent with the prompt, on UserPromptSubmit only
 	Log     []string       // complete lines for stderr; applying may append
-	Applied bool           // memory was saved and the effects on facts were made
+	Kept    bool           // memory was saved and the effects on facts were made; other effects may have failed
 	Retries int            // how often it was made again because something had changed
 
 	// Repeated says that the event has the ID of one that was decided: the decision is that one, and nothing was counted or
@@ -39,7 +38,7 @@ type Decision struct {
 	// Programs are not started again; the others are made later, see [Loop.Drain].
 	Failures []Failure
 
-	Err  error         // why the policy could not be followed; the verdict is then a stop
+	Err  error         // why it is [Failed], nil otherwise; the verdict is then a stop
 	Took time.Duration // the time to decide
 
 	work
@@ -64,6 +63,7 @@ type work struct {
 	claimed  bool // it answers, see bound
 	entered  bool // other decisions of the session wait for this one
 	spent    bool // Apply or Run has used it
+	broken   bool // Err is no fault of the verdict
 
 	id      string  // the ID of its record, once there is one
 	busy    string  // the policy's live run, if the event does not belong to it
@@ -82,8 +82,9 @@ type work struct {
 // event without a name is a Stop. Decisions of one session are made one after the other; if another process changes
 // something in the meantime, Run decides again, with growing delays.
 //
-// Run never panics, and the Decision is never nil. The error is its Err: the policy could not be followed, so the agent
-// may stop. At the deadline, or once ctx is done, Run returns, whatever it waits for, see [WithDeadline]. If conflicts
+// Run never panics, and the Decision is never nil. The error is its Err, which is set exactly if the outcome is [Failed]: the
+// agent may stop because something kept the event from being decided, counted or kept. A stop without an error is one
+// that the policy wanted. At the deadline, or once ctx is done, Run returns, whatever it waits for, see [WithDeadline]. If conflicts
 // lasted until then, the error is also an [ErrConflict].
 func (l *Loop) Run(ctx context.Context, ev host.Event) (*Decision, error) {
 	d := l.run(ctx, ev)
@@ -97,7 +98,7 @@ func (l *Loop) run(ctx context.Context, ev host.Event) *Decision {
 			d.decide(ctx, true)
 			d.apply(ctx)
 		})
-		out.keep(ctx)
+		out.judge().keep(ctx)
 		return out
 	})
 }
@@ -110,7 +111,7 @@ func (l *Loop) Preview(ctx context.Context, ev host.Event) *Decision {
 		return d.bounded(ctx, func(ctx context.Context) {
 			d.decide(ctx, false)
 			d.close()
-		})
+		}).judge()
 	})
 }
 
@@ -202,9 +203,11 @@ func (d *Decision) decide(ctx context.Context, alone bool) {
 		}
 	}
 	if err == nil {
-		if d.Skipped, err = d.skipped(); d.Skipped != "" {
+		var aside rules.Aside
+		var why string
+		if aside, why, err = d.skipped(); aside != "" {
 			d.close()
-			d.gatherer = nil
+			d.gatherer, d.Verdict = nil, &rules.Verdict{Aside: aside, Reason: why}
 			return
 		}
 	}
@@ -227,7 +230,7 @@ func (d *Decision) decide(ctx context.Context, alone bool) {
 		d.fail(errors.New("the input names no session, directory, text or stop_hook_active, and no variable of a host is set, so no limit would hold; send at least session_id or cwd"))
 	case unusable(d.Verdict):
 		d.fail(fmt.Errorf("%s; run `ralph check %s`", d.Verdict.Problems[0], d.Policy))
-	case d.Verdict.Idle && !d.Verdict.Changed && !d.noteworthy() && d.Event.ID == "":
+	case d.Verdict.Aside != "" && !d.Verdict.Changed && !d.noteworthy() && d.Event.ID == "":
 		d.close()
 		d.gatherer = nil
 	}
@@ -237,46 +240,52 @@ func (d *Decision) decide(ctx context.Context, alone bool) {
 func (d *Decision) named() bool {
 	ev, getenv := d.Event, d.loop.getenv
 	_, active := ev.Raw[vocab.StopHookActive].(bool)
-	return ev.Raw == nil || active || cmp.Or(ev.SessionID, ev.Cwd, ev.TranscriptPath, ev.TurnID, ev.Prompt, ev.LastAssistantMessage) != "" ||
+	return ev.Raw == nil || active || cmp.Or(ev.SessionID, ev.Cwd, ev.TranscriptPath, ev.HostTurn, ev.Prompt, ev.LastAssistantMessage) != "" ||
 		slices.ContainsFunc(append(host.SessionVariables(), "CLAUDE_PROJECT_DIR"), func(name string) bool { return getenv(name) != "" })
 }
 
 // skipped finds the project, and returns why no rule is tried, or "".
-func (d *Decision) skipped() (why string, err error) {
+func (d *Decision) skipped() (aside rules.Aside, why string, err error) {
 	l := d.loop
 	if d.program != nil && !slices.Contains(d.program.Events, d.Event.Name) {
-		return "the policy does not decide " + d.Event.Name, nil
+		if events := l.events(); d.Event.Raw == nil && !slices.Contains(events, d.Event.Name) { // a host has events that no policy decides
+			return "", "", fmt.Errorf("no policy can decide the event %q: it must be one of %s, or declared in the Events of loop.WithConfig", d.Event.Name, strings.Join(events, ", "))
+		}
+		return rules.NotListed, "the policy does not decide " + d.Event.Name, nil
 	}
 	if d.Event.NoSubagent() {
-		return "the host names no type of the agent that ends, so it is not a subagent", nil
+		return rules.NotListed, "the host names no type of the agent that ends, so it is not a subagent", nil
 	}
 	d.Root, err = d.root()
 	d.bound.root.Store(&d.Root)
-	if why, off := workspace.Off(d.Root, l.getenv); off {
-		return why, nil
+	if why, off := workspace.Off(d.Root, l.offEnv); off {
+		return rules.Off, why, nil
 	} else if err != nil {
-		return "", err
+		return "", "", err
 	}
 	if l.kept.disk != nil {
 		var paused bool
 		if d.stopped, paused, err = l.kept.disk.Ordered(d.Root, l.name, d.Event.SessionID); err != nil {
-			return "", fmt.Errorf("it is not known whether the loop is stopped or paused: %w", err)
+			return "", "", memoryError{fmt.Errorf("it is not known whether the loop is stopped or paused: %w", err)}
 		} else if paused {
-			return "the loop is paused", nil
+			return rules.Paused, "the loop is paused", nil
 		}
 	}
 	if d.busy, err = l.liveRun(d.Root, d.Event); err != nil {
-		return "", fmt.Errorf("it is not known whether a run is in progress: %w", err)
+		return "", "", memoryError{fmt.Errorf("it is not known whether a run is in progress: %w", err)}
 	}
 	if d.busy != "" && d.busy == l.getenv("RALPH_RUN") {
-		return "the agent is that of run " + d.busy + ", which decides", nil
+		return rules.InRun, "the agent is that of run " + d.busy + ", which decides", nil
 	}
 	if d.program == nil {
-		return "", l.broken
+		return "", "", faultError{l.broken, rules.FaultRule}
 	}
 	own := given{values: d.Event.Values}
-	return "", cmp.Or(own.reserved(), own.stray(d.program))
+	return "", "", cmp.Or(own.reserved(), own.stray(d.program))
 }
+
+// events returns the events that a policy of the loop may decide.
+func (l *Loop) events() []string { return slices.Concat(vocab.Events(), l.extensions.config.Events) }
 
 // meet opens the project of a decision.
 func (d *Decision) meet() error {
@@ -315,12 +324,7 @@ func unusable(v *rules.Verdict) bool {
 // noteworthy reports whether a decision that tried no rule is logged: the session has or had a loop but is not
 // continued, or something could not be used.
 func (d *Decision) noteworthy() bool {
-	return passedBy(d.Verdict) || d.Verdict.Show || len(d.Verdict.Problems) > 0
-}
-
-// passedBy reports whether a loop exists that does not continue the session.
-func passedBy(v *rules.Verdict) bool {
-	return v.Aside != "" && v.Aside != rules.NoLoop && v.Aside != rules.Off
+	return d.gatherer != nil && (d.Verdict.Aside.Loop() || d.Verdict.Show || len(d.Verdict.Problems) > 0)
 }
 
 // root returns the project root of the event, or "" if the loop has no project.
@@ -355,13 +359,18 @@ func (d *Decision) options() rules.Options {
 	return o
 }
 
+// interruptedError is the error of a decision whose context is done.
+type interruptedError struct{ error }
+
+func (e interruptedError) Unwrap() error { return e.error }
+
 // interrupted returns the error for a decision that ran out of time.
 func interrupted(ctx context.Context) error {
 	err := context.Cause(ctx)
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return err
+		return interruptedError{err}
 	}
-	return fmt.Errorf("the decision was interrupted: %w", err)
+	return interruptedError{fmt.Errorf("the decision was interrupted: %w", err)}
 }
 
 // evaluate reads the files and tries the rules.
@@ -380,23 +389,22 @@ func (d *Decision) evaluate(ctx context.Context) {
 	if g.problem != "" {
 		d.Verdict.Trace.Warnings = append(d.Verdict.Trace.Warnings, g.problem)
 	}
-	d.Notices, d.Notes, d.Log, d.Skipped, d.texts = nil, nil, nil, "", texts{prefix: d.texts.prefix}
+	d.Notices, d.Notes, d.Log, d.texts = nil, nil, nil, texts{prefix: d.texts.prefix}
 	if v := d.Verdict; v.Action == rules.Continue {
 		for _, line := range g.missed(ctx) {
 			d.adds("\n\n" + line)
 		}
 		g.remember(&v.Memory, v.Reason)
 	}
-	if v := d.Verdict; v.Idle {
-		d.Skipped, v.Reason = v.Reason, ""
+	if v := d.Verdict; v.Aside != "" {
 		switch {
 		case v.Show:
-			d.notice(d.Skipped)
-		case passedBy(v):
-			d.known(d.Skipped)
+			d.notice(v.Reason)
+		case v.Aside.Loop():
+			d.known(v.Reason)
 		}
 		if v.Private {
-			d.texts.private = append(d.texts.private, "["+d.texts.prefix+"] "+d.Skipped)
+			d.texts.private = append(d.texts.private, "["+d.texts.prefix+"] "+v.Reason)
 		}
 	}
 	for _, part := range d.Verdict.Parts {
@@ -431,7 +439,7 @@ func (d *Decision) evaluate(ctx context.Context) {
 		}
 	}
 	if g.budget != nil && g.budget.Late() {
-		d.notice(fmt.Sprintf("reading files took longer than %s in all; files that were not read count as missing", maxFileTime))
+		d.problem(fmt.Sprintf("reading files took longer than %s in all; files that were not read count as missing", maxFileTime))
 	}
 }
 
@@ -456,6 +464,12 @@ func (d *Decision) notice(message string) {
 	d.Notices = append(d.Notices, "["+d.texts.prefix+"] "+message)
 }
 
+// problem reports what went wrong without deciding, which no rule wrote.
+func (d *Decision) problem(message string) {
+	d.notice(message)
+	d.Verdict.Problems = append(d.Verdict.Problems, rules.Problem{Text: message})
+}
+
 // known adds a notice that the session has already seen.
 func (d *Decision) known(message string) {
 	d.texts.known = append(d.texts.known, "["+d.texts.prefix+"] "+message)
@@ -463,13 +477,9 @@ func (d *Decision) known(message string) {
 
 // fail makes the decision a stop and keeps the reason.
 func (d *Decision) fail(err error) {
-	d.Err = err
+	d.Err, d.broken = err, true
 	v := cmp.Or(d.Verdict, &rules.Verdict{})
-	fault := v.Fault
-	if errors.As(err, new(memoryError)) {
-		fault = rules.FaultMemory
-	}
-	d.Verdict = &rules.Verdict{Fault: fault, Reason: err.Error(), Private: d.texts.quotes, Trace: v.Trace, Cost: v.Cost}
+	d.Verdict = &rules.Verdict{Fault: faultOf(err, v.Fault), Reason: err.Error(), Private: d.texts.quotes, Trace: v.Trace, Cost: v.Cost}
 	t := host.Trouble(d.texts.prefix, d.Event.Name, fmt.Errorf("%s: %w", d.Policy, err))
 	d.Notices, d.texts.known, d.texts.added, d.Notes, d.Log = []string{t.Notice}, nil, "", nil, t.Log
 	if d.texts.quotes {

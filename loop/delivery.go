@@ -2,7 +2,6 @@ package loop
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -20,6 +19,7 @@ type Answer struct {
 	Policy  string       `json:"policy,omitempty"`
 	Digest  string       `json:"digest,omitempty"` // of the policy that decided
 	Outcome Outcome      `json:"outcome,omitempty"`
+	Cause   Cause        `json:"cause,omitempty"`
 	Action  rules.Action `json:"action"`
 	Rule    string       `json:"rule,omitempty"`
 	Reason  string       `json:"reason,omitempty"`
@@ -62,7 +62,7 @@ func (d *Decision) answered() bool {
 	a := d.gatherer.mem.entries[0].Answers[i]
 	d.Repeated, d.answer = true, a
 	d.Verdict = &rules.Verdict{Action: a.Action, Rule: a.Rule, Reason: a.Reason}
-	d.Notices, d.Notes, d.Log, d.Skipped, d.texts = a.Notices, a.Notes, nil, "", texts{prefix: d.texts.prefix}
+	d.Notices, d.Notes, d.Log, d.texts = a.Notices, a.Notes, nil, texts{prefix: d.texts.prefix}
 	return true
 }
 
@@ -95,11 +95,17 @@ func (d *Decision) redelivered(ctx context.Context) error {
 	return nil
 }
 
+// answers reports whether the decision is kept for the next delivery of its event: one that failed is tried again.
+func (d *Decision) answers() bool {
+	o := d.Outcome()
+	return d.Event.ID != "" && o != Failed && o != Skipped
+}
+
 // toAnswer returns the answer of the decision as it is now.
 func (d *Decision) toAnswer() Answer {
 	v := d.Verdict
 	a := Answer{
-		ID: d.Event.ID, Event: d.Event.Name, At: d.Time, Policy: d.Policy, Digest: d.digest(), Outcome: d.Outcome(),
+		ID: d.Event.ID, Event: d.Event.Name, At: d.Time, Policy: d.Policy, Digest: d.digest(), Outcome: d.Outcome(), Cause: d.Cause(),
 		Action: v.Action, Rule: v.Rule, Reason: cutBytes(v.Reason, maxAnswerText),
 	}
 	for _, n := range d.Notices {
@@ -108,19 +114,21 @@ func (d *Decision) toAnswer() Answer {
 	for _, n := range d.Notes {
 		a.Notes = append(a.Notes, cutBytes(n, maxAnswerText))
 	}
-	for a.size() > maxAnswersSize { // the reason is what the agent needs
-		if len(a.Notices) > 0 {
-			a.Notices = a.Notices[:len(a.Notices)-1]
-		} else {
-			a.Notes = a.Notes[:len(a.Notes)-1]
+	for _, texts := range []*[]string{&a.Notices, &a.Notes} { // the reason is what the agent needs
+		for len(*texts) > 0 && a.size() > maxAnswersSize {
+			*texts = (*texts)[:len(*texts)-1]
 		}
 	}
 	return a
 }
 
+// size returns the length of the answer's texts.
 func (a Answer) size() int {
-	b, _ := json.Marshal(a)
-	return len(b)
+	n := len(a.ID) + len(a.Rule) + len(a.Reason)
+	for _, text := range slices.Concat(a.Notices, a.Notes) {
+		n += len(text)
+	}
+	return n
 }
 
 // digest returns the digest of the policy that decides.

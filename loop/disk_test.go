@@ -64,8 +64,8 @@ func TestNoDisk(t *testing.T) {
 	for range 2 {
 		d := p.run(l, ev)
 		got = append(got, said(d))
-		if len(d.Notices) > 0 || !d.Applied || d.Root != "" {
-			t.Errorf("reported %q, applied %v, root %q", d.Notices, d.Applied, d.Root)
+		if len(d.Notices) > 0 || !d.Kept || d.Root != "" {
+			t.Errorf("reported %q, applied %v, root %q", d.Notices, d.Kept, d.Root)
 		}
 	}
 	got = append(got, said(p.run(alone(t, diskPolicy), host.Event{})))

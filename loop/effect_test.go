@@ -104,7 +104,7 @@ func TestOwnEffects(t *testing.T) {
 				t.Fatal(err)
 			}
 			d, err := l.Run(t.Context(), host.Event{})
-			if err != nil || said(d) != "a is 21" || !d.Applied {
+			if err != nil || said(d) != "a is 21" || !d.Kept {
 				t.Errorf("it says %q, error %v", said(d), err)
 			}
 			want := []string{

@@ -30,7 +30,7 @@ func (l *Loop) hint(ctx context.Context, d *Decision) {
 		})
 	}
 	if err != nil {
-		d.notice(fmt.Sprintf("hints cannot be read: %s", err))
+		d.problem(fmt.Sprintf("hints cannot be read: %s", err))
 	} else if len(texts) > 0 {
 		d.texts.hint = strings.Join(texts, "\n\n")
 		d.adds("\n\n## Hint from the user\n\n" + d.texts.hint)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/internal/workspace"
+	"github.com/ralph-sdk/ralph/rules"
 )
 
 // lateError reports that a policy did not decide before its deadline. It is a [context.DeadlineExceeded].
@@ -61,7 +62,7 @@ func (k Hook) Reply(ctx context.Context, stdin []byte) (h *host.Host, r host.Rep
 	h = &host.Host{}
 	defer func() {
 		if p := recover(); p != nil {
-			r = host.Trouble("ralph", "", fmt.Errorf("internal error: %v\n%s", p, debug.Stack()))
+			r = host.Trouble("ralph", "", &rules.PanicError{Value: p, Stack: debug.Stack()})
 		}
 	}()
 	h, ev, err := k.Event(stdin)
@@ -115,7 +116,7 @@ func (l *Loop) off() bool {
 	if l.project.root != "" || l.project.local {
 		root = workspace.Named(l.project.root, l.getenv)
 	}
-	_, off := workspace.Off(root, l.getenv)
+	_, off := workspace.Off(root, l.offEnv)
 	return off
 }
 

@@ -209,8 +209,8 @@ func TestOff(t *testing.T) {
 			}
 			asked := 0
 			d := p.run(p.named("p.yaml", asking("ask"), []loop.Source{counting{&asked}}), p.stop())
-			if off := d.Skipped != ""; off != c.off || off != (asked == 0) || off != (len(p.lines) == 0) {
-				t.Errorf("skipped %q, asked %d times, log %q", d.Skipped, asked, p.lines)
+			if off := d.Verdict.Aside != ""; off != c.off || off != (asked == 0) || off != (len(p.lines) == 0) {
+				t.Errorf("aside %q, asked %d times, log %q", d.Verdict.Aside, asked, p.lines)
 			}
 		})
 	}
@@ -265,8 +265,8 @@ func TestEventNotListed(t *testing.T) {
 		ev := p.stop()
 		ev.Name = name
 		d := p.run(l, ev)
-		if d.Continue() || asked > 0 || d.Skipped == "" || len(d.Notices)+len(d.Log) > 0 || len(p.lines) > 0 || len(entries(t, p.store)) > 0 {
-			t.Errorf("%s: skipped %q, asked %d, notices %q, log %q", name, d.Skipped, asked, d.Notices, p.lines)
+		if d.Continue() || asked > 0 || d.Verdict.Aside != rules.NotListed || len(d.Notices)+len(d.Log) > 0 || len(p.lines) > 0 || len(entries(t, p.store)) > 0 {
+			t.Errorf("%s: aside %q, asked %d, notices %q, log %q", name, d.Verdict.Aside, asked, d.Notices, p.lines)
 		}
 	}
 }

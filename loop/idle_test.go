@@ -46,8 +46,8 @@ func TestIdle(t *testing.T) {
 		if d.Continue() || asked > 0 || loaded(l) != (name == "whole") || len(d.Notices)+len(d.Log) > 0 || len(p.lines) > 0 || len(entries(t, p.store)) > 0 {
 			t.Errorf("%s: it says %q, asked %d, loaded %v, notices %q, log %q", name, said(d), asked, loaded(l), d.Notices, p.lines)
 		}
-		if r := d.Record(false); !strings.Contains(d.Skipped, "not for this event") || r.Trace.When == nil || r.Trace.When.Operands[0].Value != false {
-			t.Errorf("%s: skipped %q, the trace shows %+v", name, d.Skipped, r.Trace.When)
+		if r := d.Record(false); !strings.Contains(d.Verdict.Reason, "not for this event") || r.Trace.When == nil || r.Trace.When.Operands[0].Value != false {
+			t.Errorf("%s: skipped %q, the trace shows %+v", name, d.Verdict.Reason, r.Trace.When)
 		}
 	}
 }
@@ -61,11 +61,11 @@ func TestRest(t *testing.T) {
 	ev := p.stop()
 	ev.SessionID = "mine-1"
 	for range 2 {
-		if d := p.run(l, ev); said(d) != "on" || !d.Applied || d.Verdict.Trace.When == nil {
+		if d := p.run(l, ev); said(d) != "on" || !d.Kept || d.Verdict.Trace.When == nil {
 			t.Errorf("it says %q: %v", said(d), d.Err)
 		}
 	}
-	if d := p.run(l, p.stop()); d.Skipped == "" {
+	if d := p.run(l, p.stop()); d.Verdict.Aside == "" {
 		t.Errorf("another session: it says %q", said(d))
 	}
 	if !loaded(l) || asked != 2 || len(p.lines) != 2 {
@@ -114,7 +114,7 @@ func TestIdleLeavesTheStreakAlone(t *testing.T) {
 		t.Errorf("it says %q", got)
 	}
 	p.write("pause", "")
-	if d := p.run(l, ev); d.Continue() || d.Skipped == "" {
+	if d := p.run(l, ev); d.Continue() || d.Verdict.Aside == "" {
 		t.Errorf("paused, it says %q", said(d))
 	}
 	if err := os.Remove(p.path("pause")); err != nil {

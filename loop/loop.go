@@ -23,6 +23,7 @@ type Loop struct {
 	scope   string // of WithScope
 	now     func() time.Time
 	getenv  func(string) string
+	offEnv  func(string) string // has RALPH_OFF
 
 	project    project
 	kept       kept

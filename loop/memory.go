@@ -56,7 +56,8 @@ func (m *memory) load(ctx context.Context) error {
 func (m *memory) after(d *Decision) []Entry {
 	v := d.Verdict
 	d.calls = d.toMake()
-	if !v.Changed && len(d.calls) == 0 && d.Event.ID == "" {
+	answers := d.answers()
+	if !v.Changed && len(d.calls) == 0 && !answers {
 		return nil
 	}
 	mine := copyOf(m.entries[0])
@@ -79,7 +80,7 @@ func (m *memory) after(d *Decision) []Entry {
 		}
 		mine.Pending = mine.Pending[more:]
 	}
-	if d.Event.ID != "" {
+	if answers {
 		d.answer = d.toAnswer()
 		open := d.answer
 		open.Open = len(d.calls) > 0 && changes(d.calls[0].Effect)

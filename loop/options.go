@@ -61,7 +61,8 @@ func WithRoot(dir string) Option {
 // Local configures a loop for hooks on a user's machine. Unless [WithRoot] sets the root, it is CLAUDE_PROJECT_DIR if
 // that is a directory, otherwise the nearest directory, from that of the event upwards, with .ralph or one of the
 // policy's [rules.Program.HeadFiles], otherwise the nearest with .git, otherwise the directory of the event. Unless
-// [WithState] sets the state directory, it is RALPH_STATE_DIR, otherwise the user's state directory.
+// [WithState] sets the state directory, it is RALPH_STATE_DIR, otherwise the user's state directory. RALPH_OFF of the
+// process switches the loop off, as it does for the command.
 func Local() Option {
 	return set(func(l *Loop) { l.project.local = true })
 }
@@ -254,7 +255,8 @@ func WithClock(now func() time.Time) Option {
 	}
 }
 
-// WithEnv sets how to read environment variables. The default is os.Getenv.
+// WithEnv sets how to read environment variables. The default is os.Getenv, but for RALPH_OFF, which switches every loop
+// off: without WithEnv only a loop with [Local] reads that of the process.
 func WithEnv(getenv func(string) string) Option {
 	return func(l *Loop) error {
 		return option.Fill("loop.WithEnv", &l.getenv, getenv, `leave it out for os.Getenv, or give a function that returns ""`)
@@ -383,8 +385,13 @@ func (l *Loop) defaults() {
 	if l.now == nil {
 		l.now = time.Now
 	}
-	if l.getenv == nil {
+	if l.offEnv = l.getenv; l.getenv == nil {
 		l.getenv = os.Getenv
+	}
+	if l.offEnv == nil && l.project.local {
+		l.offEnv = l.getenv
+	} else if l.offEnv == nil { // that of the process is for the command
+		l.offEnv = func(string) string { return "" }
 	}
 	l.bounds.deadline = cmp.Or(l.bounds.deadline, defaultDeadline)
 	l.kept.defaults(l.getenv, l.project.local)

@@ -13,6 +13,7 @@ import (
 	"github.com/ralph-sdk/ralph/internal/approval"
 	"github.com/ralph-sdk/ralph/internal/escape"
 	"github.com/ralph-sdk/ralph/internal/jsontext"
+	"github.com/ralph-sdk/ralph/internal/room"
 	"github.com/ralph-sdk/ralph/internal/store"
 	"github.com/ralph-sdk/ralph/rules"
 )
@@ -27,7 +28,7 @@ type Record struct {
 	Shadows string `json:"shadows,omitempty"` // the shipped policy that the project's file of that name replaces
 	Turn    string `json:"turn,omitempty"`
 	At      string `json:"at,omitempty"` // file:line:col of the rule
-	Applied bool   `json:"applied"`
+	Kept    bool   `json:"applied"`      // memory was saved and the effects on facts were made
 
 	// Streak is the loop memory before the decision.
 	Streak struct {
@@ -79,7 +80,7 @@ type Head struct {
 	Success bool            `json:"success,omitempty"` // the rule that let the agent stop has success
 	Bound   string          `json:"bound,omitempty"`
 	Skipped string          `json:"skipped,omitempty"` // why no rule was tried
-	Aside   rules.Aside     `json:"aside,omitempty"`   // the same, about the loop
+	Aside   rules.Aside     `json:"aside,omitempty"`   // the same, in a word
 	Fault   rules.Fault     `json:"fault,omitempty"`   // what kept the policy from deciding
 	Loop    *rules.LoopInfo `json:"loop,omitempty"`    // the loop that the event found
 	Error   string          `json:"error,omitempty"`
@@ -108,10 +109,13 @@ func (d *Decision) head() Head {
 	h := Head{
 		V: 1, ID: d.id, Time: d.Time.UTC(), Policy: d.Policy, Scope: d.Scope, Root: d.Root, Host: d.Event.Host, Event: d.Event.Name, Session: d.Event.SessionID,
 		Agent: d.Event.AgentID, SessionFile: d.Event.TranscriptPath, Run: d.Event.Run, Action: v.Action, Rule: v.Rule, Reason: v.Reason, Success: v.Success, Bound: v.Bound,
-		Skipped: d.Skipped, Aside: v.Aside, Fault: v.Fault, Loop: v.Loop, Measure: v.Measure,
+		Aside: v.Aside, Fault: v.Fault, Loop: v.Loop, Measure: v.Measure,
 		Notices: slices.Concat(d.Notices, d.texts.known), Notes: d.Notes, USD: d.usd, Took: d.Took, Iteration: d.Event.Iteration,
 	}
-	if d.Err != nil {
+	if v.Aside != "" {
+		h.Skipped, h.Reason = v.Reason, ""
+	}
+	if d.broken {
 		h.Error = d.Err.Error()
 	}
 	h.Failures = d.Failures
@@ -128,7 +132,7 @@ func (d *Decision) Record(private bool) Record {
 	v := d.Verdict
 	d.ID()
 	r := Record{
-		Head: d.head(), Shadows: shadowed(d.Policy), Turn: d.Event.Turn, At: v.Pos.String(), Applied: d.Applied, Log: d.Log, Cost: v.Cost,
+		Head: d.head(), Shadows: shadowed(d.Policy), Turn: d.Event.Turn, At: v.Pos.String(), Kept: d.Kept, Log: d.Log, Cost: v.Cost,
 		Hint: d.texts.hint, Trace: v.Trace, Calls: v.Trace.Calls, Retries: d.Retries,
 	}
 	if !private && (d.loop == nil || !d.loop.kept.private) {
@@ -140,9 +144,12 @@ func (d *Decision) Record(private bool) Record {
 	}
 	if !private {
 		if v.Private {
-			r.Reason, r.Skipped = hidden(v.Reason), hidden(r.Skipped)
+			r.Skipped = hidden(r.Skipped)
+			if r.Reason != "" {
+				r.Reason = hidden(v.Reason)
+			}
 		}
-		if v.Private && d.Err != nil {
+		if v.Private && d.broken {
 			r.Error = hidden(r.Error)
 		}
 		r.Notices, r.Notes, r.Log = d.redact(r.Notices), d.redact(r.Notes), d.redact(r.Log)
@@ -312,18 +319,18 @@ const recordTime = time.Second
 
 // told is how much a decision says that may have changed after its record was saved.
 type told struct {
-	saved, applied, failed        bool
+	saved, kept, failed           bool
 	notices, known, log, failures int
 	hint                          string
 }
 
 func (d *Decision) told() told {
-	return told{true, d.Applied, d.Err != nil, len(d.Notices), len(d.texts.known), len(d.Log), len(d.Failures), d.texts.hint}
+	return told{true, d.Kept, d.Err != nil, len(d.Notices), len(d.texts.known), len(d.Log), len(d.Failures), d.texts.hint}
 }
 
 // recorded reports whether the decision has a record: not if it was made before, or is about nothing.
 func (d *Decision) recorded() bool {
-	return d.loop.kept.records() && (!d.Repeated || d.Err != nil) && (d.Skipped == "" || d.noteworthy())
+	return d.loop.kept.records() && (!d.Repeated || d.Err != nil) && (d.Verdict.Aside == "" || d.noteworthy())
 }
 
 // record returns the record for a store that keeps records, otherwise nil.
@@ -365,6 +372,7 @@ func (d *Decision) send(ctx context.Context, to Recorder, r Record) {
 	files := d.program.Files
 	log, isLog := to.(localLog)
 	go func() { // a recorder that ignores its context does not keep the caller
+		room.Grow()
 		err := guarded("the recorder", func() error { return to.Record(ctx, &r) })
 		if isLog && err == nil && r.Digest != "" {
 			_ = log.dir.KeepText(r.Digest, r.Time, func() ([]byte, error) { return approval.Pack(files()) }) // only pictures need it
@@ -379,9 +387,9 @@ func (d *Decision) send(ctx context.Context, to Recorder, r Record) {
 	}
 	switch {
 	case err != nil && isLog:
-		d.notice("the decision is not in the log: " + err.Error())
+		d.problem("the decision is not in the log: " + err.Error())
 	case err != nil:
-		d.notice("a recorder does not have the decision: " + err.Error())
+		d.problem("a recorder does not have the decision: " + err.Error())
 	}
 }
 

@@ -44,7 +44,7 @@ func TestRecord(t *testing.T) {
 			Limits:  []rules.Limit{{Name: "continuations", At: 1, Of: 500}, {Name: "total", At: 1, Of: 5000}, {Name: "elapsed", Of: int(24 * time.Hour)}},
 			Effects: []rules.Effect{{Kind: rules.SetEffect, Fact: "state", Source: "json", File: "state.json", Path: []any{"n"}, Old: 2, Value: 3}},
 		},
-		Turn: "t", At: "policy.yaml:12:5", Applied: true, Log: []string{"[ralph] counting"},
+		Turn: "t", At: "policy.yaml:12:5", Kept: true, Log: []string{"[ralph] counting"},
 		Finally: []rules.Effect{{Kind: rules.PruneEffect, Glob: "*.tmp", Older: time.Hour}},
 	}
 	want.Streak.Continuations, want.Streak.Total, want.Streak.Same = 1, 1, 1
@@ -248,7 +248,7 @@ func TestLongRecords(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			r := loop.Record{Head: loop.Head{V: 1, ID: "7", Policy: "p", Event: "Stop", Action: rules.Continue, Rule: "go"}, Applied: true}
+			r := loop.Record{Head: loop.Head{V: 1, ID: "7", Policy: "p", Event: "Stop", Action: rules.Continue, Rule: "go"}, Kept: true}
 			grow(&r)
 			before := r
 			if err := loop.LocalLog(dir).Record(t.Context(), &r); err != nil {
@@ -263,7 +263,7 @@ func TestLongRecords(t *testing.T) {
 			}
 			var got loop.Record
 			decode(t, lines[0], &got)
-			if got.ID != "7" || got.Action != rules.Continue || got.Rule != "go" || !got.Applied || len(lines[0]) > 64<<10 || !said(string(lines[0])) {
+			if got.ID != "7" || got.Action != rules.Continue || got.Rule != "go" || !got.Kept || len(lines[0]) > 64<<10 || !said(string(lines[0])) {
 				t.Errorf("%d bytes, rule %q, warnings %.200q", len(lines[0]), got.Rule, got.Trace.Warnings)
 			}
 		})
@@ -281,7 +281,7 @@ func TestRecordWithoutProject(t *testing.T) {
 	if !errors.As(err, &root) || d.Continue() {
 		t.Errorf("%q, error %v", said(d), err)
 	}
-	if r := p.records(); len(r) != 1 || r[0].Root != "" || r[0].Error == "" || r[0].Applied {
+	if r := p.records(); len(r) != 1 || r[0].Root != "" || r[0].Error == "" || r[0].Kept {
 		t.Errorf("%+v", r)
 	}
 }

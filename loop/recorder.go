@@ -9,15 +9,16 @@ import (
 	"github.com/ralph-sdk/ralph/internal/store"
 )
 
-// Recorder receives the record of every decision except those that are Skipped. It must be safe for concurrent use and
+// Recorder receives the record of every decision, but not of one in which no rule was tried, unless a loop exists or there
+// is a problem to report. It must be safe for concurrent use and
 // must not modify the record. An error is reported to the user and does not change the verdict. Its context ends after
 // a second, but not with that of the decision; the answer waits no longer for a Recorder that ignores it.
 type Recorder interface {
 	Record(ctx context.Context, r *Record) error
 }
 
-// SlogRecorder returns a recorder that logs each decision: one message "decision" at level Info, or Error if the policy
-// could not be followed, with the fields of [Record] for who decided what, and why.
+// SlogRecorder returns a recorder that logs each decision: one message "decision" at level Info, or Error if the outcome
+// is [Failed], with the fields of [Record] for who decided what, and why.
 func SlogRecorder(logger *slog.Logger) Recorder { return slogRecorder{logger} }
 
 type slogRecorder struct{ logger *slog.Logger }
@@ -27,16 +28,16 @@ func (s slogRecorder) Record(ctx context.Context, r *Record) error {
 		return errors.New("there is no logger")
 	}
 	level := slog.LevelInfo
-	if r.Error != "" {
+	if r.Outcome() == Failed {
 		level = slog.LevelError
 	}
 	attrs := []slog.Attr{
 		slog.String("id", r.ID), slog.String("policy", r.Policy), slog.String("event", r.Event),
-		slog.String("action", r.Action.String()), slog.String("rule", r.Rule),
+		slog.String("action", r.Action.String()), slog.String("outcome", string(r.Outcome())), slog.String("rule", r.Rule),
 		slog.Int("streak", r.Streak.Continuations), slog.Int64("took_ns", int64(r.Took)),
 	}
 	for _, a := range []slog.Attr{
-		slog.String("session", r.Session), slog.String("reason", cutBytes(r.Reason, maxText)), slog.String("bound", r.Bound), slog.String("error", r.Error),
+		slog.String("cause", string(r.Cause())), slog.String("session", r.Session), slog.String("reason", cutBytes(r.Reason, maxText)), slog.String("error", r.Error),
 	} {
 		if a.Value.String() != "" {
 			attrs = append(attrs, a)

@@ -2,6 +2,7 @@ package loop
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 	"strings"
 
@@ -34,6 +35,7 @@ func reply(ev host.Event, decisions []*Decision) host.Reply {
 			notices = append(notices, "["+d.texts.prefix+"] "+f.String())
 		}
 		notes = append(notes, d.Notes...)
+		r.Err = errors.Join(r.Err, d.Err)
 		r.Log = append(r.Log, d.Log...)
 	}
 	r.Reason = strings.Join(reasons, "\n\n")

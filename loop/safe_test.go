@@ -195,7 +195,7 @@ func TestNothingPublicPanics(t *testing.T) {
 	}
 
 	// What has no error returns something that can be used.
-	harmless := []string{"Config", "Event", "ID", "MarshalJSON", "Outcome", "Record", "Session", "String", "WithDelivery"}
+	harmless := []string{"Cause", "Config", "Event", "ID", "MarshalJSON", "Outcome", "Record", "Session", "String", "WithDelivery"}
 	for _, d := range []*loop.Decision{nil, {}, zero.Preview(ctx, host.Event{}), l.Preview(none, host.Event{}), spent} {
 		if r := d.Record(true); r.V != 1 || r.ID == "" {
 			t.Errorf("the record is %+v", r)

@@ -196,8 +196,8 @@ func TestInput(t *testing.T) {
 	const policy = "ralph: 1\nfacts: {failing: {input: {type: integer}}}\nrules: [{name: go, when: failing > 0, continue: '${failing} fail'}]\n"
 	for want, opts := range map[string][]loop.Option{
 		`continue: 2 fail`: {loop.WithValues(map[string]any{"failing": 2})},
-		`stop fact: the rule go is undecided: failing is missing: is not provided by the program [failing: is not provided by the program]`: nil,
-		`stop fact: the rule go is undecided: failing is invalid: is "two", expected integer [failing: is "two", expected integer]`:         {loop.WithValues(map[string]any{"failing": "two"})},
+		`stop:  [failing: is not provided by the program]`:                                                                          nil,
+		`stop fact: the rule go is undecided: failing is invalid: is "two", expected integer [failing: is "two", expected integer]`: {loop.WithValues(map[string]any{"failing": "two"})},
 	} {
 		d := alone(t, policy, opts...).Preview(t.Context(), host.Event{})
 		got := strings.TrimSpace(fmt.Sprintf("%s %s", d.Verdict.Action, d.Verdict.Fault)) + ": " + d.Verdict.Reason

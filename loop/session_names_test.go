@@ -100,8 +100,8 @@ func TestNoSubagent(t *testing.T) {
 			t.Fatal(err)
 		}
 		d := p.run(l, ev)
-		if got := said(d); got != want || (d.Skipped != "") != (typ == "") || d.Verdict.Memory.Total > len(typ) {
-			t.Errorf("type %q: it says %q, skipped %q", typ, got, d.Skipped)
+		if got := said(d); got != want || (d.Verdict.Aside != "") != (typ == "") || d.Verdict.Memory.Total > len(typ) {
+			t.Errorf("type %q: it says %q, skipped %q", typ, got, d.Verdict.Reason)
 		}
 	}
 }

@@ -109,8 +109,8 @@ func TestAC1OtherSessionsNeverReachTheJudge(t *testing.T) {
 		ev.SessionID = "uuid-1"
 		d := p.run(l, ev)
 		facts, read := readBy(d)
-		if (d.Skipped != "") != (files == nil) || files == nil && len(facts) > 0 {
-			t.Errorf("%q: skipped %q, it read %v", session, d.Skipped, facts)
+		if (d.Verdict.Aside != "") != (files == nil) || files == nil && len(facts) > 0 {
+			t.Errorf("%q: skipped %q, it read %v", session, d.Verdict.Reason, facts)
 		}
 		if d.Continue() || m.calls() != 0 || read || strings.Contains(strings.Join(facts, " "), "verdict") {
 			t.Errorf("%q: it goes on: %v; it read %v, the session: %v; the model was asked %d times", session, d.Continue(), facts, read, m.calls())

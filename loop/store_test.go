@@ -219,7 +219,7 @@ func TestStoreFails(t *testing.T) {
 			var records looptest.Records
 			l := alone(t, "ralph: 1\nrules: [{name: go, continue: on, notice: never}]", loop.WithStore(c.store), loop.WithRecorder(&records))
 			d, err := l.Run(t.Context(), host.Event{})
-			if d.Continue() || err == nil || err != d.Err || !strings.Contains(err.Error(), c.want) || d.Applied {
+			if d.Continue() || err == nil || err != d.Err || !strings.Contains(err.Error(), c.want) || d.Kept {
 				t.Errorf("it says %q, error %v, want %q", said(d), err, c.want)
 			}
 			if len(d.Notices) != 1 || !strings.Contains(d.Notices[0], strings.SplitN(c.want, "\n", 2)[0]) {
@@ -470,7 +470,7 @@ func (s *recording) Record(_ context.Context, r *loop.Record) error {
 }
 
 func (s *recording) keep(r *loop.Record) {
-	s.records = append(s.records, fmt.Sprintf("%s, applied %t", r.Action, r.Applied))
+	s.records = append(s.records, fmt.Sprintf("%s, applied %t", r.Action, r.Kept))
 }
 
 // A store that keeps records receives each with what the decision saves, and again once its effects are made.

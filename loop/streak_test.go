@@ -295,7 +295,7 @@ func TestIdleWritesNothing(t *testing.T) {
 	p := newProject(t, nil)
 	l := alone(t, "ralph: 1\nrules: [{name: idle, stop: nothing to do}]", loop.WithRoot(p.dir), loop.WithStore(loop.LocalStore(p.store)))
 	for _, turn := range []string{"a", "b"} {
-		if d := p.run(l, p.turn(turn)); !d.Applied {
+		if d := p.run(l, p.turn(turn)); !d.Kept {
 			t.Error("not applied")
 		}
 	}

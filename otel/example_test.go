@@ -60,9 +60,9 @@ func Example() {
 		fmt.Println("metric", m.Name, m.Unit)
 	}
 	// Output:
-	// level=INFO msg=decision policy=ci.yaml event=Stop action=continue rule=repair streak=0 session=s1 reason="Repair the 3 tests that fail."
+	// level=INFO msg=decision policy=ci.yaml event=Stop action=continue outcome=continued rule=repair streak=0 session=s1 reason="Repair the 3 tests that fail."
 	// span ralph.decision continue repair
-	// level=INFO msg=decision policy=ci.yaml event=Stop action=stop rule=limits.continuations streak=1 session=s1 reason="the limit of 1 continuations per prompt is reached" bound=continuations
+	// level=INFO msg=decision policy=ci.yaml event=Stop action=stop outcome=limit rule=limits.continuations streak=1 cause=continuations session=s1 reason="the limit of 1 continuations per prompt is reached"
 	// span ralph.decision stop limits.continuations
 	// metric ralph.decisions {decision}
 	// metric ralph.decision.duration s

@@ -1,37 +1,40 @@
-// Package otel observes decisions with OpenTelemetry: [Spans] records a span for each, and [Metrics] counts and
-// measures them. Both take their provider as an argument and use no global one. Spans and metrics contain no texts of
-// users or agents. The package may change in any version.
+// Package otel observes decisions with OpenTelemetry: [Spans] records a span for each, [Metrics] counts and measures
+// them, and [Skips] counts those that are not recorded. All take their provider as an argument and use no global one.
+// Spans and metrics contain no texts of users or agents. The package may change in any version.
 //
-// A span has the name "ralph.decision" and these attributes, if known:
+// These attributes, if known, are those of the span "ralph.decision" (S), of the counters "ralph.decisions" and
+// "ralph.conflicts" (C), of the histogram "ralph.decision.duration" in seconds (D), and of the counter "ralph.skips" (K):
 //
-//	ralph.event the event, such as Stop
-//	ralph.host the host that sent it
-//	ralph.decision.id the caller's own ID of the decision
-//	session.id the session
-//	ralph.policy the name of the policy
-//	ralph.scope of loop.WithScope
-//	ralph.action continue, stop or ask
-//	ralph.outcome how it ended, in a word of [loop.Outcome]
-//	ralph.rule the rule that decided, or the limit, such as limits.continuations
-//	ralph.applied whether it was applied: false for Preview
-//	ralph.retries how often it was made again because something had changed
-//	ralph.skipped why no rule was tried
-//	error.type why it could not decide, such as fact or context; the span has the status Error
+//	attribute          of       what it is
+//	ralph.policy       S C D K  the name of the policy
+//	ralph.scope        S C D K  of loop.WithScope
+//	ralph.event        S C D K  the event, such as Stop
+//	ralph.action       S C D    continue, stop or ask
+//	ralph.outcome      S C D K  how it ended, in a word of loop.Outcome
+//	ralph.cause        S C   K  why, in a word of loop.Cause
+//	ralph.rule         S C      the rule that decided, or the limit, such as limits.continuations
+//	ralph.limit        S C      the limit that turned a continue into a stop, such as continuations
+//	error.type         S C      of a failed decision its cause, such as fact or context
+//	ralph.host         S        the host that sent the event
+//	ralph.decision.id  S        the caller's own ID of the decision
+//	session.id         S        the session
+//	ralph.kept         S        whether memory and changes were saved: false for Preview
+//	ralph.retries      S        how often it was made again because something had changed: conflicts
+//
+// The status of a span is Error exactly if the outcome is failed. "ralph.conflicts" adds the retries of each decision.
+// "ralph.skips" counts the decisions in which no rule was tried, most of which no log has; the other metrics are those of
+// the decisions that a loop records.
 //
 // Each fact that was gathered is an event of the span, "ralph.fact", with ralph.fact.name, ralph.fact.source,
 // ralph.fact.status and ralph.fact.duration in seconds. They need a loop with a recorder, such as that of [Metrics].
 // Sources, stores, effects and recorders receive the span's context: a query of a driver that records spans is its child.
-//
-// The metrics are those of the decisions that a loop records:
-//
-//	ralph.decisions a counter, by ralph.policy, ralph.scope, ralph.event, ralph.action, ralph.outcome, ralph.rule and error.type
-//	ralph.decision.duration a histogram in seconds, by ralph.policy, ralph.scope, ralph.event, ralph.action and ralph.outcome
 package otel
 
 import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
@@ -79,11 +82,12 @@ func describe(span trace.Span, d *loop.Decision) {
 		attribute.String("ralph.scope", d.Scope),
 		attribute.String("ralph.action", v.Action.String()),
 		attribute.String("ralph.outcome", string(d.Outcome())),
+		attribute.String("ralph.cause", string(d.Cause())),
 		attribute.String("ralph.rule", v.Rule),
-		attribute.Bool("ralph.applied", d.Applied),
+		attribute.String("ralph.limit", v.Bound),
+		attribute.Bool("ralph.kept", d.Kept),
 		attribute.Int("ralph.retries", d.Retries),
-		attribute.String("ralph.skipped", d.Skipped),
-		attribute.String("error.type", failure(string(v.Fault), d.Err != nil)),
+		attribute.String("error.type", string(v.Fault)),
 	)...)
 	for _, f := range v.Trace.Facts {
 		span.AddEvent("ralph.fact", trace.WithAttributes(
@@ -93,11 +97,8 @@ func describe(span trace.Span, d *loop.Decision) {
 			attribute.Float64("ralph.fact.duration", f.Took.Seconds()),
 		))
 	}
-	switch {
-	case d.Err != nil:
+	if d.Outcome() == loop.Failed {
 		span.SetStatus(codes.Error, d.Record(false).Error) // without private values
-	case v.Fault != "":
-		span.SetStatus(codes.Error, "")
 	}
 }
 
@@ -118,11 +119,44 @@ func Metrics(p metric.MeterProvider) (loop.Recorder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return metrics{decisions, duration}, nil
+	conflicts, err := meter.Int64Counter("ralph.conflicts",
+		metric.WithUnit("{conflict}"), metric.WithDescription("How often decisions were made again because something had changed."))
+	if err != nil {
+		return nil, err
+	}
+	return metrics{decisions, conflicts, duration}, nil
+}
+
+// Skips returns an option that counts the decisions in which no rule was tried: no loop records most of them, so that
+// [Metrics] does not see them. The provider must not be nil.
+func Skips(p metric.MeterProvider) loop.Option {
+	if p == nil {
+		return func(*loop.Loop) error { return errors.New("the meter provider is nil") }
+	}
+	skips, err := p.Meter(scope).Int64Counter("ralph.skips",
+		metric.WithUnit("{decision}"), metric.WithDescription("Events at which no rule was tried."))
+	if err != nil {
+		return func(*loop.Loop) error { return err }
+	}
+	return loop.WithObserver(func(ctx context.Context, _ host.Event) (context.Context, func(*loop.Decision)) {
+		return ctx, func(d *loop.Decision) {
+			if d.Verdict.Aside == "" {
+				return
+			}
+			skips.Add(ctx, 1, metric.WithAttributes(known(
+				attribute.String("ralph.policy", d.Policy),
+				attribute.String("ralph.scope", d.Scope),
+				attribute.String("ralph.event", d.Event.Name),
+				attribute.String("ralph.outcome", string(d.Outcome())),
+				attribute.String("ralph.cause", string(d.Cause())),
+			)...))
+		}
+	})
 }
 
 type metrics struct {
 	decisions metric.Int64Counter
+	conflicts metric.Int64Counter
 	duration  metric.Float64Histogram
 }
 
@@ -134,20 +168,18 @@ func (m metrics) Record(ctx context.Context, r *loop.Record) error {
 		attribute.String("ralph.action", r.Action.String()),
 		attribute.String("ralph.outcome", string(r.Outcome())),
 	)
-	m.decisions.Add(ctx, 1, metric.WithAttributes(append(by, known(
+	counted := metric.WithAttributes(append(slices.Clip(by), known(
+		attribute.String("ralph.cause", string(r.Cause())),
 		attribute.String("ralph.rule", r.Rule),
-		attribute.String("error.type", failure(string(r.Fault), r.Error != "")),
-	)...)...))
+		attribute.String("ralph.limit", r.Bound),
+		attribute.String("error.type", string(r.Fault)),
+	)...)...)
+	m.decisions.Add(ctx, 1, counted)
+	if r.Retries > 0 {
+		m.conflicts.Add(ctx, int64(r.Retries), counted)
+	}
 	m.duration.Record(ctx, r.Took.Seconds(), metric.WithAttributes(by...))
 	return nil
-}
-
-// failure returns the error.type of a decision: its fault, or that of the loop around the policy.
-func failure(fault string, failed bool) string {
-	if fault == "" && failed {
-		return "loop"
-	}
-	return fault
 }
 
 // known returns all without empty strings and zeros.

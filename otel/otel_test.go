@@ -71,24 +71,24 @@ func TestSpans(t *testing.T) {
 		{name: "continue", event: stop, do: ran, want: []seen{query, {
 			Name: "ralph.decision", Parent: "request",
 			Attributes: map[string]any{"ralph.event": "Stop", "ralph.host": "codex", "ralph.decision.id": "d7", "session.id": "s1",
-				"ralph.policy": "p.yaml", "ralph.action": "continue", "ralph.outcome": "continued", "ralph.rule": "left", "ralph.applied": true},
+				"ralph.policy": "p.yaml", "ralph.action": "continue", "ralph.outcome": "continued", "ralph.rule": "left", "ralph.kept": true},
 			Events: []string{"ralph.fact build build ok"},
 		}}},
 		{name: "preview", event: host.Event{}, do: func(ctx context.Context, l *loop.Loop, ev host.Event) { l.Preview(ctx, ev) }, want: []seen{query, {
 			Name: "ralph.decision", Parent: "request",
-			Attributes: map[string]any{"ralph.event": "Stop", "ralph.policy": "p.yaml", "ralph.action": "continue", "ralph.outcome": "continued", "ralph.rule": "left", "ralph.applied": false},
+			Attributes: map[string]any{"ralph.event": "Stop", "ralph.policy": "p.yaml", "ralph.action": "continue", "ralph.outcome": "continued", "ralph.rule": "left", "ralph.kept": false},
 			Events:     []string{"ralph.fact build build ok"},
 		}}},
 		{name: "hook", do: func(ctx context.Context, l *loop.Loop, _ host.Event) {
 			l.Hook(ctx, nil, []byte(`{"hook_event_name": "Stop", "session_id": "s1"}`))
 		}, want: []seen{query, {
 			Name: "ralph.decision", Parent: "request",
-			Attributes: map[string]any{"ralph.event": "Stop", "session.id": "s1", "ralph.policy": "p.yaml", "ralph.action": "continue", "ralph.outcome": "continued", "ralph.rule": "left", "ralph.applied": true},
+			Attributes: map[string]any{"ralph.event": "Stop", "session.id": "s1", "ralph.policy": "p.yaml", "ralph.action": "continue", "ralph.outcome": "continued", "ralph.rule": "left", "ralph.kept": true},
 			Events:     []string{"ralph.fact build build ok"},
 		}}},
 		{name: "a fact that cannot be used", fails: true, event: host.Event{}, do: ran, want: []seen{query, {
 			Name: "ralph.decision", Parent: "request",
-			Attributes: map[string]any{"ralph.event": "Stop", "ralph.policy": "p.yaml", "ralph.action": "stop", "ralph.outcome": "failed", "ralph.applied": true, "error.type": "fact"},
+			Attributes: map[string]any{"ralph.event": "Stop", "ralph.policy": "p.yaml", "ralph.action": "stop", "ralph.outcome": "failed", "ralph.cause": "fact", "ralph.kept": true, "error.type": "fact"},
 			Events:     []string{"ralph.fact build build invalid"}, Status: "Error",
 		}}},
 		{name: "interrupted", event: host.Event{}, do: func(ctx context.Context, l *loop.Loop, ev host.Event) {
@@ -97,13 +97,12 @@ func TestSpans(t *testing.T) {
 			_, _ = l.Run(ctx, ev)
 		}, want: []seen{{
 			Name: "ralph.decision", Parent: "request",
-			Attributes: map[string]any{"ralph.event": "Stop", "ralph.policy": "p.yaml", "ralph.action": "stop", "ralph.outcome": "failed", "ralph.applied": false, "error.type": "loop"},
+			Attributes: map[string]any{"ralph.event": "Stop", "ralph.policy": "p.yaml", "ralph.action": "stop", "ralph.outcome": "failed", "ralph.cause": "context", "ralph.kept": false, "error.type": "context"},
 			Status:     "Error, context canceled",
 		}}},
 		{name: "an event of no rule", event: host.Event{Name: host.PreCompact}, do: ran, want: []seen{{
 			Name: "ralph.decision", Parent: "request",
-			Attributes: map[string]any{"ralph.event": "PreCompact", "ralph.policy": "p.yaml", "ralph.action": "stop", "ralph.outcome": "skipped", "ralph.applied": false,
-				"ralph.skipped": "the policy does not decide PreCompact"},
+			Attributes: map[string]any{"ralph.event": "PreCompact", "ralph.policy": "p.yaml", "ralph.action": "stop", "ralph.outcome": "skipped", "ralph.cause": "event", "ralph.kept": false},
 		}}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -191,6 +190,24 @@ func TestMetrics(t *testing.T) {
 	_, _ = bad.Run(t.Context(), host.Event{})
 	_, _ = good.Run(cancelled, host.Event{})
 
+	got := counted(t, reader)
+	want := map[string]uint64{
+		"ralph.decisions ralph.action=continue,ralph.event=Stop,ralph.outcome=continued,ralph.policy=p.yaml,ralph.rule=left":                                                             1,
+		"ralph.decisions ralph.action=stop,ralph.cause=continuations,ralph.event=Stop,ralph.limit=continuations,ralph.outcome=limit,ralph.policy=p.yaml,ralph.rule=limits.continuations": 2,
+		"ralph.decisions error.type=fact,ralph.action=stop,ralph.cause=fact,ralph.event=Stop,ralph.outcome=failed,ralph.policy=p.yaml":                                                   1,
+		"ralph.decisions error.type=context,ralph.action=stop,ralph.cause=context,ralph.event=Stop,ralph.outcome=failed,ralph.policy=p.yaml":                                             1,
+		"ralph.decision.duration ralph.action=continue,ralph.event=Stop,ralph.outcome=continued,ralph.policy=p.yaml":                                                                     1,
+		"ralph.decision.duration ralph.action=stop,ralph.event=Stop,ralph.outcome=limit,ralph.policy=p.yaml":                                                                             2,
+		"ralph.decision.duration ralph.action=stop,ralph.event=Stop,ralph.outcome=failed,ralph.policy=p.yaml":                                                                            2,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+// counted are the metrics by name and attributes.
+func counted(t *testing.T, reader sdkmetric.Reader) map[string]uint64 {
+	t.Helper()
 	var all metricdata.ResourceMetrics
 	if err := reader.Collect(t.Context(), &all); err != nil {
 		t.Fatal(err)
@@ -208,14 +225,45 @@ func TestMetrics(t *testing.T) {
 			}
 		}
 	}
+	return got
+}
+
+// busy is a store in which something else changes the memory before the first saves.
+type busy struct {
+	loop.Store
+	conflicts int
+}
+
+func (b *busy) Save(ctx context.Context, entries ...loop.Entry) error {
+	if b.conflicts--; b.conflicts >= 0 {
+		return loop.ErrConflict
+	}
+	return b.Store.Save(ctx, entries...)
+}
+
+// Conflicts are counted with the decision, and what is skipped is counted although no log has it.
+func TestConflictsAndSkips(t *testing.T) {
+	reader := sdkmetric.NewManualReader()
+	provider := sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader))
+	metrics, err := otel.Metrics(provider)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tracer := sdktrace.NewTracerProvider().Tracer("test")
+	l := load(t, loop.WithSource(build{tracer, false}), loop.WithRecorder(metrics), otel.Skips(provider), loop.WithScope("acme"), loop.WithStore(&busy{loop.InMemory(), 2}))
+	for _, name := range []string{host.Stop, host.PreCompact, host.SessionEnd} {
+		_, _ = l.Run(t.Context(), host.Event{Name: name, SessionID: "s1"})
+	}
+	got := counted(t, reader)
+	for name := range got {
+		if strings.HasPrefix(name, "ralph.decision") {
+			delete(got, name)
+		}
+	}
 	want := map[string]uint64{
-		"ralph.decisions ralph.action=continue,ralph.event=Stop,ralph.outcome=continued,ralph.policy=p.yaml,ralph.rule=left":         1,
-		"ralph.decisions ralph.action=stop,ralph.event=Stop,ralph.outcome=limit,ralph.policy=p.yaml,ralph.rule=limits.continuations": 2,
-		"ralph.decisions error.type=fact,ralph.action=stop,ralph.event=Stop,ralph.outcome=failed,ralph.policy=p.yaml":                1,
-		"ralph.decisions error.type=loop,ralph.action=stop,ralph.event=Stop,ralph.outcome=failed,ralph.policy=p.yaml":                1,
-		"ralph.decision.duration ralph.action=continue,ralph.event=Stop,ralph.outcome=continued,ralph.policy=p.yaml":                 1,
-		"ralph.decision.duration ralph.action=stop,ralph.event=Stop,ralph.outcome=limit,ralph.policy=p.yaml":                         2,
-		"ralph.decision.duration ralph.action=stop,ralph.event=Stop,ralph.outcome=failed,ralph.policy=p.yaml":                        2,
+		"ralph.conflicts ralph.action=continue,ralph.event=Stop,ralph.outcome=continued,ralph.policy=p.yaml,ralph.rule=left,ralph.scope=acme": 2,
+		"ralph.skips ralph.cause=event,ralph.event=PreCompact,ralph.outcome=skipped,ralph.policy=p.yaml,ralph.scope=acme":                     1,
+		"ralph.skips ralph.cause=event,ralph.event=SessionEnd,ralph.outcome=skipped,ralph.policy=p.yaml,ralph.scope=acme":                     1,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
@@ -226,6 +274,9 @@ func TestMetrics(t *testing.T) {
 func TestNoProvider(t *testing.T) {
 	if _, err := otel.Metrics(nil); err == nil || !strings.Contains(err.Error(), "has no meter provider: leave it out") {
 		t.Errorf("Metrics(nil) returns the error %v", err)
+	}
+	if l, diags := loop.Load(t.Context(), policies, "ci.yaml", otel.Skips(nil)); l != nil || !strings.Contains(diags.Format(), "the meter provider is nil") {
+		t.Errorf("Skips(nil) is not refused: %s", diags.Format())
 	}
 	l, diags := loop.Load(t.Context(), policies, "ci.yaml", otel.Spans(nil))
 	if l != nil || !strings.Contains(diags.Format(), "has no tracer provider: leave it out") {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/ralph-sdk/ralph/internal/amount"
@@ -104,6 +105,22 @@ func RunState(i run.Info) (word, why string) {
 
 // Outcome returns how a run ended; a run without an end was killed.
 func Outcome(e run.End) loop.Outcome { return cmp.Or(endings()[e].outcome, loop.Failed) } // an end of a later version too
+
+// Cause returns why a run ended.
+func Cause(i run.Info) loop.Cause {
+	switch i.Ended {
+	case "", run.Success:
+		return ""
+	case run.AtLimit:
+		return loop.Cause(cmp.Or(i.Limit, strings.TrimPrefix(i.Rule, "limits.")))
+	case run.Stopped:
+		if i.Rule == "" {
+			return "no_rule"
+		}
+		return ""
+	}
+	return loop.Cause(i.Ended)
+}
 
 // Advice returns what a person can do about an ended or killed run, or "". A run whose loop has ended is not resumed, and
 // one whose loop is stopped only after its start.

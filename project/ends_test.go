@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/project"
 	"github.com/ralph-sdk/ralph/run"
 )
@@ -55,6 +56,31 @@ func TestRunState(t *testing.T) {
 	} {
 		if word, why := project.RunState(tt.info); word != tt.word || why != tt.why {
 			t.Errorf("%+v is %s, %s; want %s, %s", tt.info, word, why, tt.word, tt.why)
+		}
+	}
+}
+
+// Why a run ended is a word of the set that decisions use.
+func TestCause(t *testing.T) {
+	for _, tt := range []struct {
+		info run.Info
+		want loop.Cause
+	}{
+		{run.Info{}, ""},
+		{run.Info{Ended: run.Success, Rule: "done"}, ""},
+		{run.Info{Ended: run.Stopped, Rule: "enough"}, ""},
+		{run.Info{Ended: run.Stopped}, "no_rule"},
+		{run.Info{Ended: run.AtLimit, Limit: "iterations"}, "iterations"},
+		{run.Info{Ended: run.AtLimit, Rule: "limits.continuations"}, "continuations"},
+		{run.Info{Ended: run.NoProgress, Rule: "limits.repeats"}, "repeats"},
+		{run.Info{Ended: run.NoReset}, "rate_limit"},
+		{run.Info{Ended: run.NoAccess}, "auth"},
+		{run.Info{Ended: run.TooManyFail}, "crashes"},
+		{run.Info{Ended: run.Cancelled}, "interrupted"},
+		{run.Info{Ended: run.Failed}, "failed"},
+	} {
+		if got := project.Cause(tt.info); got != tt.want {
+			t.Errorf("%+v: %q, want %q", tt.info, got, tt.want)
 		}
 	}
 }

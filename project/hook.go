@@ -82,7 +82,7 @@ func (h Hook) elsewhere(ev host.Event) bool {
 func (h Hook) once(root string, policy Policy) loop.Option {
 	end := func(d *loop.Decision) {
 		o := d.Outcome()
-		ended := d.Applied && (o == loop.Done || o == loop.Limited)
+		ended := d.Kept && (o == loop.Done || o == loop.Limited)
 		gone := !h.Again && d.Verdict != nil && (d.Verdict.Aside == rules.NoLoop || d.Verdict.Aside == rules.Stopped)
 		if !ended && !gone {
 			return

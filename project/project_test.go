@@ -545,7 +545,7 @@ func TestFinished(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []project.Finished{
-		{Policy: ".ralph/again.yaml", Result: loop.Asked, By: "ralph stop", Goal: "Leave it", File: ".ralph/archive/20260102T030410Z/loop.md"},
+		{Policy: ".ralph/again.yaml", Result: loop.Asked, Cause: "stopped", By: "ralph stop", Goal: "Leave it", File: ".ralph/archive/20260102T030410Z/loop.md"},
 		{Policy: ".ralph/again.yaml", Result: loop.Stopped, By: "limit", Reason: "iteration 1 was the last", Goal: "Try it", File: ".ralph/archive/20260102T030408Z/loop.md"},
 		{Policy: ".ralph/again.yaml", Result: loop.Done, By: "promise", Reason: "the promise was kept", Goal: "Keep it", File: ".ralph/archive/20260102T030406Z/loop.md"},
 	}

@@ -64,7 +64,7 @@ func (p *Project) Todos(ctx context.Context, session string) (string, error) {
 		for i, problem := range v.Problems {
 			texts[i] = problem.Text
 		}
-		return "", fmt.Errorf("no open todos to start from: %s", cmp.Or(d.Skipped, v.Reason, strings.Join(texts, "; ")))
+		return "", fmt.Errorf("no open todos to start from: %s", cmp.Or(v.Reason, strings.Join(texts, "; ")))
 	}
 	return d.Verdict.Reason, nil
 }

@@ -74,6 +74,7 @@ type Last struct {
 	Agent   string       `json:"agent,omitempty"` // subagent of that session
 	Host    string       `json:"host,omitempty"`
 	Outcome loop.Outcome `json:"outcome"`
+	Cause   loop.Cause   `json:"cause,omitempty"`
 	By      string       `json:"by"` // rule or limit
 	Reason  string       `json:"reason"`
 }
@@ -83,6 +84,7 @@ type Finished struct {
 	Policy string       `json:"policy"`
 	Name   string       `json:"name,omitempty"` // the policy's name for it, "" if that is its file
 	Result loop.Outcome `json:"result"`
+	Cause  loop.Cause   `json:"cause,omitempty"`
 	At     time.Time    `json:"at"`
 	By     string       `json:"by"` // rule, limit or command
 	Reason string       `json:"reason"`
@@ -163,7 +165,7 @@ func harmful(fact *rules.Fact, file string, doc state.Doc, known []string) (text
 }
 
 func (d Decision) last() *Last {
-	return &Last{At: d.Time, Session: d.Session, Agent: d.Agent, Host: d.Host, Outcome: d.Outcome(), By: d.By(), Reason: d.Said()}
+	return &Last{At: d.Time, Session: d.Session, Agent: d.Agent, Host: d.Host, Outcome: d.Outcome(), Cause: d.Cause(), By: d.By(), Reason: d.Said()}
 }
 
 // ended returns how a decision ended its loop, whose file may be gone by then.
@@ -177,7 +179,7 @@ func ended(d Decision) loop.Outcome {
 // finished returns the loops and runs that ended last, latest first, except those that lines show.
 func finished(ctx context.Context, k known, lines []Loop) (all []Finished) {
 	for _, d := range k.ends {
-		f := Finished{Policy: d.Policy, Result: ended(d), At: d.Time, By: d.By(), Reason: d.Said(), File: d.Archived()}
+		f := Finished{Policy: d.Policy, Result: ended(d), Cause: d.Cause(), At: d.Time, By: d.By(), Reason: d.Said(), File: d.Archived()}
 		file := f.File
 		if d.Loop != nil {
 			if d.Loop.Name != d.Loop.State {
@@ -202,10 +204,10 @@ func finished(ctx context.Context, k known, lines []Loop) (all []Finished) {
 		}
 		result := Outcome(info.Ended)
 		if i := slices.IndexFunc(all, func(f Finished) bool { return f.Run == info.ID }); i >= 0 {
-			all[i].Result = result
+			all[i].Result, all[i].Cause = result, Cause(info)
 			continue
 		}
-		all = append(all, Finished{Policy: info.Policy, Result: result, At: info.Latest, By: "ralph run", Reason: oneLine(info.Why), Goal: firstLine(info.Prompt), Run: info.ID})
+		all = append(all, Finished{Policy: info.Policy, Result: result, Cause: Cause(info), At: info.Latest, By: "ralph run", Reason: oneLine(info.Why), Goal: firstLine(info.Prompt), Run: info.ID})
 	}
 	slices.SortStableFunc(all, func(a, b Finished) int { return b.At.Compare(a.At) })
 	return all[:min(len(all), maxFinished)]

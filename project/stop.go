@@ -149,7 +149,7 @@ func (p *Project) stop(ctx context.Context, policy Policy, session, command stri
 func (p *Project) record(h loop.Head) error {
 	now := p.now()
 	h.V, h.ID, h.Time, h.Root, h.Action = 1, store.LineID(now), now.UTC(), p.dir, rules.Stop
-	line, err := json.Marshal(loop.Record{Head: h, Applied: true})
+	line, err := json.Marshal(loop.Record{Head: h, Kept: true})
 	if err == nil {
 		err = p.own.AppendLog(line)
 	}

@@ -34,8 +34,8 @@ func (ev *evaluation) gather(f *Fact) (any, truth) {
 	v, private, problem := &g.Value, q.private, q.problem
 	if *v = q.v; q.ctx != nil {
 		ev.met.given = ev.met.given || v.read != nil
-		if f.Source.given() && v.Quiet { // the program must provide a value
-			v.Quiet, v.Problem = false, "is not provided by the program"
+		if f.Source.given() && v.Status == Missing && (v.Quiet || v.Problem == "") {
+			v.Quiet, v.Problem = true, "is not provided by the program"
 		}
 		ev.meter.look = 0 // the call may have taken long
 		ev.meter.charge(1)

@@ -127,7 +127,7 @@ func (ev *evaluation) called() string {
 // aside makes the verdict idle.
 func (ev *evaluation) aside(a Aside, why string) bool {
 	v := ev.verdict
-	v.Idle, v.Aside, v.Reason = true, a, why
+	v.Aside, v.Reason = a, why
 	v.Show = a != NoLoop && a != Off && a != Stopped && ev.once(why)
 	return false
 }
@@ -166,7 +166,7 @@ func (ev *evaluation) missed(f *Fact) bool {
 // keepLoop records in the next memory which loop the session had.
 func (ev *evaluation) keepLoop(m *Memory) (changed bool) {
 	v := ev.verdict
-	if ev.program.head.loop == nil || !ev.decides() || v.Idle && v.Aside != NoLoop || v.Fault != "" && v.Loop == nil {
+	if ev.program.head.loop == nil || !ev.decides() || v.Aside != "" && v.Aside != NoLoop || v.Fault != "" && v.Loop == nil {
 		return false
 	}
 	var now *LoopInfo
@@ -243,7 +243,7 @@ func oneLine(s string) string {
 }
 
 // Look returns what a decision would find of the loop, and its progress: it evaluates the head of the policy and tries
-// no rule. The result is in the verdict's Loop, Idle, Aside, Reason, Problems and Measure; nothing is remembered. For a
+// no rule. The result is in the verdict's Loop, Aside, Reason, Problems and Measure; nothing is remembered. For a
 // loop whose state is missing, the trace of [TraceFull] has the file.
 func (p *Program) Look(ctx context.Context, f Facts, o Options) *Verdict {
 	return p.eval(ctx, f, &o, func(ev *evaluation) {

@@ -24,14 +24,14 @@ func (ev *evaluation) remember() {
 		session.continued(v.Progress, ev.used.failed != "", now)
 		v.Session.share(ev.counted(), session.Total)
 		v.Changed = true
-	case v.Bound != "" || v.Fault != "" || v.Idle || ev.compacts():
+	case v.Bound != "" || v.Fault != "" || v.Aside != "" || ev.compacts():
 		// The streak continues: a user who raises the limit continues it, and other events do not end it.
 	case session.Streak > 0:
 		session.endStreak()
 		v.Session.Streak = 0
 		v.Changed = true
 	}
-	if session.Began.IsZero() && !now.IsZero() && !v.Idle && ev.program.machine.table.find(vocab.SessionElapsed) != nil {
+	if session.Began.IsZero() && !now.IsZero() && v.Aside == "" && ev.program.machine.table.find(vocab.SessionElapsed) != nil {
 		session.Began, v.Changed = now, true
 	}
 	mine := session.say(v.Parts, ev.parts, false, session.Turn, now)

@@ -40,7 +40,7 @@ func (ev *evaluation) reportEnd() {
 	switch {
 	case v.Action != Stop, v.Success, v.Aside == Stopped, v.Aside == InRun: // no end, or one that was asked for
 	case v.Memory.Streak == 0 && v.Bound == "", ev.event.inRun, !ev.shows():
-	case v.Idle:
+	case v.Aside != "":
 		if v.Show = ev.lastNotice(v.Reason) || v.Show; v.Show {
 			ev.reportedBy(public(v.Reason))
 		}
@@ -101,7 +101,7 @@ func (ev *evaluation) reportFacts() {
 	for i, f := range ev.program.facts {
 		g := &ev.gotten[i]
 		switch {
-		case g.Status == Missing && !g.Quiet, g.Status == Invalid, g.Status == Withheld:
+		case g.Status == Missing && (!g.Quiet || f.Source.given()), g.Status == Invalid, g.Status == Withheld:
 			ev.reportFact(f, sentencef("%s: %s", f.Name, g.sentence()))
 		case g.Status == OK && g.Problem != "" && (f.Options["lenient"] == true || f.Source.Argument == argumentPattern):
 			ev.reportFact(f, sentencef("%s: %s", f.Name, g.problem)) // each line begins with the path

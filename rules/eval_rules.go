@@ -108,8 +108,8 @@ func (ev *evaluation) run(decide func(*evaluation)) {
 		*v = Verdict{Fault: FaultPanic, Pos: at, Trace: v.Trace, Memory: v.Memory, Project: v.Project, Session: v.Session, Changed: v.Changed}
 		switch {
 		case ev.meter.over == nil:
-			v.Reason, v.Private = fmt.Sprintf("internal error: %v", r), ev.met.read
-			ev.warn(public(string(debug.Stack())))
+			v.Panic = &PanicError{Value: r, Stack: debug.Stack()}
+			v.Reason, v.Private = v.Panic.Error(), ev.met.read
 		case ev.meter.ctx.Err() != nil:
 			v.Fault, v.Reason = FaultContext, "the evaluation was interrupted: "+ev.meter.over.Error()
 		default:
@@ -130,7 +130,7 @@ func (ev *evaluation) run(decide func(*evaluation)) {
 	ev.meter.charge(1) // checks the context
 	decide(ev)
 	ev.settle()
-	if ev.trace.full() && !ev.verdict.Idle {
+	if ev.trace.full() && ev.verdict.Aside == "" {
 		ev.verdict.Limits = ev.limits()
 	}
 	ev.meter.look = 0
@@ -199,7 +199,7 @@ func (ev *evaluation) mute() bool {
 // decide tries the rules if the policy is for the event, and reports an end.
 func (ev *evaluation) decide() {
 	if !slices.Contains(ev.program.Events, ev.event.name) {
-		ev.verdict.Idle, ev.verdict.Reason = true, "the policy does not decide "+ev.event.name
+		ev.verdict.Aside, ev.verdict.Reason = NotListed, "the policy does not decide "+ev.event.name
 		return
 	}
 	if ev.head() && ev.complete() {
@@ -390,7 +390,7 @@ func (ev *evaluation) isFor() bool {
 		v.Reason, v.Private = why.full, why.private()
 		ev.reportInstead(why, true)
 	default:
-		v.Idle = true
+		v.Aside = NotFor
 		v.Reason = "the policy is not for this event: its when is not true"
 	}
 	return false

@@ -1,6 +1,7 @@
 package rules_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -27,18 +28,18 @@ func ExampleValues() {
 		nil,
 	} {
 		v := program.Eval(ctx, rules.Values(map[string]any{"build": value}), rules.Options{})
-		fmt.Println(v.Action, v.Fault, v.Reason)
+		fmt.Println(v.Action, cmp.Or(string(v.Fault), v.Reason, "because no rule holds"))
 		for _, p := range v.Problems {
 			fmt.Println("  problem:", p)
 		}
 	}
 	// Output:
-	// continue  2 targets are left.
-	// continue  Repair lint, docs.
-	// continue  1 targets are left.
-	// stop fact the rule left is undecided: build.left is "many", expected integer; write a whole number such as 3
+	// continue 2 targets are left.
+	// continue Repair lint, docs.
+	// continue 1 targets are left.
+	// stop fact
 	//   problem: build.left is "many", expected integer; write a whole number such as 3
-	// stop fact the rule broken is undecided: build is missing: is not provided by the program
+	// stop because no rule holds
 	//   problem: build: is not provided by the program
 }
 

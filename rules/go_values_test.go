@@ -261,11 +261,11 @@ func TestLazyValues(t *testing.T) {
 		want  string
 		calls string
 	}{
-		{"unread", "other == 1", func() (any, error) { return 1, nil }, "stop fault the rule a is undecided: other is missing: is not provided by the program", ""},
+		{"unread", "other == 1", func() (any, error) { return 1, nil }, "stop rule  other: is not provided by the program", ""},
 		{"a fact", "price > 1 and price < 3", func() (any, error) { return 2, nil }, "stop rule a", "price"},
 		{"a fact of a wrong type", "price > 1", func() (any, error) { return "2", nil }, `stop fault the rule a is undecided: price is invalid: is "2", expected integer`, "price"},
 		{"a fact that fails", "price > 1", func() (any, error) { return nil, errors.New("no route") }, "stop fault the rule a is undecided: price is missing: could not be read: no route", "price"},
-		{"one that is nil", "price > 1", func() (any, error) { return nil, nil }, "stop fault the rule a is undecided: price is missing: is not provided by the program", "price"},
+		{"one that is nil", "price > 1", func() (any, error) { return nil, nil }, "stop rule  price: is not provided by the program", "price"},
 		{"a field", "deal.price == 2 and deal.price < 3", func() (any, error) { return 2, nil }, "stop rule a", "deal"},
 		{"a field beside it", "deal.name == 'n'", func() (any, error) { return 2, nil }, "stop rule a", ""},
 		{"a field that fails", "deal.price == 2", func() (any, error) { return nil, errors.New("no route") }, "stop fault the rule a is undecided: deal.price could not be read: no route", "deal"},

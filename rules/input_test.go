@@ -11,7 +11,7 @@ import (
 )
 
 // A fact that the program passes is read by its schema. One that the program forgot is
-// reported, and no default replaces it.
+// missing, which is ordinary, and reported; no default replaces it.
 func TestInput(t *testing.T) {
 	const head = "facts:\n  failing: {input: {type: integer}}\n  build: {input: {properties: {left: {type: integer, default: 0}}}}\n"
 	for _, tt := range []struct {
@@ -21,10 +21,11 @@ func TestInput(t *testing.T) {
 	}{
 		{"it decides", "{name: go, when: failing > 0, continue: x}", map[string]any{"failing": int8(2)}, "continue go"},
 		{"fields have defaults", "{name: go, when: build.left == 0, continue: x}", map[string]any{"build": map[string]int{}}, "continue go"},
-		{"none is reported", "{name: go, when: failing > 0, continue: x}", nil, `stop fault "fact" failing: is not provided by the program`},
-		{"nor is nil one", "{name: go, when: failing > 0, continue: x}", map[string]any{"failing": nil}, `stop fault "fact" failing: is not provided by the program`},
+		{"none is reported", "{name: go, when: failing > 0, continue: x}", nil, `stop failing: is not provided by the program`},
+		{"so is nil", "{name: go, when: failing > 0, continue: x}", map[string]any{"failing": nil}, `stop failing: is not provided by the program`},
 		{"a rule that stops chooses", "{name: no, when: missing(failing), stop: x}", nil, `stop no failing: is not provided by the program`},
-		{"a note does not choose", "{name: no, when: missing(failing), note: x}, {name: go, when: failing > 0, continue: x}", nil, `stop fault "fact" failing: is not provided by the program`},
+		{"a note does not choose", "{name: no, when: missing(failing), note: x}, {name: go, when: failing > 0, continue: x}", nil, `stop failing: is not provided by the program`},
+		{"a stop rule that reads it does not hold", "{name: no, when: failing > 0, stop: x}, {name: go, continue: x}", nil, "continue go failing: is not provided by the program"},
 		{"it is not read", "{name: go, when: build.left == 0 or failing > 0, continue: x}", map[string]any{"build": map[string]int{}}, "continue go"},
 		{"a wrong type", "{name: go, when: failing > 0, continue: x}", map[string]any{"failing": "many"}, `stop fault "fact" failing: is "many", expected integer`},
 		{"a field of a wrong type", "{name: go, when: build.left > 0, continue: x}", map[string]any{"build": map[string]any{"left": "many"}}, `stop fault "fact" build.left is "many", expected integer; write a whole number such as 3`},

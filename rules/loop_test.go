@@ -106,21 +106,21 @@ func TestLoop(t *testing.T) {
 		{"stopped", worker(busy(nil)), rules.Options{Stopped: true}, "the loop login was stopped; run `ralph start tasks` to continue it", rules.Stopped, false, loop("")},
 		{"of a project that is not trusted", worker(busy(object{"session": "s2"})), rules.Options{Untrusted: "ask me"}, "specs/login/state.json holds a loop, which is not continued: ask me", rules.Distrusted, true, loop("s2")},
 		{"no loop in such a project", &world{}, rules.Options{Untrusted: "ask me"}, "no loop: feature.txt is missing; run `ralph start tasks PROMPT` to start one", rules.NoLoop, false, nil},
-		{"at a prompt", worker(busy(object{"session": "s2"})), rules.Options{Event: "UserPromptSubmit"}, "the policy does not decide UserPromptSubmit", "", false, nil},
+		{"at a prompt", worker(busy(object{"session": "s2"})), rules.Options{Event: "UserPromptSubmit"}, "the policy does not decide UserPromptSubmit", rules.NotListed, false, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			o := tt.with
 			o.Policy, o.Time = "tasks", today()
 			v := p.Eval(t.Context(), tt.world, o)
 			got := said(v)
-			if v.Idle {
+			if v.Aside != "" {
 				got = v.Reason
 			}
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
-			if v.Aside != tt.aside || v.Show != tt.show || v.Idle != (tt.aside != "" || v.Loop == nil) {
-				t.Errorf("aside %q, shown %t, idle %t", v.Aside, v.Show, v.Idle)
+			if v.Aside != tt.aside || v.Show != tt.show {
+				t.Errorf("aside %q, shown %t", v.Aside, v.Show)
 			}
 			if diff := cmp.Diff(tt.loop, v.Loop); diff != "" {
 				t.Errorf("loop (-want +got)\n%s", diff)
@@ -128,7 +128,7 @@ func TestLoop(t *testing.T) {
 			if v.Show && len(v.Problems) > 0 {
 				t.Errorf("it is reported twice: %q, and %q", v.Reason, reported(v))
 			}
-			if v.Idle && (v.Memory.Streak > 0 || len(v.Trace.Steps) > 0) {
+			if v.Aside != "" && (v.Memory.Streak > 0 || len(v.Trace.Steps) > 0) {
 				t.Errorf("something was tried or counted: %+v", v.Memory)
 			}
 		})
@@ -154,7 +154,7 @@ func TestLoopReadsInOrder(t *testing.T) {
 		{map[string]rules.Value{"feature": is("x")}, []string{"early(early.txt)", "settings(settings.json)", "feature(feature.txt)", "state(specs/x/state.json)"}},
 	} {
 		w := &world{facts: tt.has}
-		if v := w.eval(p); !v.Idle || v.Changed || v.Problems != nil {
+		if v := w.eval(p); v.Aside == "" || v.Changed || v.Problems != nil {
 			t.Errorf("it decides: %+v", v)
 		}
 		if diff := cmp.Diff(tt.want, w.asked); diff != "" {
@@ -238,7 +238,7 @@ func TestLoopThatIsGone(t *testing.T) {
 				switch {
 				case v.Aside == rules.NoLoop:
 					got = "none"
-				case v.Idle:
+				case v.Aside != "":
 					got = "idle"
 				case len(v.Parts) > 0 && v.Parts[0].Effects != nil:
 					t.Errorf("a file that is gone is changed: %v", v.Parts[0].Effects)

@@ -6,7 +6,7 @@ import "time"
 // short trace.
 type Options struct {
 	// Event is the name of the event; "" means Stop. On UserPromptSubmit only notes have an effect; on StopFailure and
-	// SessionEnd only rules without a verb are tried. A policy that does not list the event is idle.
+	// SessionEnd only rules without a verb are tried. A policy that does not list the event tries no rule, see [NotListed].
 	Event string
 	// Watch says that this event cannot be decided, such as a compaction on a host whose hooks cannot block it: rules
 	// that decide are not tried.

@@ -54,24 +54,24 @@ func (a *Action) UnmarshalText(b []byte) error {
 // _ns; zero fields except the action are omitted. It can be unmarshaled. Values in a trace are shortened to fit on a
 // line.
 type Verdict struct {
-	Action   Action    `json:"action"`
-	Rule     string    `json:"rule,omitempty"`     // the rule that decided, "limits.NAME" for a limit, "" if none did
-	Pos      Pos       `json:"pos,omitzero"`       // the position of that rule
-	Reason   string    `json:"reason,omitempty"`   // the message to the agent (continue), the question (ask) or why it may stop
-	Private  bool      `json:"private,omitempty"`  // of a stop or a question: the reason contains what traces do not show. The reason of a continue always counts as private
-	Success  bool      `json:"success,omitempty"`  // of a stop: its rule has success, and nothing unusable kept a rule above it from continuing
-	Idle     bool      `json:"idle,omitempty"`     // the policy does not apply to this event: no rule was tried, and Reason says why
-	Show     bool      `json:"show,omitempty"`     // of an idle verdict: show Reason to the session, for the first time
-	Bound    string    `json:"bound,omitempty"`    // the limit that turned a continue into a stop, "" if none
-	Fault    Fault     `json:"fault,omitempty"`    // why it could not decide, so that the agent may stop; "" if it could. Problems has the messages
-	Aside    Aside     `json:"aside,omitempty"`    // of an idle verdict: why the policy's loop does not apply to the event
-	Loop     *LoopInfo `json:"loop,omitempty"`     // the loop that the event found, or nil
-	Progress string    `json:"progress,omitempty"` // fingerprint of progress, only a SHA-256 digest if it is private; known only if a rule chose to continue
-	Parts    []Part    `json:"parts,omitempty"`    // the texts and effects of each rule of the verdict, in order
-	Problems []Problem `json:"problems,omitempty"` // for the user, in addition to the rules' texts
-	Finally  []Effect  `json:"finally,omitempty"`  // to do after the verdict is applied, best effort: prune and log
+	Action   Action      `json:"action"`
+	Rule     string      `json:"rule,omitempty"`     // the rule that decided, "limits.NAME" for a limit, "" if none did
+	Pos      Pos         `json:"pos,omitzero"`       // the position of that rule
+	Reason   string      `json:"reason,omitempty"`   // the message to the agent (continue), the question (ask) or why it may stop
+	Private  bool        `json:"private,omitempty"`  // of a stop or a question: the reason contains what traces do not show. The reason of a continue always counts as private
+	Success  bool        `json:"success,omitempty"`  // of a stop: its rule has success, and nothing unusable kept a rule above it from continuing
+	Show     bool        `json:"show,omitempty"`     // with Aside: show Reason to the session, for the first time
+	Bound    string      `json:"bound,omitempty"`    // the limit that turned a continue into a stop, "" if none
+	Fault    Fault       `json:"fault,omitempty"`    // why it could not decide, so that the agent may stop; "" if it could. Problems has the messages
+	Panic    *PanicError `json:"-"`                  // with FaultPanic, if something panicked
+	Aside    Aside       `json:"aside,omitempty"`    // why no rule was tried, which Reason says to a person; "" if rules were
+	Loop     *LoopInfo   `json:"loop,omitempty"`     // the loop that the event found, or nil
+	Progress string      `json:"progress,omitempty"` // fingerprint of progress, only a SHA-256 digest if it is private; known only if a rule chose to continue
+	Parts    []Part      `json:"parts,omitempty"`    // the texts and effects of each rule of the verdict, in order
+	Problems []Problem   `json:"problems,omitempty"` // for the user, in addition to the rules' texts
+	Finally  []Effect    `json:"finally,omitempty"`  // to do after the verdict is applied, best effort: prune and log
 
-	// Limits has the policy's limits before the verdict, only with [TraceFull] and not if Idle.
+	// Limits has the policy's limits before the verdict, only with [TraceFull] and not if Aside is set.
 	Limits []Limit `json:"limits,omitempty"`
 
 	// Measure is the progress, if the policy declares how to measure it and the decision read what that needs.
@@ -177,6 +177,14 @@ func (e *Effect) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
+// PanicError is the error of a panic. Its text has no stack.
+type PanicError struct {
+	Value any    // of the panic
+	Stack []byte // as formatted by [debug.Stack]
+}
+
+func (e *PanicError) Error() string { return fmt.Sprintf("internal error: %v", e.Value) }
+
 // Fault is why a verdict could not decide, so that the agent may stop. "" is no fault.
 type Fault string
 
@@ -184,12 +192,23 @@ type Fault string
 const (
 	FaultBudget   Fault = "budget"   // the evaluation takes more steps than its Budget
 	FaultContext  Fault = "context"  // the context is done
-	FaultPanic    Fault = "panic"    // a bug, or a Facts that panicked
+	FaultPanic    Fault = "panic"    // a bug, or something that the program gave panicked
 	FaultRule     Fault = "rule"     // a rule, the policy's own when, or what Config.Lazy deferred cannot be evaluated, and no other rule decides
 	FaultApproval Fault = "approval" // a rule needs a fact that a person has not approved
 	FaultMemory   Fault = "memory"   // the counts of the loop are unknown, or cannot be stored
 	FaultFact     Fault = "fact"     // a rule, the policy's own when or its loop is unknown because a fact cannot be used, and no rule decides
+	FaultInput    Fault = "input"    // the event, its values or its project cannot be used; only of package loop
+	FaultEffect   Fault = "effect"   // the verdict's changes cannot be made; only of package loop
 )
+
+// Undecided reports whether the policy was followed, and leaves undecided what to do.
+func (f Fault) Undecided() bool {
+	switch f {
+	case FaultBudget, FaultRule, FaultApproval, FaultFact:
+		return true
+	}
+	return false
+}
 
 // Outcome is the result of one rule that was reached, as explain shows it.
 type Outcome string

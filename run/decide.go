@@ -25,7 +25,7 @@ func (r *Runner) firstPrompt(ctx context.Context) error {
 		return r.user.interrupted(ctx)
 	case err != nil:
 		return endf(Failed, "%v", err)
-	case v.Aside != "" && v.Aside != rules.NoLoop, v.Fault == rules.FaultMemory:
+	case v.Aside.Loop(), v.Aside == rules.Off, v.Fault == rules.FaultMemory:
 		return endf(Failed, "%s", v.Reason)
 	}
 	p.Phase, p.Prompt, p.Memory = ready, r.waiting(r.plan.Prompt), &loop.Entry{Memory: v.Memory}
@@ -58,7 +58,7 @@ func (r *Runner) shown() []string { return host.Said.Shown(r.progress.Prompt, r.
 // resuming a run that ended begins another turn.
 func (r *Runner) event() host.Event {
 	turn := fmt.Sprintf("%s-%d", r.plan.ID, r.progress.Resumed)
-	return host.Event{Host: r.adapter.Host(), Name: host.Stop, Run: r.plan.ID, Iteration: r.progress.Iterations, SessionID: Session(r.plan.ID), Cwd: r.plan.Root, TurnID: turn, Turn: turn}
+	return host.Event{Host: r.adapter.Host(), Name: host.Stop, Run: r.plan.ID, Iteration: r.progress.Iterations, SessionID: Session(r.plan.ID), Cwd: r.plan.Root, HostTurn: turn, Turn: turn}
 }
 
 // Session returns the session name of a run in events and decision records.
@@ -72,7 +72,7 @@ func (r *Runner) ask(ctx context.Context, ev host.Event) error {
 		return r.user.interrupted(ctx) // evaluate again when the run is resumed
 	}
 	v, p := d.Verdict, &r.progress
-	if err == nil && v.Fault == "" && d.Skipped == "" { // otherwise nothing was decided with it
+	if err == nil && v.Fault == "" && v.Aside == "" { // otherwise nothing was decided with it
 		p.Answer = ""
 	}
 	said := Event{Kind: VerdictMade, Iteration: p.Iterations, Action: v.Action.String(), Rule: v.Rule, Notices: d.Notices}
@@ -95,11 +95,14 @@ func (r *Runner) ask(ctx context.Context, ev host.Event) error {
 	case v.Action == rules.Continue:
 		return nil
 	case err != nil:
-		return endf(Failed, "%v", err)
-	case v.Aside != "":
-		return endf(Failed, "%s", d.Skipped)
-	case d.Skipped != "":
-		return endf(Stopped, "%s", d.Skipped)
+		return &ended{end: Failed, rule: v.Rule, why: err.Error()}
+	}
+	switch v.Aside {
+	case "":
+	case rules.NotListed, rules.NotFor, rules.Paused:
+		return endf(Stopped, "%s", v.Reason)
+	default:
+		return endf(Failed, "%s", v.Reason)
 	}
 	return endOf(v)
 }

@@ -74,7 +74,7 @@ const (
 	Stopped     End = "stopped"     // another rule, or none, lets the agent stop
 	Asked       End = "asked"       // a rule asks a person, and Why is the question; WithAnswer answers it
 	AtLimit     End = "limit"       // a limit of the run or of the policy
-	NoProgress  End = "no_progress" // the policy's limit of repeats
+	NoProgress  End = "repeats"     // the policy's limit of repeats
 	NoReset     End = "rate_limit"  // the rate limit resets after the run's time limit
 	NoAccess    End = "auth"        // authentication or billing
 	TooManyFail End = "crashes"     // the client crashed three times in a row

@@ -141,7 +141,8 @@ func TestSessionsStepAside(t *testing.T) {
 	dir, state := loopProject(t)
 	tree, _ := loopProject(t)
 	r := loopRun(t, dir, state, sh("true"), run.WithLimits(run.Limits{Iterations: 1}))
-	busy := "stop||[ralph] run " + r.ID() + " continues the loop build; run `ralph stop policy.yaml` to end it"
+	inRun := "run " + r.ID() + " continues the loop build; run `ralph stop policy.yaml` to end it"
+	busy := "stop|" + inRun + "|[ralph] " + inRun
 	got := map[string]string{}
 	for ev := range r.Run(t.Context()) {
 		if ev.Kind != run.IterationStart {
@@ -161,7 +162,7 @@ func TestSessionsStepAside(t *testing.T) {
 	}
 	got["after"] = hook(t, dir, state, "s", "")
 	want := map[string]string{
-		"first": busy, "again": "stop|", "another": busy, "own": "stop|", "elsewhere": "continue|step 1",
+		"first": busy, "again": "stop|" + inRun, "another": busy, "own": "stop|the agent is that of run " + r.ID() + ", which decides", "elsewhere": "continue|step 1",
 		"run":           "run " + r.ID() + " of policy.yaml works in " + dir + "; wait for it, stop it, or run this one in a separate worktree",
 		"run elsewhere": "1 of 1 iterations were started", "after": "continue|step 1",
 	}

@@ -22,6 +22,7 @@ type row struct {
 	loop.Head
 	Action        string       `json:"action,omitempty"` // never: the outcome says it
 	Outcome       loop.Outcome `json:"outcome,omitempty"`
+	Cause         loop.Cause   `json:"cause,omitempty"`
 	By            string       `json:"by"`
 	Said          string       `json:"said,omitempty"`
 	Notes         int          `json:"notes,omitempty"`
@@ -33,7 +34,7 @@ type row struct {
 // newRow returns the row of a decision. Rows share what many of them say, and leave out what only one decision shows.
 func newRow(d project.Decision) row {
 	shared := func(s string) string { return unique.Make(short(s)).Value() }
-	r := row{Head: d.Head, Outcome: d.Outcome(), By: shared(d.By()), Said: shared(d.Said()), Notes: len(d.Notes)}
+	r := row{Head: d.Head, Outcome: d.Outcome(), Cause: d.Cause(), By: shared(d.By()), Said: shared(d.Said()), Notes: len(d.Notes)}
 	r.Continuations, r.Limit = d.Streak()
 	h := &r.Head
 	h.ID, h.Root, h.Rule, h.Reason, h.Error, h.SessionFile = short(d.ID), "", "", "", "", ""

@@ -39,10 +39,11 @@ type app struct {
 func (a *app) run(ctx context.Context, args []string) (status int) {
 	defer func() {
 		if r := recover(); r != nil {
-			fmt.Fprintf(a.stderr, "[ralph] internal error: %v\n%s", r, debug.Stack())
-			status = exitFailed
-			if a.hook {
+			fmt.Fprintf(a.stderr, "[ralph] internal error: %v\n", r)
+			if status = exitFailed; a.hook {
 				status = exitOK // the agent may stop
+			} else {
+				a.stderr.Write(debug.Stack()) // to report it
 			}
 		}
 	}()

@@ -15,6 +15,7 @@ import (
 	"github.com/ralph-sdk/ralph/internal/workspace"
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/project"
+	"github.com/ralph-sdk/ralph/rules"
 )
 
 // maxInput bounds the bytes read from stdin.
@@ -72,7 +73,7 @@ func (a *app) eval(ctx context.Context, f evalFlags) {
 	out := newAnswerer(a.stdout, a.stderr, f.answer)
 	defer func() {
 		if r := recover(); r != nil {
-			a.status = out.write(host.Trouble("ralph", "", fmt.Errorf("internal error: %v\n%s", r, debug.Stack())))
+			a.status = out.write(host.Trouble("ralph", "", &rules.PanicError{Value: r, Stack: debug.Stack()}))
 		}
 	}()
 	if _, off := workspace.Off("", a.getenv); off {

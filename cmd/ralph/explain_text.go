@@ -94,7 +94,7 @@ func writeExplanation(w io.Writer, r loop.Record, hook, state string) error {
 	for _, e := range r.Finally {
 		line("effect", "finally "+effectText(e))
 	}
-	if !r.Applied && len(r.Effects)+len(r.Finally) > 0 {
+	if !r.Kept && len(r.Effects)+len(r.Finally) > 0 {
 		line("", "(not applied)")
 	}
 	if r.Trace.When != nil {

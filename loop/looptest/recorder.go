@@ -65,7 +65,7 @@ func decision(id string) *loop.Record {
 			Effects: []rules.Effect{{Kind: rules.SetEffect, Fact: "state", File: "state.json", Path: []any{"n", 0}, Old: "x", Value: []any{"y"}}},
 			Tokens:  7, Took: 10,
 		},
-		Turn: "t", At: "policy.yaml:3:5", Applied: true, Log: []string{"[ralph] <log>"}, Cost: rules.Budget{Steps: 8},
+		Turn: "t", At: "policy.yaml:3:5", Kept: true, Log: []string{"[ralph] <log>"}, Cost: rules.Budget{Steps: 8},
 		Calls: map[string]any{`said("DONE")`: false}, Repeated: map[string]int{"go": 1},
 		Trace: rules.Trace{Steps: []*rules.Step{{Rule: "go", Outcome: rules.Holds, Took: time.Microsecond}}, Warnings: []string{"a warning"}},
 	}

@@ -83,13 +83,13 @@ func (s *Server) decide(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	d, err := l.(*loop.Loop).Run(r.Context(), host.Event{SessionID: r.PathValue("session"), Values: facts})
-	if err != nil {
+	if err != nil && !d.Verdict.Fault.Undecided() { // it may succeed later, or with another event
 		http.Error(w, err.Error(), http.StatusServiceUnavailable)
 		return
 	}
 	answer := map[string]string{"action": d.Verdict.Action.String(), "reason": d.Verdict.Reason}
-	if d.Verdict.Fault != "" { // the policy could not judge
-		answer["fault"] = string(d.Verdict.Fault)
+	if d.Outcome() == loop.Failed { // the policy could not judge
+		answer["cause"] = string(d.Cause())
 	}
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(answer) // the client is gone

@@ -63,11 +63,11 @@ rules: [{name: left, when: left > 0, continue: "${left} targets are left."}]
 	// 422 policy.yaml:2:9: the policy may not use the source "text"
 	// policy.yaml:2:23: the policy may not use the path "/etc/passwd"
 	// 204
-	// 200 {"action":"stop","fault":"budget","reason":"the evaluation takes too many steps"}
+	// 200 {"action":"stop","cause":"budget","reason":"the evaluation takes too many steps"}
 	// 204
 	// 200 {"action":"continue","reason":"4 targets are left."}
 	// 200 {"action":"continue","reason":"4 targets are left."}
 	// 200 {"action":"stop","reason":"the limit of 2 continuations per prompt is reached"}
-	// 200 {"action":"stop","fault":"fact","reason":"the rule left is undecided: left is invalid: is \"many\", expected integer"}
+	// 200 {"action":"stop","cause":"fact","reason":"the rule left is undecided: left is invalid: is \"many\", expected integer"}
 	// 503 the value "lefft" is neither a fact of the policy policy.yaml nor one of ralph's names
 }
