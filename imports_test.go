@@ -106,6 +106,9 @@ func TestImports(t *testing.T) {
 		// OpenTelemetry, a module of its own.
 		"otel": {"./host", "./loop"},
 
+		// What loops keep in PostgreSQL, a module of its own.
+		"stores/postgres": {"./loop", "encoding/binary", "time"},
+
 		// The page in a browser, a module of its own, for tests.
 		"web":          {"bufio", "os", "os/exec", "path/filepath", "syscall", "time"},
 		"web/pictures": {"./host", "./loop", "./project", "./rules", "./run", "./view", "./web", "html", "image/png", "log", "os", "os/signal", "path/filepath", "time"},
@@ -194,6 +197,7 @@ func TestDependencies(t *testing.T) {
 		"github.com/chromedp/chromedp":          {"web"},
 		"github.com/expr-lang/expr":             {"rules"},
 		"github.com/gofrs/flock":                {"internal/store"},
+		"github.com/jackc/pgx":                  {"stores/postgres"},
 		"github.com/mattn/go-isatty":            {"cmd/ralph"},
 		"github.com/santhosh-tekuri/jsonschema": {"schema"},
 		"github.com/spf13/cobra":                {"cmd/ralph"},

@@ -72,9 +72,9 @@ func TestDocuments(t *testing.T) {
 					if err := json.Unmarshal([]byte(b.text), &v); err != nil {
 						t.Errorf("%s: %v", at, err)
 					}
-				case "go":
+				case "go", "sql":
 					if b.from == "" {
-						t.Errorf("%s: say from which file this Go code is", at)
+						t.Errorf("%s: say from which file this code is", at)
 					}
 				case "sh", "text", "markdown", "mermaid":
 				default:

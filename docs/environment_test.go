@@ -197,7 +197,7 @@ func TestEnvironmentPage(t *testing.T) {
 }
 
 // notFiles look like hidden or absolute files: the endings of names, and a made-up place in the world of a test.
-var notFiles = strings.Fields(".bat .cmd .css .end .exe .fi .js .json .jsonl .live .lock .md .nf .pause .required .stop .tmp .txt .yaml .yml /usr/bin/")
+var notFiles = strings.Fields(".bat .cmd .css .end .exe .fi .js .json .jsonl .live .lock .md .nf .pause .required .sql .stop .tmp .txt .yaml .yml /usr/bin/")
 
 // named returns the strings of the sources that match, in full or by the first group of the pattern, with a place each.
 func named(t *testing.T, shape *regexp.Regexp, except ...string) map[string]string {

@@ -53,8 +53,9 @@ func inner() map[string][]string {
 			"maxLocated", "maxNested", "maxPath", "maxPointers", "maxRare", "maxRepeated", "maxRepeatedDepth", "maxShownText", "maxShownValues", "maxSlips", "maxSteps",
 			"maxValues", "maxWarnings",
 		},
-		"state": {"maxRemarks", "maxRepeated", "maxShown", "maxTempAge"},
-		"view":  {"maxEvents", "maxPage", "maxText"},
+		"stores/postgres": {"maxIdle"},
+		"state":           {"maxRemarks", "maxRepeated", "maxShown", "maxTempAge"},
+		"view":            {"maxEvents", "maxPage", "maxText"},
 	}
 }
 

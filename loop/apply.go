@@ -195,7 +195,7 @@ func (d *Decision) count(ctx context.Context) error {
 	if record != nil && len(d.effects()) == 0 {
 		record.Kept = true // with this write
 	}
-	err := m.save(ctx, d.saved, record)
+	err := d.asks(func() error { return m.save(ctx, d.saved, record) })
 	if err == nil && record != nil {
 		d.sent = d.told()
 		d.sent.kept = record.Kept

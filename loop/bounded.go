@@ -22,8 +22,8 @@ type bound struct {
 
 // wait is why a decision waits.
 type wait struct {
-	conflict error // an [ErrConflict]
-	retries  int
+	why     error // an [ErrConflict], or the store
+	retries int
 }
 
 // graceTime is how long a caller that cancels its context waits for what heeds it. A deadline is exact instead.
@@ -92,10 +92,30 @@ func (d *Decision) late(ctx context.Context, b *bound, start time.Time) *Decisio
 	}
 	err := interrupted(ctx)
 	if w := b.waits.Load(); w != nil {
-		out.Retries, err = w.retries, fmt.Errorf("%w: %w", w.conflict, err)
+		out.Retries, err = w.retries, fmt.Errorf("%w: %w", w.why, err)
 	}
 	out.fail(err)
 	return out
+}
+
+// asks calls the store. Unless the decision waits because of a conflict, it is the store for which it waits, also if that
+// gives up because the time is up.
+func (d *Decision) asks(call func() error) error {
+	w := &wait{why: memoryError{fmt.Errorf("%s does not answer", storeName(d.gatherer.mem.store))}}
+	d.bound.waits.CompareAndSwap(nil, w)
+	err := call()
+	if err == nil {
+		d.bound.waits.CompareAndSwap(w, nil)
+	}
+	return err
+}
+
+// storeName returns what a store is called where it does not answer.
+func storeName(s Store) string {
+	if named, ok := s.(fmt.Stringer); ok {
+		return named.String()
+	}
+	return fmt.Sprintf("the store %T", s)
 }
 
 // claim reports whether the decision may answer: the time was not up.

@@ -220,6 +220,8 @@ func (d *Decision) decide(ctx context.Context, alone bool) {
 	switch {
 	case errors.Is(err, ErrConflict):
 		d.fail(err)
+	case errors.Is(ctx.Err(), context.DeadlineExceeded) && errors.As(err, new(memoryError)): // the store says who it is
+		d.fail(fmt.Errorf("%w: %w", interrupted(ctx), err))
 	case ctx.Err() != nil:
 		d.fail(interrupted(ctx))
 	case err != nil:
@@ -300,7 +302,7 @@ func (d *Decision) begin(ctx context.Context, alone bool) error {
 		err = d.enter(ctx)
 	}
 	if err == nil {
-		err = d.gatherer.mem.load(ctx)
+		err = d.asks(func() error { return d.gatherer.mem.load(ctx) })
 	}
 	return err
 }

@@ -44,7 +44,7 @@ func (d *Decision) enter(ctx context.Context) error {
 		d.entered = true
 	default:
 		conflict := fmt.Errorf("other events of the session are decided, so its memory %w", ErrConflict)
-		d.bound.waits.Store(&wait{conflict: conflict})
+		d.bound.waits.Store(&wait{why: conflict})
 		select {
 		case s.turn <- struct{}{}:
 			d.entered = true

@@ -62,7 +62,8 @@ type Write struct {
 
 // Store keeps the memories of loops. It must be safe for concurrent use, by several processes if they share its data.
 // Its methods return an error if their context is done. A store that also is a [Recorder] receives each record, with the
-// Write if there is one. Package looptest tests implementations.
+// Write if there is one; one that is a [fmt.Stringer] is called that where it does not answer in time. Package looptest
+// tests implementations.
 type Store interface {
 	// Load returns one entry for each key, in order; a key without an entry has a zero Memory and Version "". If it cannot
 	// read one of them, it returns an error: what was counted is unknown, so the agent may stop, with

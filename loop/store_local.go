@@ -22,6 +22,8 @@ type localStore struct {
 	held bool // the locks of the saved entries are held
 }
 
+func (s localStore) String() string { return "the directory " + s.dir.Dir() }
+
 // file returns the key of the memory's file.
 func (k Key) file() store.MemoryKey {
 	rest := fmt.Sprintf("%q", []string{k.Host, k.Agent}) // quoted, so that no two keys are equal

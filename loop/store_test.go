@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -231,6 +233,40 @@ func TestStoreFails(t *testing.T) {
 			}
 			if len(c.store.kept) > 0 {
 				t.Error("something was saved")
+			}
+		})
+	}
+}
+
+// frozen is a store that does not answer before the deadline.
+type frozen struct {
+	loop.Store
+	saves bool // only Save
+}
+
+func (frozen) String() string { return "the database" }
+
+func (s frozen) Load(ctx context.Context, keys ...loop.Key) ([]loop.Entry, error) {
+	if s.saves {
+		return s.Store.Load(ctx, keys...)
+	}
+	<-ctx.Done()
+	return nil, fmt.Errorf("%s cannot load: %w", s, ctx.Err())
+}
+
+func (s frozen) Save(ctx context.Context, _ loop.Write) error {
+	<-ctx.Done()
+	return fmt.Errorf("%s cannot save: %w", s, ctx.Err())
+}
+
+// A store that does not answer in time is named, with the deadline.
+func TestStoreIsFrozen(t *testing.T) {
+	for _, saves := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			l := alone(t, "ralph: 1\nrules: [{name: go, continue: on}]", loop.WithStore(frozen{loop.InMemory(), saves}), loop.WithDeadline(time.Second))
+			d, err := l.Run(t.Context(), host.Event{})
+			if d.Continue() || !errors.Is(err, context.DeadlineExceeded) || d.Verdict.Fault != rules.FaultMemory || !strings.Contains(d.Verdict.Reason, "the database ") {
+				t.Errorf("it says %q, fault %q, error %v", said(d), d.Verdict.Fault, err)
 			}
 		})
 	}

@@ -30,7 +30,7 @@ func FindChromium() (string, error) {
 			return path, nil
 		}
 	}
-	return "", errors.New("Chromium is not installed; on Debian: apt-get install chromium fonts-dejavu-core")
+	return "", errors.New("there is no Chromium; on Debian: apt-get install chromium fonts-dejavu-core")
 }
 
 // Browser is a Chromium without a window. Its tabs share their cookies.

@@ -31,7 +31,7 @@ func readJSON(t *testing.T, name string, into any) {
 	}
 }
 
-// The plugins and the module otel have the version that CHANGELOG.md begins with: hosts update a plugin when its version changes.
+// The plugins and the nested modules that others import have the version that CHANGELOG.md begins with: hosts update a plugin when its version changes.
 func TestPluginVersions(t *testing.T) {
 	changes, err := os.ReadFile(filepath.Join(root(t), "CHANGELOG.md"))
 	if err != nil {
@@ -49,12 +49,14 @@ func TestPluginVersions(t *testing.T) {
 		}
 	}
 	// A nested module is released with ralph, so it requires that version, and replaces nothing.
-	mod, err := os.ReadFile(filepath.Join(root(t), "otel", "go.mod"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(string(mod), "\tgithub.com/ralph-sdk/ralph v"+string(m[1])+"\n") || strings.Contains(string(mod), "replace") {
-		t.Errorf("otel/go.mod must require ralph v%s and replace nothing:\n%s", m[1], mod)
+	for _, name := range []string{"otel/go.mod", "stores/postgres/go.mod"} {
+		mod, err := os.ReadFile(filepath.Join(root(t), filepath.FromSlash(name)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(mod), "\tgithub.com/ralph-sdk/ralph v"+string(m[1])+"\n") || strings.Contains(string(mod), "replace") {
+			t.Errorf("%s must require ralph v%s and replace nothing:\n%s", name, m[1], mod)
+		}
 	}
 }
 
