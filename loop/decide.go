@@ -63,11 +63,10 @@ type work struct {
 	entered  bool // other decisions of the session wait for this one
 	spent    bool // Apply or Run has used it
 
-	id      string  // the ID of its record, once there is one
-	busy    string  // the policy's live run, if the event does not belong to it
-	stopped bool    // a person stopped the policy's loop
-	usd     float64 // what the run has cost so far, 0 if unknown
-	texts   texts
+	ordered
+	id    string  // the ID of its record, once there is one
+	usd   float64 // what the run has cost so far, 0 if unknown
+	texts texts
 
 	answer Answer   // to the event, if it has an ID
 	calls  []Call   // that were saved with it
@@ -192,22 +191,14 @@ func (d *Decision) decide(ctx context.Context, alone bool) {
 	defer d.rescue()
 	d.Time = l.now()
 	var err error
-	if d.Event.ID != "" && alone {
-		if err = d.redelivered(ctx); d.Repeated {
-			return
-		}
-	}
-	if err == nil {
-		if d.Skipped, err = d.skipped(); d.Skipped != "" {
-			d.close()
-			d.gatherer = nil
-			return
-		}
-	}
-	if err == nil && d.gatherer == nil {
-		err = d.begin(ctx, alone)
-	}
-	if err == nil {
+	switch d.Skipped, err = d.skipped(ctx, alone); {
+	case d.Skipped != "":
+		d.close()
+		d.gatherer = nil
+		return
+	case d.Repeated:
+		return
+	case err == nil:
 		d.evaluate(ctx)
 	}
 	switch {
@@ -235,40 +226,48 @@ func (d *Decision) named() bool {
 		slices.ContainsFunc(append(host.SessionVariables(), "CLAUDE_PROJECT_DIR"), func(name string) bool { return getenv(name) != "" })
 }
 
-// skipped finds the project, and returns why no rule is tried, or "".
-func (d *Decision) skipped() (why string, err error) {
-	l := d.loop
-	if d.program != nil && !slices.Contains(d.program.Events, d.Event.Name) {
-		return "the policy does not decide " + d.Event.Name, nil
-	}
-	if d.Event.NoSubagent() {
-		return "the host names no type of the agent that ends, so it is not a subagent", nil
+// skipped finds the project, loads the memory, and returns why no rule is tried, or "". With alone, other decisions of the
+// session wait for this one, and the answer to an event that has an ID stays, whatever the policy is by now.
+func (d *Decision) skipped(ctx context.Context, alone bool) (why string, err error) {
+	l, again := d.loop, alone && d.Event.ID != ""
+	unlisted := d.unlisted()
+	if unlisted != "" && !again {
+		return unlisted, nil
 	}
 	d.Root, err = d.root()
 	if why, off := workspace.Off(d.Root, l.getenv); off {
 		return why, nil
 	} else if err != nil {
+		return unlisted, err
+	}
+	if err := d.begin(ctx, alone); err != nil {
 		return "", err
 	}
-	if l.kept.disk != nil {
-		var paused bool
-		if d.stopped, paused, err = l.kept.disk.Ordered(d.Root, l.name, d.Event.SessionID); err != nil {
-			return "", fmt.Errorf("it is not known whether the loop is stopped or paused: %w", err)
-		} else if paused {
-			return "the loop is paused", nil
-		}
-	}
-	if d.busy, err = l.liveRun(d.Root, d.Event); err != nil {
-		return "", fmt.Errorf("it is not known whether a run is in progress: %w", err)
-	}
-	if d.busy != "" && d.busy == l.getenv("RALPH_RUN") {
+	switch {
+	case d.paused:
+		return "the loop is paused", nil
+	case again && d.answered():
+		return "", nil
+	case unlisted != "":
+		return unlisted, nil
+	case d.busy != "" && d.busy == l.getenv("RALPH_RUN"):
 		return "the agent is that of run " + d.busy + ", which decides", nil
-	}
-	if d.program == nil {
+	case d.program == nil:
 		return "", l.broken
 	}
 	own := given{values: d.Event.Values}
 	return "", cmp.Or(own.reserved(), own.stray(d.program))
+}
+
+// unlisted returns why the policy does not decide such events, or "".
+func (d *Decision) unlisted() string {
+	switch {
+	case d.program != nil && !slices.Contains(d.program.Events, d.Event.Name):
+		return "the policy does not decide " + d.Event.Name
+	case d.Event.NoSubagent():
+		return "the host names no type of the agent that ends, so it is not a subagent"
+	}
+	return ""
 }
 
 // meet opens the project of a decision.
@@ -286,17 +285,9 @@ func (d *Decision) begin(ctx context.Context, alone bool) error {
 		err = d.enter(ctx)
 	}
 	if err == nil {
-		err = d.gatherer.mem.load(ctx)
+		err = d.load(ctx)
 	}
 	return err
-}
-
-// liveRun returns the policy's live run in a project, or "" if the event belongs to it.
-func (l *Loop) liveRun(root string, ev host.Event) (id string, err error) {
-	if l.kept.disk == nil || ev.Run != "" {
-		return "", nil
-	}
-	return l.kept.disk.LiveRun(root, l.name)
 }
 
 // unusable reports whether the policy was for the event, but the part that [rules.Config.Lazy] had deferred could not

@@ -14,7 +14,6 @@ import (
 
 	"github.com/ralph-sdk/ralph/examples"
 	"github.com/ralph-sdk/ralph/host"
-	"github.com/ralph-sdk/ralph/internal/approval"
 	"github.com/ralph-sdk/ralph/internal/option"
 	"github.com/ralph-sdk/ralph/internal/store"
 	"github.com/ralph-sdk/ralph/rules"
@@ -235,7 +234,7 @@ func WithScope(tenant string) Option {
 func WithUserScope(trusted ...func(root string) error) Option {
 	return func(l *Loop) error {
 		if len(trusted) == 0 {
-			l.trust.projects = append(l.trust.projects, func(root string) error { return approval.Project(l.kept.disk, root) })
+			l.trust.projects = append(l.trust.projects, func(root string) error { return l.trusts(root) })
 		}
 		for _, one := range trusted {
 			if err := option.Given("loop.WithUserScope", one, "leave the function out for the projects that the user trusted"); err != nil {
@@ -402,7 +401,17 @@ func (k *kept) defaults(getenv func(string) string, local bool) {
 		k.store = InMemory()
 	}
 	k.comparable = reflect.ValueOf(k.store).Comparable()
+	log, local := k.store.(localStore) // a log of lines has a decision once, when it is done
+	if !local {
+		k.keeper, _ = k.store.(Recorder)
+	}
+	k.orders = k.store
 	if k.disk != nil {
-		k.recorders = slices.Insert(k.recorders, 0, Recorder(localLog{k.disk})) // no other one delays it
+		k.apart = !local || log.dir != k.disk
+		log = localStore{dir: k.disk}
+		k.orders = log
+	}
+	if log.dir != nil {
+		k.recorders = slices.Insert(k.recorders, 0, Recorder(log)) // no other one delays it
 	}
 }

@@ -155,7 +155,7 @@ func (d *Decision) Record(private bool) Record {
 			f.Error = hidden(f.Error)
 		}
 	}
-	if d.gatherer != nil {
+	if d.gatherer != nil && d.program != nil {
 		d.recordMemory(&r)
 		r.Digest = approval.Key(d.program.Files())
 		if s := d.gatherer.session; s != nil {
@@ -324,7 +324,7 @@ func (d *Decision) recorded() bool {
 
 // record returns the record for a store that keeps records, otherwise nil.
 func (d *Decision) record() *Record {
-	if _, ok := d.loop.kept.store.(Recorder); !ok || !d.recorded() {
+	if d.loop.kept.keeper == nil || !d.recorded() {
 		return nil
 	}
 	r := d.Record(false)
@@ -333,8 +333,7 @@ func (d *Decision) record() *Record {
 
 // records reports whether anything receives records.
 func (k *kept) records() bool {
-	_, ok := k.store.(Recorder)
-	return ok || len(k.recorders) > 0
+	return k.keeper != nil || len(k.recorders) > 0
 }
 
 // keep appends the decision to the log. Skipped decisions, where loops are off or the event is not the policy's, are
@@ -348,11 +347,11 @@ func (d *Decision) keep(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTime) // the decision may have used up its own
 	defer cancel()
 	all := l.kept.recorders
-	if keeper, ok := l.kept.store.(Recorder); ok && d.sent != d.told() {
-		all = append([]Recorder{keeper}, all...)
+	if l.kept.keeper != nil && d.sent != d.told() {
+		all = append([]Recorder{l.kept.keeper}, all...)
 	}
 	for _, to := range all {
-		log, ok := to.(localLog)
+		log, ok := to.(localStore)
 		switch err := guarded("the recorder", func() error { return to.Record(ctx, &r) }); {
 		case err != nil && ok:
 			d.notice("the decision is not in the log: " + err.Error())

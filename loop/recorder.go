@@ -1,12 +1,9 @@
 package loop
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"log/slog"
-
-	"github.com/ralph-sdk/ralph/internal/store"
 )
 
 // Recorder receives the record of every decision except those that are Skipped. It must be safe for concurrent use and
@@ -44,15 +41,4 @@ func (s slogRecorder) Record(ctx context.Context, r *Record) error {
 	}
 	s.logger.LogAttrs(ctx, level, "decision", attrs...)
 	return nil
-}
-
-// localLog is the decision log of ralph's own directory.
-type localLog struct{ dir *store.Store }
-
-func (l localLog) Record(_ context.Context, r *Record) error {
-	line, err := logLine(*r)
-	if err = cmp.Or(err, l.dir.Refused(r.Root)); err != nil {
-		return err
-	}
-	return l.dir.AppendLog(line)
 }

@@ -1,11 +1,13 @@
 package loop
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
+	"time"
 
 	"github.com/ralph-sdk/ralph/internal/shellwords"
 	"github.com/ralph-sdk/ralph/internal/store"
@@ -53,6 +55,13 @@ func (s localStore) Load(ctx context.Context, keys ...Key) ([]Entry, error) {
 	out := make([]Entry, len(keys))
 	for i, key := range keys {
 		out[i].Key = key
+		if key.Name != "" {
+			var err error
+			if out[i].Version, err = s.present(key); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		line, version, err := s.dir.LoadMemory(key.file())
 		if err == nil && version != "" {
 			err = json.Unmarshal(line, &out[i])
@@ -63,6 +72,18 @@ func (s localStore) Load(ctx context.Context, keys ...Key) ([]Entry, error) {
 		out[i].Version = version
 	}
 	return out, nil
+}
+
+// present returns the version of a document or a lease in [Store.Load].
+func (s localStore) present(key Key) (version string, err error) {
+	if key.Kind == "" {
+		return s.dir.Holder(key.Name)
+	}
+	there, err := s.dir.HasDocument(key.Kind, key.Name)
+	if there {
+		version = "there"
+	}
+	return version, err
 }
 
 func (s localStore) Save(ctx context.Context, w Write) error {
@@ -144,6 +165,92 @@ func (s localStore) List(ctx context.Context, f Filter) iter.Seq2[Entry, error] 
 			if f.fits(e) && !yield(e, nil) {
 				return
 			}
+		}
+	}
+}
+
+// Expire removes memories that were not used since a time.
+func (s localStore) Expire(ctx context.Context, before time.Time) (int, error) {
+	if err := done(ctx); err != nil {
+		return 0, err
+	}
+	return s.dir.ExpireMemories(before, func(line []byte) bool {
+		var e Entry
+		return json.Unmarshal(line, &e) == nil && len(e.Pending) > 0
+	})
+}
+
+func (s localStore) Get(ctx context.Context, kind, name string) ([]byte, string, error) {
+	if err := done(ctx); err != nil {
+		return nil, "", err
+	}
+	return s.dir.Document(kind, name)
+}
+
+func (s localStore) Put(ctx context.Context, kind, name string, data []byte, version string) error {
+	if err := done(ctx); err != nil {
+		return err
+	}
+	err := s.dir.PutDocument(ctx, kind, name, data, version)
+	if errors.Is(err, store.ErrChanged) {
+		err = fmt.Errorf("%w: %w", ErrConflict, err)
+	}
+	return err
+}
+
+func (s localStore) Names(ctx context.Context, kind string) iter.Seq2[string, error] {
+	if err := done(ctx); err != nil {
+		return func(yield func(string, error) bool) { yield("", err) }
+	}
+	return s.dir.DocumentNames(kind)
+}
+
+// Refused returns why the directory must not be used for a project.
+func (s localStore) Refused(root string) error { return s.dir.Refused(root) }
+
+func (s localStore) Hold(ctx context.Context, name, owner string) (release func(), holder string, err error) {
+	if err := done(ctx); err != nil {
+		return nil, "", err
+	}
+	return s.dir.Hold(ctx, name, owner)
+}
+
+func (s localStore) Holder(ctx context.Context, name string) (string, error) {
+	if err := done(ctx); err != nil {
+		return "", err
+	}
+	return s.dir.Holder(name)
+}
+
+// Record appends a record to the decision log.
+func (s localStore) Record(_ context.Context, r *Record) error {
+	line, err := logLine(*r)
+	if err = cmp.Or(err, s.dir.Refused(r.Root)); err != nil {
+		return err
+	}
+	return s.dir.AppendLog(line)
+}
+
+// Records reads the decision log from its end.
+func (s localStore) Records(ctx context.Context, f LogFilter) iter.Seq2[*Record, error] {
+	return func(yield func(*Record, error) bool) {
+		if err := done(ctx); err != nil {
+			yield(nil, err)
+			return
+		}
+		more := true
+		err := s.dir.Decisions(func(line []byte) bool {
+			r := new(Record)
+			if err := json.Unmarshal(line, r); err == nil && r.V == 1 && f.fits(r) {
+				more = yield(r, nil)
+			}
+			return more && ctx.Err() == nil
+		})
+		if err == nil {
+			err = done(ctx)
+		}
+		if err != nil && more {
+			yield(nil, err)
 		}
 	}
 }

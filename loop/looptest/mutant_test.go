@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/loop/looptest"
@@ -131,7 +132,7 @@ var mutants = map[string]mutant{
 		}
 		return s.Save(ctx, w)
 	}},
-	"lockers": {}, "lists": {},
+	"lockers": {}, "lists": {}, "expiry": {}, "documents": {}, "leases": {}, "records": {},
 	"a context that is done": {save: func(s loop.Store, _ context.Context, w loop.Write) error {
 		return s.Save(context.Background(), w)
 	}},
@@ -153,15 +154,63 @@ var mutants = map[string]mutant{
 	}},
 }
 
-// unlocked is a store whose lock holds up no other, and which lists what it should not.
-type unlocked struct{ loop.Store }
+// unlocked is a store whose lock holds up no other, and which lists, removes, keeps and returns what it should not.
+type unlocked struct {
+	loop.Store
+	kept looptest.Records
+}
 
-func (u unlocked) Lock(context.Context, ...loop.Key) (loop.Store, func(), error) {
+func (u *unlocked) Lock(context.Context, ...loop.Key) (loop.Store, func(), error) {
 	return u.Store, func() {}, nil
 }
 
-func (u unlocked) List(ctx context.Context, _ loop.Filter) iter.Seq2[loop.Entry, error] {
+func (u *unlocked) List(ctx context.Context, _ loop.Filter) iter.Seq2[loop.Entry, error] {
 	return u.Store.(loop.Lister).List(ctx, loop.Filter{})
+}
+
+func (u *unlocked) Expire(ctx context.Context, before time.Time) (int, error) {
+	n, err := u.Store.(loop.Lister).Expire(ctx, before)
+	return n + 1, err
+}
+
+func (u *unlocked) Get(ctx context.Context, kind, name string) ([]byte, string, error) {
+	return u.Store.(loop.Documents).Get(ctx, kind, name)
+}
+
+func (u *unlocked) Put(ctx context.Context, kind, name string, data []byte, _ string) error {
+	_, version, err := u.Get(ctx, kind, name)
+	if err != nil {
+		return err
+	}
+	return u.Store.(loop.Documents).Put(ctx, kind, name, data, version)
+}
+
+func (u *unlocked) Names(ctx context.Context, kind string) iter.Seq2[string, error] {
+	return u.Store.(loop.Documents).Names(ctx, kind)
+}
+
+func (u *unlocked) Hold(ctx context.Context, name, owner string) (func(), string, error) {
+	release, _, err := u.Store.(loop.Leases).Hold(ctx, name, owner)
+	if release == nil {
+		release = func() {}
+	}
+	return release, "", err
+}
+
+func (u *unlocked) Holder(ctx context.Context, name string) (string, error) {
+	return u.Store.(loop.Leases).Holder(ctx, name)
+}
+
+func (u *unlocked) Record(ctx context.Context, r *loop.Record) error { return u.kept.Record(ctx, r) }
+
+func (u *unlocked) Records(context.Context, loop.LogFilter) iter.Seq2[*loop.Record, error] {
+	return func(yield func(*loop.Record, error) bool) {
+		for _, r := range u.kept.All() { // the oldest first
+			if !yield(r, nil) {
+				return
+			}
+		}
+	}
 }
 
 // saving returns a store that changes what it saves.
@@ -229,7 +278,7 @@ func TestMutants(t *testing.T) {
 			m := mutants[name]
 			m.Store = loop.InMemory()
 			if m.load == nil && m.save == nil {
-				return unlocked{m.Store}
+				return &unlocked{Store: m.Store}
 			}
 			return m
 		})
