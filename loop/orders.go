@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 
 	"github.com/ralph-sdk/ralph/internal/store"
 )
@@ -18,36 +17,7 @@ func (l *Loop) orders(ctx context.Context) (store.Orders, error) {
 	if !ok {
 		return store.Orders{}, errNoDocuments
 	}
-	return store.OrdersIn(documents{ctx, docs}, l.scope), nil
-}
-
-// documents are the documents of a store, for one decision.
-type documents struct {
-	ctx context.Context
-	of  Documents
-}
-
-func (d documents) Document(kind, name string) ([]byte, string, error) {
-	return d.of.Get(d.ctx, kind, name)
-}
-
-func (d documents) PutDocument(ctx context.Context, kind, name string, data []byte, version string) error {
-	err := d.of.Put(ctx, kind, name, data, version)
-	if errors.Is(err, ErrConflict) {
-		err = store.ErrChanged
-	}
-	return err
-}
-
-func (d documents) DocumentNames(kind string) iter.Seq2[string, error] {
-	return d.of.Names(d.ctx, kind)
-}
-
-func (d documents) Refused(root string) error {
-	if s, ok := d.of.(localStore); ok {
-		return s.dir.Refused(root)
-	}
-	return nil
+	return store.OrdersAt(ctx, docs, ErrConflict, l.scope), nil
 }
 
 // ordered is what a decision has to know of orders and leases, as they were when its memory was loaded.

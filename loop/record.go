@@ -340,13 +340,16 @@ func (k *kept) records() bool {
 // left out, unless a loop exists or something could not be used. A log error is reported, and has no other effect.
 func (d *Decision) keep(ctx context.Context) {
 	l := d.loop
-	if !d.recorded() {
-		return
-	}
-	r := d.Record(false)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTime) // the decision may have used up its own
 	defer cancel()
 	all := l.kept.recorders
+	switch lost := d.lost(ctx); {
+	case lost != nil:
+		all = []Recorder{lost}
+	case !d.recorded():
+		return
+	}
+	r := d.Record(false)
 	if l.kept.keeper != nil && d.sent != d.told() {
 		all = append([]Recorder{l.kept.keeper}, all...)
 	}
@@ -361,6 +364,29 @@ func (d *Decision) keep(ctx context.Context) {
 			_ = log.dir.KeepText(r.Digest, d.Time, func() ([]byte, error) { return approval.Pack(d.program.Files()) }) // only pictures need it
 		}
 	}
+}
+
+// lost returns the log on disk if it lacks the record of a decision that was made before: the process that made it ended
+// after it had counted. Other recorders may have the record.
+func (d *Decision) lost(ctx context.Context) Recorder {
+	if !d.Repeated || d.Err != nil || d.Time.Sub(d.answer.At) <= d.loop.bounds.deadline+recordTime { // it may be about to record it
+		return nil
+	}
+	for _, to := range d.loop.kept.recorders {
+		log, ok := to.(localStore)
+		if !ok {
+			continue
+		}
+		at := d.answer.At
+		for r, err := range log.Records(ctx, LogFilter{Scope: d.Scope, Root: d.Root, Policy: d.Policy, Session: d.Event.SessionID, ID: d.Event.ID, Since: at}) {
+			if err != nil || r.Event == d.Event.Name {
+				return nil
+			}
+		}
+		d.Time = at
+		return log
+	}
+	return nil
 }
 
 // maxTraced is how many rules that did not hold keep their operands in the log, the latest ones. A policy of a thousand

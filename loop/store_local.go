@@ -231,6 +231,9 @@ func (s localStore) Record(_ context.Context, r *Record) error {
 	return s.dir.AppendLog(line)
 }
 
+// lateRecord is how long after its time a record may be appended to the log.
+const lateRecord = time.Hour
+
 // Records reads the decision log from its end.
 func (s localStore) Records(ctx context.Context, f LogFilter) iter.Seq2[*Record, error] {
 	return func(yield func(*Record, error) bool) {
@@ -241,7 +244,11 @@ func (s localStore) Records(ctx context.Context, f LogFilter) iter.Seq2[*Record,
 		more := true
 		err := s.dir.Decisions(func(line []byte) bool {
 			r := new(Record)
-			if err := json.Unmarshal(line, r); err == nil && r.V == 1 && f.fits(r) {
+			switch err := json.Unmarshal(line, r); {
+			case err != nil || r.V != 1:
+			case r.Time.Before(f.Since.Add(-lateRecord)):
+				return false
+			case f.fits(r):
 				more = yield(r, nil)
 			}
 			return more && ctx.Err() == nil

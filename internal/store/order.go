@@ -23,6 +23,48 @@ type Documents interface {
 	DocumentNames(kind string) iter.Seq2[string, error]
 }
 
+// A Seam is documents of another store, as loop.Documents.
+type Seam interface {
+	Get(ctx context.Context, kind, name string) (data []byte, version string, err error)
+	Put(ctx context.Context, kind, name string, data []byte, version string) error
+	Names(ctx context.Context, kind string) iter.Seq2[string, error]
+}
+
+// OrdersAt returns the orders of a scope in another store, which are read while ctx is not done. conflict is the error of Put
+// for which [Documents] return [ErrChanged].
+func OrdersAt(ctx context.Context, of Seam, conflict error, scope string) Orders {
+	return Orders{seam{ctx, of, conflict}, scope}
+}
+
+type seam struct {
+	ctx      context.Context
+	of       Seam
+	conflict error
+}
+
+func (s seam) Document(kind, name string) ([]byte, string, error) { return s.of.Get(s.ctx, kind, name) }
+
+func (s seam) PutDocument(ctx context.Context, kind, name string, data []byte, version string) error {
+	err := s.of.Put(ctx, kind, name, data, version)
+	if errors.Is(err, s.conflict) {
+		err = ErrChanged
+	}
+	return err
+}
+
+func (s seam) DocumentNames(kind string) iter.Seq2[string, error] { return s.of.Names(s.ctx, kind) }
+
+// Refused is that of the store, see [Store.Refused].
+func (s seam) Refused(root string) error {
+	if r, ok := s.of.(refuser); ok {
+		return r.Refused(root)
+	}
+	return nil
+}
+
+// refuser is documents that must not be used for every project.
+type refuser interface{ Refused(root string) error }
+
 // Orders are what persons stopped, paused, hinted, approved and trusted, and the runs that are kept, all of one scope. Those
 // of a [Store] are of ralph's own loops.
 type Orders struct {
@@ -35,7 +77,7 @@ func OrdersIn(docs Documents, scope string) Orders { return Orders{docs, scope} 
 
 // refused returns why the documents must not be used for a project, or nil.
 func (o Orders) refused(root string) error {
-	if r, ok := o.docs.(interface{ Refused(root string) error }); ok {
+	if r, ok := o.docs.(refuser); ok {
 		return r.Refused(root)
 	}
 	return nil
