@@ -366,9 +366,9 @@ func (l *Loop) checkConfig() error {
 
 // keepLog sets the size of the decision log. Without a getenv that works, the log has its default size, and the first
 // decision reports the panic.
-func (k *kept) keepLog(getenv func(string) string) {
+func keepLog(dir *store.Store, getenv func(string) string) {
 	defer func() { _ = recover() }()
-	_ = k.disk.KeepLog(getenv("RALPH_LOG_KEEP")) // ralph doctor reports a value that cannot be used
+	_ = dir.KeepLog(getenv("RALPH_LOG_KEEP")) // ralph doctor reports a value that cannot be used
 }
 
 // defaults sets what no option has set.
@@ -385,15 +385,13 @@ func (l *Loop) defaults() {
 
 // defaults sets what no option has set, on the user's disk if the loop is local.
 func (k *kept) defaults(getenv func(string) string, local bool) {
-	if k.disk == nil && local {
+	named := k.disk != nil
+	if !named && local {
 		dir, err := store.DefaultDir(getenv)
 		if err != nil {
 			dir = "" // every write then reports the error
 		}
 		k.disk = store.Open(dir)
-	}
-	if k.disk != nil {
-		k.keepLog(getenv)
 	}
 	if k.store == nil && k.disk != nil {
 		k.store = localStore{dir: k.disk}
@@ -407,11 +405,13 @@ func (k *kept) defaults(getenv func(string) string, local bool) {
 	}
 	k.orders = k.store
 	if k.disk != nil {
-		k.apart = !local || log.dir != k.disk
 		log = localStore{dir: k.disk}
-		k.orders = log
+		if _, has := k.store.(Documents); named || !has {
+			k.apart, k.orders = k.store != Store(log), log
+		}
 	}
 	if log.dir != nil {
+		keepLog(log.dir, getenv)
 		k.recorders = slices.Insert(k.recorders, 0, Recorder(log)) // no other one delays it
 	}
 }

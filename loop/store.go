@@ -142,7 +142,8 @@ type Leases interface {
 
 // Log is a [Store] that is a [Recorder] and returns the records that it has.
 type Log interface {
-	// Records returns the records that fit, the latest first. An error ends the list.
+	// Records returns the records that fit, the latest first. Of records that have the same ID, event and loop it returns the
+	// last one: a loop may record a decision again, when more is known of it. An error ends the list.
 	Records(ctx context.Context, f LogFilter) iter.Seq2[*Record, error]
 }
 

@@ -241,7 +241,7 @@ func (s localStore) Records(ctx context.Context, f LogFilter) iter.Seq2[*Record,
 			yield(nil, err)
 			return
 		}
-		more := true
+		more, seen := true, map[string]bool{}
 		err := s.dir.Decisions(func(line []byte) bool {
 			r := new(Record)
 			switch err := json.Unmarshal(line, r); {
@@ -249,7 +249,10 @@ func (s localStore) Records(ctx context.Context, f LogFilter) iter.Seq2[*Record,
 			case r.Time.Before(f.Since.Add(-lateRecord)):
 				return false
 			case f.fits(r):
-				more = yield(r, nil)
+				of := fmt.Sprintf("%q", []string{r.Root, r.Policy, r.Host, r.Session, r.Agent, r.Event, r.ID})
+				if !seen[of] {
+					seen[of], more = true, yield(r, nil)
+				}
 			}
 			return more && ctx.Err() == nil
 		})

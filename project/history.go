@@ -96,6 +96,36 @@ func decode(line []byte) (d Decision, ok bool) {
 	return d, err == nil || d.V > 1
 }
 
+// readLog returns the latest n records that match, as lines, the newest last; n of 0 is all.
+func (p *Project) readLog(match func(line []byte) bool, n int) (lines [][]byte, err error) {
+	if !p.foreign {
+		return p.own.ReadLog(match, n)
+	}
+	log, ok := p.kept.(loop.Log)
+	if !ok {
+		return nil, errNoLog
+	}
+	for r, err := range log.Records(context.Background(), loop.LogFilter{Scope: p.scope, Root: p.dir}) {
+		if err != nil {
+			return nil, err
+		}
+		line, err := json.Marshal(r)
+		if err != nil {
+			return nil, err
+		}
+		if !match(line) {
+			continue
+		}
+		if lines = append(lines, line); len(lines) == n {
+			break
+		}
+	}
+	slices.Reverse(lines)
+	return lines, nil
+}
+
+var errNoLog = errors.New("this store returns no records: give project.Config a store that has loop.Log")
+
 // History returns decisions of the project, or without a project of all projects, oldest first.
 func (p *Project) History(q Query) (entries []Entry, err error) {
 	chosen, within, n := p.chooses(q), p.roots(), 0
@@ -104,7 +134,7 @@ func (p *Project) History(q Query) (entries []Entry, err error) {
 		return nil, err
 	}
 	id = bytes.TrimSuffix(id, []byte(`"`))
-	lines, err := p.own.ReadLog(func(line []byte) bool {
+	lines, err := p.readLog(func(line []byte) bool {
 		if q.ID != "" && !bytes.Contains(line, id) {
 			return false
 		}
@@ -136,6 +166,9 @@ func (p *Project) Follow(ctx context.Context, q Query, take func(Entry)) error {
 		d, ok := decode(line)
 		return ok && chosen(d)
 	}
+	if p.foreign {
+		return errors.New("only the log of a state directory can be followed: call History with the time since when")
+	}
 	err := p.own.FollowLog(ctx, match, q.Last, func(line []byte) {
 		d, _ := decode(line) // it matched
 		take(Entry{Decision: d, Line: line})
@@ -156,7 +189,7 @@ func (p *Project) Decision(which string) ([]Entry, error) {
 	byID, count := map[string][]Entry{}, 0 // those whose ID has the prefix
 	var byNumber []Entry
 	within := p.roots()
-	if _, err := p.own.ReadLog(func(line []byte) bool {
+	if _, err := p.readLog(func(line []byte) bool {
 		e := Entry{}
 		if json.Unmarshal(line, &e.Decision) != nil {
 			return false
@@ -321,7 +354,7 @@ func (p *Project) history() (history, error) {
 			h.ends = append(h.ends, d)
 		}
 	}
-	if _, err := p.own.ReadLog(func(line []byte) bool {
+	if _, err := p.readLog(func(line []byte) bool {
 		var d struct { // most of a line is its trace
 			ID, Policy, Root, Host, Event, Session, Agent, Command string
 

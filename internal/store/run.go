@@ -91,3 +91,6 @@ func isRunID(id string) bool {
 
 // RunLease returns the lease that a run of a policy in a project holds.
 func (o Orders) RunLease(root, policy string) string { return joined(o.scope, "run", root, policy) }
+
+// ChangeLease returns the lease of who starts or stops loops of a project.
+func (o Orders) ChangeLease(root string) string { return joined(o.scope, "loops", root) }

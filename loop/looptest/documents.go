@@ -276,6 +276,23 @@ func records(t *testing.T, s loop.Store) {
 			t.Errorf("%+v selects %q, want %q, the latest first", c.filter, got, c.want)
 		}
 	}
+	for _, reason := range []string{"first", "last"} {
+		again := decision("again")
+		again.Reason = reason
+		if err := r.Record(t.Context(), again); err != nil {
+			t.Fatalf("Record of a decision that was recorded fails: %v", err)
+		}
+	}
+	reasons := ""
+	for record, err := range l.Records(t.Context(), loop.LogFilter{ID: "again"}) {
+		if err != nil {
+			t.Fatalf("Records fails: %v", err)
+		}
+		reasons += record.Reason
+	}
+	if reasons != "last" {
+		t.Errorf("a decision that was recorded twice has records with %q, want only the last", reasons)
+	}
 	for range l.Records(t.Context(), loop.LogFilter{}) {
 		break // the others are not needed
 	}
