@@ -65,8 +65,8 @@ func Local() Option {
 	return set(func(l *Loop) { l.project.local = true })
 }
 
-// WithState sets the directory for memory, locks, approvals and the decision log. [WithStore] overrides it for the memory.
-// For a directory that has only memories, use WithStore with [LocalStore].
+// WithState sets the directory for memory, locks, what persons order and approve, and the decision log. [WithStore]
+// overrides it for the memory.
 func WithState(dir string) Option {
 	return func(l *Loop) error {
 		const instead = "name a directory, or leave it out to keep nothing on disk"
@@ -77,7 +77,8 @@ func WithState(dir string) Option {
 	}
 }
 
-// WithStore sets where memories are kept. The default is in the process.
+// WithStore sets where memories are kept, and without [WithState] also what the store can keep besides: what persons order
+// and approve in [Documents], live runs in [Leases], records if it is a [Recorder]. The default is in the process.
 func WithStore(s Store) Option {
 	return func(l *Loop) error {
 		if local, ok := s.(localStore); ok && local.dir.Dir() == "" {

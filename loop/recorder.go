@@ -6,7 +6,8 @@ import (
 	"log/slog"
 )
 
-// Recorder receives the record of every decision except those that are Skipped. It must be safe for concurrent use and
+// Recorder receives the record of every decision except those that are Skipped. A [Store] that is one, but not [LocalStore],
+// receives it in a Write, and may receive it again when more is known of the decision. It must be safe for concurrent use and
 // must not modify the record. An error is reported to the user and does not change the verdict. Its context ends after
 // a second, but not with that of the decision; a Recorder that ignores it delays the answer.
 type Recorder interface {

@@ -14,8 +14,9 @@ import (
 	"github.com/ralph-sdk/ralph/internal/workspace"
 )
 
-// LocalStore returns a [Store] in a directory of ralph, as [WithState] uses, for all processes of a machine. A process
-// that is killed while saving loses nothing.
+// LocalStore returns a [Store] in a directory of ralph, as [WithState] uses, for all processes of a machine. It is a
+// [Locker], [Lister], [Recorder] and [Log], and has [Documents] and [Leases]. A process that is killed while saving loses
+// nothing.
 func LocalStore(dir string) Store { return localStore{dir: store.Open(dir)} }
 
 // localStore keeps memories as files.
