@@ -72,8 +72,14 @@ func (d *Decision) load(ctx context.Context) (err error) {
 		keys = nil
 	}
 	entries, err := d.gatherer.mem.load(ctx, keys...)
-	if err == nil && !kept.apart {
+	switch {
+	case kept.apart:
+	case err == nil:
 		d.ordered = ordersOf(entries)
+	default: // what a person paused has no problem to report
+		if o, failed := kept.ordered(ctx, keys); failed == nil && o.paused {
+			d.ordered, err = o, nil
+		}
 	}
 	return err
 }

@@ -160,6 +160,30 @@ func TestStoreWithoutDocuments(t *testing.T) {
 	}
 }
 
+// A paused loop reports nothing, not even a memory that cannot be read.
+func TestPausedWithoutMemory(t *testing.T) {
+	dir := t.TempDir()
+	l := alone(t, "ralph: 1\nrules: [{name: go, continue: on}]", loop.WithStore(loop.LocalStore(dir)))
+	run := func() *loop.Decision {
+		d, _ := l.Run(t.Context(), host.Event{SessionID: "s"})
+		return d
+	}
+	run()
+	files, err := filepath.Glob(filepath.Join(dir, "memory", "*"))
+	for _, file := range files {
+		err = errors.Join(err, os.Truncate(file, 0))
+	}
+	if d := run(); d.Err == nil || err != nil {
+		t.Fatalf("%d memories are damaged, and it decides %q, error %v", len(files), said(d), err)
+	}
+	if _, err := store.Open(dir).Pause("", store.Pause{Session: "s"}); err != nil {
+		t.Fatal(err)
+	}
+	if d := run(); d.Skipped != "the loop is paused" || d.Err != nil || len(d.Notices) > 0 {
+		t.Errorf("paused: %q, notices %q, error %v", d.Skipped, d.Notices, d.Err)
+	}
+}
+
 // A store that is gone lets the agent stop, and is named. Once it is back, the next decision works.
 func TestStoreGone(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "state")

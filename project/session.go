@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ralph-sdk/ralph/internal/store"
 )
@@ -53,7 +54,7 @@ func (p *Project) Sessions(ctx context.Context) (ids []string, err error) {
 		}
 	}
 	within := p.roots()
-	_, err = p.readLog(func(line []byte) bool {
+	_, err = p.readLog(time.Time{}, func(line []byte) bool {
 		var l struct{ Root, Session string }
 		if i := bytes.Index(line, []byte(`,"action":`)); i > 0 { // the relevant part of a record is first; the rest is long
 			line = append(bytes.Clone(line[:i]), '}')

@@ -115,6 +115,20 @@ func TestStoreElsewhere(t *testing.T) {
 			t.Errorf("the history is %q, error %v; want %q", got, err, c.want)
 		}
 	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	followed := ""
+	err = p.Follow(ctx, project.Query{Last: 2}, func(e project.Entry) {
+		switch followed += e.Rule + " "; followed {
+		case " go ": // the latest two, and then what comes
+			run("go on")
+		case " go go ":
+			cancel()
+		}
+	})
+	if followed != " go go " || err != nil {
+		t.Errorf("following gives %q, error %v", followed, err)
+	}
 	status, err := p.Status(t.Context())
 	if err != nil || len(status.Loops) != 1 || status.Loops[0].Last == nil || len(status.Hints) > 0 {
 		t.Errorf("the status is %+v, error %v", status, err)
@@ -138,7 +152,7 @@ func TestStoreLacks(t *testing.T) {
 	if _, err := p.History(project.Query{}); err == nil || !strings.Contains(err.Error(), "this store returns no records") {
 		t.Errorf("without a log: %v", err)
 	}
-	if err := p.Follow(t.Context(), project.Query{}, nil); err == nil || !strings.Contains(err.Error(), "followed") {
+	if err := p.Follow(t.Context(), project.Query{}, nil); err == nil || !strings.Contains(err.Error(), "this store returns no records") {
 		t.Errorf("following: %v", err)
 	}
 	if _, err := p.Reset(t.Context(), "", "s"); err == nil || !strings.Contains(err.Error(), "state directory") {
