@@ -76,13 +76,13 @@ func nameProblems(names []string) (problems []string) {
 }
 
 // What the most used packages export is bounded: each name is one that an embedder reads, and
-// that is promised. Counted are the lines of go doc -short, and the methods of exported types. Of
+// that is promised. Of loop, seven are what a Store may have besides. Counted are the lines of go doc -short, and the methods of exported types. Of
 // loop, 26 are options: each has one purpose, so that those of two libraries add up.
 func TestExportedNames(t *testing.T) {
 	for _, tt := range []struct {
 		pkg  string
 		most int
-	}{{"rules", 104}, {"loop", 80}} {
+	}{{"rules", 104}, {"loop", 90}} {
 		short, err := exec.CommandContext(t.Context(), "go", "doc", "-short", "./"+tt.pkg).Output()
 		if err != nil {
 			t.Fatal(err)

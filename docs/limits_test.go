@@ -38,7 +38,7 @@ func inner() map[string][]string {
 	return map[string][]string{
 		"cmd/ralph":               {"maxPolicies", "maxStack", "maxStdinPolicy"},
 		"internal/nearest":        {"maxCandidates", "maxWord"},
-		"internal/store":          {"MaxLogLine", "maxMemoryHistory", "maxRunSize", "maxTempAge", "usualMemory"},
+		"internal/store":          {"MaxLogLine", "maxMemoryHistory", "maxDocument", "maxOwner", "maxTempAge", "usualMemory"},
 		"internal/git":            {"maxLink", "maxMessage"},
 		"project":                 {"MaxUntil"},
 		"run":                     {"maxProblem", "maxReset", "maxSession", "maxShort", "maxStderr"},

@@ -169,7 +169,7 @@ func (d *Decision) attempt(ctx context.Context, after attempt) error {
 func (d *Decision) reload(ctx context.Context, counted bool) error {
 	m := &d.gatherer.mem
 	before := m.entries
-	if err := m.load(ctx); err != nil {
+	if _, err := m.load(ctx); err != nil {
 		return err
 	}
 	switch {

@@ -293,7 +293,7 @@ func TestNoCountNoContinue(t *testing.T) {
 	if d.Continue() || d.Err == nil {
 		t.Fatalf("%q, error %v", said(d), d.Err)
 	}
-	if len(d.Notices) != 2 || !strings.Contains(d.Notices[1], "the decision is not in the log") || !strings.HasPrefix(d.Notices[0], "[mine] policy.yaml: it is not known whether the loop is stopped or paused") || len(d.Log) != 1 {
+	if len(d.Notices) != 2 || !strings.Contains(d.Notices[1], "the decision is not in the log") || !strings.HasPrefix(d.Notices[0], "[mine] policy.yaml: it is not known how often the loop was continued, and whether it is stopped or paused") || len(d.Log) != 1 {
 		t.Errorf("notices %q, log %q", d.Notices, d.Log)
 	}
 }

@@ -65,11 +65,10 @@ type work struct {
 	spent    bool // Apply or Run has used it
 	broken   bool // Err is no fault of the verdict
 
-	id      string  // the ID of its record, once there is one
-	busy    string  // the policy's live run, if the event does not belong to it
-	stopped bool    // a person stopped the policy's loop
-	usd     float64 // what the run has cost so far, 0 if unknown
-	texts   texts
+	ordered
+	id    string  // the ID of its record, once there is one
+	usd   float64 // what the run has cost so far, 0 if unknown
+	texts texts
 
 	answer Answer   // to the event, if it has an ID
 	calls  []Call   // that were saved with it
@@ -196,25 +195,15 @@ func (d *Decision) decide(ctx context.Context, alone bool) {
 	}()
 	defer func() { d.rescue(recover()) }()
 	d.Time = l.now()
-	var err error
-	if d.Event.ID != "" && alone {
-		if err = d.redelivered(ctx); d.Repeated {
-			return
-		}
-	}
-	if err == nil {
-		var aside rules.Aside
-		var why string
-		if aside, why, err = d.skipped(); aside != "" {
-			d.close()
-			d.gatherer, d.Verdict = nil, &rules.Verdict{Aside: aside, Reason: why}
-			return
-		}
-	}
-	if err == nil && d.gatherer == nil {
-		err = d.begin(ctx, alone)
-	}
-	if err == nil {
+	aside, why, err := d.skipped(ctx, alone)
+	switch {
+	case aside != "":
+		d.close()
+		d.gatherer, d.Verdict = nil, &rules.Verdict{Aside: aside, Reason: why}
+		return
+	case d.Repeated:
+		return
+	case err == nil:
 		d.evaluate(ctx)
 	}
 	switch {
@@ -244,40 +233,34 @@ func (d *Decision) named() bool {
 		slices.ContainsFunc(append(host.SessionVariables(), "CLAUDE_PROJECT_DIR"), func(name string) bool { return getenv(name) != "" })
 }
 
-// skipped finds the project, and returns why no rule is tried, or "".
-func (d *Decision) skipped() (aside rules.Aside, why string, err error) {
-	l := d.loop
-	if d.program != nil && !slices.Contains(d.program.Events, d.Event.Name) {
-		if events := l.events(); d.Event.Raw == nil && !slices.Contains(events, d.Event.Name) { // a host has events that no policy decides
-			return "", "", fmt.Errorf("no policy can decide the event %q: it must be one of %s, or declared in the Events of loop.WithConfig", d.Event.Name, strings.Join(events, ", "))
-		}
-		return rules.NotListed, "the policy does not decide " + d.Event.Name, nil
-	}
-	if d.Event.NoSubagent() {
-		return rules.NotListed, "the host names no type of the agent that ends, so it is not a subagent", nil
+// skipped finds the project, loads the memory, and returns why no rule is tried, or "". With alone, other decisions of the
+// session wait for this one, and the answer to an event that has an ID stays, whatever the policy is by now.
+func (d *Decision) skipped(ctx context.Context, alone bool) (aside rules.Aside, why string, err error) {
+	l, again := d.loop, alone && d.Event.ID != ""
+	unlisted, unfits, unfit := d.unlisted()
+	if (unlisted != "" || unfit != nil) && !again {
+		return unlisted, unfits, unfit
 	}
 	d.Root, err = d.root()
 	d.bound.root.Store(&d.Root)
 	if why, off := workspace.Off(d.Root, l.offEnv); off {
 		return rules.Off, why, nil
 	} else if err != nil {
+		return unlisted, unfits, cmp.Or(unfit, err)
+	}
+	if err := d.begin(ctx, alone); err != nil {
 		return "", "", err
 	}
-	if l.kept.disk != nil {
-		var paused bool
-		if d.stopped, paused, err = l.kept.disk.Ordered(d.Root, l.name, d.Event.SessionID); err != nil {
-			return "", "", memoryError{fmt.Errorf("it is not known whether the loop is stopped or paused: %w", err)}
-		} else if paused {
-			return rules.Paused, "the loop is paused", nil
-		}
-	}
-	if d.busy, err = l.liveRun(d.Root, d.Event); err != nil {
-		return "", "", memoryError{fmt.Errorf("it is not known whether a run is in progress: %w", err)}
-	}
-	if d.busy != "" && d.busy == l.getenv("RALPH_RUN") {
+	switch {
+	case d.paused:
+		return rules.Paused, "the loop is paused", nil
+	case again && d.answered():
+		return "", "", nil
+	case unlisted != "", unfit != nil:
+		return unlisted, unfits, unfit
+	case d.busy != "" && d.busy == l.getenv("RALPH_RUN"):
 		return rules.InRun, "the agent is that of run " + d.busy + ", which decides", nil
-	}
-	if d.program == nil {
+	case d.program == nil:
 		return "", "", faultError{l.broken, rules.FaultRule}
 	}
 	own := given{values: d.Event.Values}
@@ -286,6 +269,20 @@ func (d *Decision) skipped() (aside rules.Aside, why string, err error) {
 
 // events returns the events that a policy of the loop may decide.
 func (l *Loop) events() []string { return slices.Concat(vocab.Events(), l.extensions.config.Events) }
+
+// unlisted returns why the policy does not decide such events, or "". An event that nothing declares is an error.
+func (d *Decision) unlisted() (aside rules.Aside, why string, err error) {
+	switch events := d.loop.events; {
+	case d.program != nil && !slices.Contains(d.program.Events, d.Event.Name):
+		if all := events(); d.Event.Raw == nil && !slices.Contains(all, d.Event.Name) { // a host has events that no policy decides
+			return "", "", fmt.Errorf("no policy can decide the event %q: it must be one of %s, or declared with loop.WithEvents", d.Event.Name, strings.Join(all, ", "))
+		}
+		return rules.NotListed, "the policy does not decide " + d.Event.Name, nil
+	case d.Event.NoSubagent():
+		return rules.NotListed, "the host names no type of the agent that ends, so it is not a subagent", nil
+	}
+	return "", "", nil
+}
 
 // meet opens the project of a decision.
 func (d *Decision) meet() error {
@@ -302,17 +299,9 @@ func (d *Decision) begin(ctx context.Context, alone bool) error {
 		err = d.enter(ctx)
 	}
 	if err == nil {
-		err = d.asks(func() error { return d.gatherer.mem.load(ctx) })
+		err = d.asks(func() error { return d.load(ctx) })
 	}
 	return err
-}
-
-// liveRun returns the policy's live run in a project, or "" if the event belongs to it.
-func (l *Loop) liveRun(root string, ev host.Event) (id string, err error) {
-	if l.kept.disk == nil || ev.Run != "" {
-		return "", nil
-	}
-	return l.kept.disk.LiveRun(root, l.name)
 }
 
 // unusable reports whether the policy was for the event, but the part that [rules.Config.Lazy] had deferred could not

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/ralph-sdk/ralph/internal/approval"
-	"github.com/ralph-sdk/ralph/internal/workspace"
 	"github.com/ralph-sdk/ralph/rules"
 )
 
@@ -71,28 +70,6 @@ func (d *Decision) answerIn(all []Answer) int {
 	return slices.IndexFunc(all, func(a Answer) bool {
 		return d.Event.ID != "" && a.ID == d.Event.ID && a.Event == d.Event.Name && d.Time.Sub(a.At) < answerAge
 	})
-}
-
-// redelivered looks for the answer to an event that has an ID before anything else can refuse it: whatever the policy is by
-// now, the answer stays. What a person switched off or paused comes first.
-func (d *Decision) redelivered(ctx context.Context) error {
-	var err error
-	if d.Root, err = d.root(); err != nil {
-		return nil // skipped reports it
-	}
-	if _, off := workspace.Off(d.Root, d.loop.getenv); off {
-		return nil
-	}
-	if disk := d.loop.kept.disk; disk != nil {
-		if _, paused, err := disk.Ordered(d.Root, d.loop.name, d.Event.SessionID); paused || err != nil {
-			return nil
-		}
-	}
-	if err := d.begin(ctx, true); err != nil {
-		return err
-	}
-	d.answered()
-	return nil
 }
 
 // answers reports whether the decision is kept for the next delivery of its event: one that failed is tried again.

@@ -10,7 +10,7 @@ import (
 )
 
 // LocalLog is the decision log of a directory.
-func LocalLog(dir string) Recorder { return localLog{store.Open(dir)} }
+func LocalLog(dir string) Recorder { return localStore{dir: store.Open(dir)} }
 
 // OwnSource returns one of ralph's own sources and the Writer of its files, at an event
 // in a project.

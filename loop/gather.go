@@ -135,7 +135,7 @@ func (g *gatherer) gather(ctx context.Context, decl *rules.Fact, args []string) 
 	words, options := decl.Split(args)
 	allowed := func() error { return nil }
 	if kind.Trust != "" {
-		allowed = func() error { return g.untrusted(decl, words) }
+		allowed = func() error { return g.untrusted(ctx, decl, words) }
 	}
 	theirs := g.loop.extensions.sources[kind.Name] != nil
 	if theirs || kind.Argument != "words" { // otherwise the program's start asks

@@ -13,14 +13,15 @@ import (
 
 // hint adds the user's hints to an applied continuation. One process takes each hint, so the agent sees it once.
 func (l *Loop) hint(ctx context.Context, d *Decision) {
-	if l.kept.disk == nil || d.Verdict.Action != rules.Continue || d.Event.Name != host.Stop || ctx.Err() != nil {
+	if !d.hinted || d.Verdict.Action != rules.Continue || d.Event.Name != host.Stop || ctx.Err() != nil {
 		return
 	}
 	var texts []string
 	fits := func(h store.Hint) bool { return h.Fits(d.Policy, d.Event.SessionID) }
-	waiting, err := l.kept.disk.Hints(d.Root)
-	if slices.ContainsFunc(waiting, fits) {
-		err = l.kept.disk.ChangeHints(ctx, d.Root, func(all []store.Hint) []store.Hint {
+	orders, err := l.orders(ctx)
+	if err == nil {
+		err = orders.ChangeHints(ctx, d.Root, func(all []store.Hint) []store.Hint {
+			texts = nil
 			return slices.DeleteFunc(all, func(h store.Hint) bool {
 				if fits(h) {
 					texts = append(texts, h.Text)

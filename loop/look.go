@@ -57,20 +57,15 @@ func (d *Decision) look(ctx context.Context, ask inquiry) (unknown, err error) {
 	if d.Root, err = d.root(); err != nil {
 		return unknown, err
 	}
-	if d.busy, err = l.liveRun(d.Root, d.Event); err != nil {
+	if d.ordered, err = l.kept.ordered(ctx, d.orderKeys()); err != nil {
 		return unknown, err
-	}
-	if l.kept.disk != nil {
-		if d.stopped, _, err = l.kept.disk.Ordered(d.Root, l.name, d.Event.SessionID); err != nil {
-			return unknown, err
-		}
 	}
 	if err := d.meet(); err != nil {
 		return unknown, err
 	}
 	defer d.close()
 	g := d.gatherer
-	unknown = g.mem.load(ctx)
+	_, unknown = g.mem.load(ctx)
 	g.begin()
 	o := d.options()
 	o.Trace = max(o.Trace, rules.TraceFull)

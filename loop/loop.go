@@ -42,6 +42,9 @@ type project struct {
 type kept struct {
 	disk       *store.Store // nil: nothing is on disk
 	store      Store
+	orders     Store         // has what persons order, approve and add, and the live runs
+	apart      bool          // that is not the store
+	keeper     Recorder      // the store, if it saves records with what it saves
 	comparable bool          // the store can be a map key
 	writing    chan struct{} // has one element: the lock of files that this loop writes
 	recorders  []Recorder

@@ -38,18 +38,24 @@ type memoryError struct{ err error }
 func (e memoryError) Error() string { return e.err.Error() }
 func (e memoryError) Unwrap() error { return e.err }
 
-// load reads the memories. If one cannot be read, nothing is known to be counted.
-func (m *memory) load(ctx context.Context) error {
-	entries, err := m.store.Load(ctx, m.keys[:]...)
-	if err == nil && len(entries) != len(m.keys) {
-		err = fmt.Errorf("Store.Load returned %d entries for %d keys", len(entries), len(m.keys))
+// load reads the memories, and in the same Load the entries of more keys. If one cannot be read, nothing is known to be
+// counted.
+func (m *memory) load(ctx context.Context, more ...Key) ([]Entry, error) {
+	keys := slices.Concat(m.keys[:], more)
+	entries, err := m.store.Load(ctx, keys...)
+	if err == nil && len(entries) != len(keys) {
+		err = fmt.Errorf("Store.Load returned %d entries for %d keys", len(entries), len(keys))
 	}
 	if err != nil {
-		return memoryError{fmt.Errorf("it is not known how often the loop was continued: %w", err)}
+		what := "how often the loop was continued"
+		if len(more) > 0 {
+			what += ", and whether it is stopped or paused"
+		}
+		return nil, memoryError{fmt.Errorf("it is not known %s: %w", what, err)}
 	}
-	copy(m.entries[:], entries)
-	m.kept = m.entries
-	return nil
+	m.kept = [3]Entry(entries)
+	m.entries = m.kept
+	return entries[len(m.keys):], nil
 }
 
 // after returns the entries to save for a decision: what it changed, its answer if the event has an ID, and its calls.
@@ -159,7 +165,7 @@ func (m *memory) takeBack(ctx context.Context, saved []Entry) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
 	before := m.entries
-	if err := m.load(ctx); err != nil {
+	if _, err := m.load(ctx); err != nil {
 		return err
 	}
 	var back []Entry
@@ -177,7 +183,8 @@ func (m *memory) takeBack(ctx context.Context, saved []Entry) error {
 	if err := m.save(ctx, back, nil); err != nil {
 		return err
 	}
-	return m.load(ctx)
+	_, err := m.load(ctx)
+	return err
 }
 
 // sameEntry compares entries that a store may have encoded: times may have lost their location.

@@ -14,7 +14,6 @@ import (
 
 	"github.com/ralph-sdk/ralph/examples"
 	"github.com/ralph-sdk/ralph/host"
-	"github.com/ralph-sdk/ralph/internal/approval"
 	"github.com/ralph-sdk/ralph/internal/option"
 	"github.com/ralph-sdk/ralph/internal/store"
 	"github.com/ralph-sdk/ralph/rules"
@@ -67,8 +66,8 @@ func Local() Option {
 	return set(func(l *Loop) { l.project.local = true })
 }
 
-// WithState sets the directory for memory, locks, approvals and the decision log. [WithStore] overrides it for the memory.
-// For a directory that has only memories, use WithStore with [LocalStore].
+// WithState sets the directory for memory, locks, what persons order and approve, and the decision log. [WithStore]
+// overrides it for the memory.
 func WithState(dir string) Option {
 	return func(l *Loop) error {
 		const instead = "name a directory, or leave it out to keep nothing on disk"
@@ -79,7 +78,8 @@ func WithState(dir string) Option {
 	}
 }
 
-// WithStore sets where memories are kept. The default is in the process.
+// WithStore sets where memories are kept, and without [WithState] also what the store can keep besides: what persons order
+// and approve in [Documents], live runs in [Leases], records if it is a [Recorder]. The default is in the process.
 func WithStore(s Store) Option {
 	return func(l *Loop) error {
 		if local, ok := s.(localStore); ok && local.dir.Dir() == "" {
@@ -236,7 +236,7 @@ func WithScope(tenant string) Option {
 func WithUserScope(trusted ...func(root string) error) Option {
 	return func(l *Loop) error {
 		if len(trusted) == 0 {
-			l.trust.projects = append(l.trust.projects, func(root string) error { return approval.Project(l.kept.disk, root) })
+			l.trust.projects = append(l.trust.projects, func(root string) error { return l.trusts(root) })
 		}
 		for _, one := range trusted {
 			if err := option.Given("loop.WithUserScope", one, "leave the function out for the projects that the user trusted"); err != nil {
@@ -375,9 +375,9 @@ func (l *Loop) checkConfig() error {
 
 // keepLog sets the size of the decision log. Without a getenv that works, the log has its default size, and the first
 // decision reports the panic.
-func (k *kept) keepLog(getenv func(string) string) {
+func keepLog(dir *store.Store, getenv func(string) string) {
 	defer func() { _ = recover() }()
-	_ = k.disk.KeepLog(getenv("RALPH_LOG_KEEP")) // ralph doctor reports a value that cannot be used
+	_ = dir.KeepLog(getenv("RALPH_LOG_KEEP")) // ralph doctor reports a value that cannot be used
 }
 
 // defaults sets what no option has set.
@@ -399,15 +399,13 @@ func (l *Loop) defaults() {
 
 // defaults sets what no option has set, on the user's disk if the loop is local.
 func (k *kept) defaults(getenv func(string) string, local bool) {
-	if k.disk == nil && local {
+	named := k.disk != nil
+	if !named && local {
 		dir, err := store.DefaultDir(getenv)
 		if err != nil {
 			dir = "" // every write then reports the error
 		}
 		k.disk = store.Open(dir)
-	}
-	if k.disk != nil {
-		k.keepLog(getenv)
 	}
 	if k.store == nil && k.disk != nil {
 		k.store = localStore{dir: k.disk}
@@ -415,7 +413,19 @@ func (k *kept) defaults(getenv func(string) string, local bool) {
 		k.store = InMemory()
 	}
 	k.comparable = reflect.ValueOf(k.store).Comparable()
+	log, local := k.store.(localStore) // a log of lines has a decision once, when it is done
+	if !local {
+		k.keeper, _ = k.store.(Recorder)
+	}
+	k.orders = k.store
 	if k.disk != nil {
-		k.recorders = slices.Insert(k.recorders, 0, Recorder(localLog{k.disk})) // no other one delays it
+		log = localStore{dir: k.disk}
+		if _, has := k.store.(Documents); named || !has {
+			k.apart, k.orders = k.store != Store(log), log
+		}
+	}
+	if log.dir != nil {
+		keepLog(log.dir, getenv)
+		k.recorders = slices.Insert(k.recorders, 0, Recorder(log)) // no other one delays it
 	}
 }

@@ -24,7 +24,7 @@ func (d *Decision) start(ctx context.Context, c Call) error {
 	if f == nil {
 		return fmt.Errorf("%s is not run: the policy does not name it", program)
 	}
-	done, err := process{argv: e.Args, dir: g.root.Dir(), timeout: timeoutOf(f), allowed: func() error { return g.untrusted(f, e.Args) }}.run(ctx)
+	done, err := process{argv: e.Args, dir: g.root.Dir(), timeout: timeoutOf(f), allowed: func() error { return g.untrusted(ctx, f, e.Args) }}.run(ctx)
 	if errors.As(err, new(withheldError)) {
 		return fmt.Errorf("%s is not run: %w", program, err)
 	}

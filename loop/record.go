@@ -162,7 +162,7 @@ func (d *Decision) Record(private bool) Record {
 			f.Error = hidden(f.Error)
 		}
 	}
-	if d.gatherer != nil {
+	if d.gatherer != nil && d.program != nil {
 		d.recordMemory(&r)
 		r.Digest = approval.Key(d.program.Files())
 		if s := d.gatherer.session; s != nil {
@@ -335,7 +335,7 @@ func (d *Decision) recorded() bool {
 
 // record returns the record for a store that keeps records, otherwise nil.
 func (d *Decision) record() *Record {
-	if _, ok := d.loop.kept.store.(Recorder); !ok || !d.recorded() {
+	if d.loop.kept.keeper == nil || !d.recorded() {
 		return nil
 	}
 	r := d.Record(false)
@@ -344,19 +344,21 @@ func (d *Decision) record() *Record {
 
 // records reports whether anything receives records.
 func (k *kept) records() bool {
-	_, ok := k.store.(Recorder)
-	return ok || len(k.recorders) > 0
+	return k.keeper != nil || len(k.recorders) > 0
 }
 
 // keep appends the decision to the log. Skipped decisions, where loops are off or the event is not the policy's, are
 // left out, unless a loop exists or something could not be used. A log error is reported, and has no other effect.
 func (d *Decision) keep(ctx context.Context) {
-	if !d.recorded() {
+	all := d.loop.kept.recorders
+	switch lost := d.lost(ctx); {
+	case lost != nil:
+		all = []Recorder{lost}
+	case !d.recorded():
 		return
 	}
 	r := d.Record(false)
-	all := d.loop.kept.recorders
-	if keeper, ok := d.loop.kept.store.(Recorder); ok && d.sent != d.told() {
+	if keeper := d.loop.kept.keeper; keeper != nil && d.sent != d.told() {
 		all = append([]Recorder{keeper}, all...)
 	}
 	for _, to := range all {
@@ -370,7 +372,7 @@ func (d *Decision) send(ctx context.Context, to Recorder, r Record) {
 	defer cancel()
 	failed := make(chan error, 1)
 	files := d.program.Files
-	log, isLog := to.(localLog)
+	log, isLog := to.(localStore)
 	go func() { // a recorder that ignores its context does not keep the caller
 		room.Grow()
 		err := guarded("the recorder", func() error { return to.Record(ctx, &r) })
@@ -391,6 +393,29 @@ func (d *Decision) send(ctx context.Context, to Recorder, r Record) {
 	case err != nil:
 		d.problem("a recorder does not have the decision: " + err.Error())
 	}
+}
+
+// lost returns the log on disk if it lacks the record of a decision that was made before: the process that made it ended
+// after it had counted. Other recorders may have the record.
+func (d *Decision) lost(ctx context.Context) Recorder {
+	if !d.Repeated || d.Err != nil || d.Time.Sub(d.answer.At) <= d.loop.bounds.deadline+recordTime { // it may be about to record it
+		return nil
+	}
+	for _, to := range d.loop.kept.recorders {
+		log, ok := to.(localStore)
+		if !ok {
+			continue
+		}
+		at := d.answer.At
+		for r, err := range log.Records(ctx, LogFilter{Scope: d.Scope, Root: d.Root, Policy: d.Policy, Session: d.Event.SessionID, ID: d.Event.ID, Since: at}) {
+			if err != nil || r.Event == d.Event.Name {
+				return nil
+			}
+		}
+		d.Time = at
+		return log
+	}
+	return nil
 }
 
 // maxTraced is how many rules that did not hold keep their operands in the log, the latest ones. A policy of a thousand

@@ -180,7 +180,7 @@ func TestLogInStore(t *testing.T) {
 	if err != nil || len(lines) != 3 {
 		t.Errorf("%d lines, error %v", len(lines), err)
 	}
-	quiet, err := loop.New(program, loop.WithStore(loop.LocalStore(p.store)))
+	quiet, err := loop.New(program, loop.WithStore(struct{ loop.Store }{loop.LocalStore(p.store)}))
 	if err != nil {
 		t.Fatal(err)
 	}

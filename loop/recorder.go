@@ -1,16 +1,14 @@
 package loop
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"log/slog"
-
-	"github.com/ralph-sdk/ralph/internal/store"
 )
 
 // Recorder receives the record of every decision, but not of one in which no rule was tried, unless a loop exists or there
-// is a problem to report. It must be safe for concurrent use and
+// is a problem to report. A [Store] that is one, but not [LocalStore], receives it in a Write, and may receive it again when
+// more is known of the decision. It must be safe for concurrent use and
 // must not modify the record. An error is reported to the user and does not change the verdict. Its context ends after
 // a second, but not with that of the decision; the answer waits no longer for a Recorder that ignores it.
 type Recorder interface {
@@ -45,15 +43,4 @@ func (s slogRecorder) Record(ctx context.Context, r *Record) error {
 	}
 	s.logger.LogAttrs(ctx, level, "decision", attrs...)
 	return nil
-}
-
-// localLog is the decision log of ralph's own directory.
-type localLog struct{ dir *store.Store }
-
-func (l localLog) Record(_ context.Context, r *Record) error {
-	line, err := logLine(*r)
-	if err = cmp.Or(err, l.dir.Refused(r.Root)); err != nil {
-		return err
-	}
-	return l.dir.AppendLog(line)
 }

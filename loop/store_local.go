@@ -1,19 +1,22 @@
 package loop
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
+	"time"
 
 	"github.com/ralph-sdk/ralph/internal/shellwords"
 	"github.com/ralph-sdk/ralph/internal/store"
 	"github.com/ralph-sdk/ralph/internal/workspace"
 )
 
-// LocalStore returns a [Store] in a directory of ralph, as [WithState] uses, for all processes of a machine. A process
-// that is killed while saving loses nothing.
+// LocalStore returns a [Store] in a directory of ralph, as [WithState] uses, for all processes of a machine. It is a
+// [Locker], [Lister], [Recorder] and [Log], and has [Documents] and [Leases]. A process that is killed while saving loses
+// nothing.
 func LocalStore(dir string) Store { return localStore{dir: store.Open(dir)} }
 
 // localStore keeps memories as files.
@@ -55,6 +58,13 @@ func (s localStore) Load(ctx context.Context, keys ...Key) ([]Entry, error) {
 	out := make([]Entry, len(keys))
 	for i, key := range keys {
 		out[i].Key = key
+		if key.Name != "" {
+			var err error
+			if out[i].Version, err = s.present(key); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		line, version, err := s.dir.LoadMemory(key.file())
 		if err == nil && version != "" {
 			err = json.Unmarshal(line, &out[i])
@@ -65,6 +75,18 @@ func (s localStore) Load(ctx context.Context, keys ...Key) ([]Entry, error) {
 		out[i].Version = version
 	}
 	return out, nil
+}
+
+// present returns the version of a document or a lease in [Store.Load].
+func (s localStore) present(key Key) (version string, err error) {
+	if key.Kind == "" {
+		return s.dir.Holder(key.Name)
+	}
+	there, err := s.dir.HasDocument(key.Kind, key.Name)
+	if there {
+		version = "there"
+	}
+	return version, err
 }
 
 func (s localStore) Save(ctx context.Context, w Write) error {
@@ -146,6 +168,102 @@ func (s localStore) List(ctx context.Context, f Filter) iter.Seq2[Entry, error] 
 			if f.fits(e) && !yield(e, nil) {
 				return
 			}
+		}
+	}
+}
+
+// Expire removes memories that were not used since a time.
+func (s localStore) Expire(ctx context.Context, before time.Time) (int, error) {
+	if err := done(ctx); err != nil {
+		return 0, err
+	}
+	return s.dir.ExpireMemories(before, func(line []byte) bool {
+		var e Entry
+		return json.Unmarshal(line, &e) == nil && len(e.Pending) > 0
+	})
+}
+
+func (s localStore) Get(ctx context.Context, kind, name string) ([]byte, string, error) {
+	if err := done(ctx); err != nil {
+		return nil, "", err
+	}
+	return s.dir.Document(kind, name)
+}
+
+func (s localStore) Put(ctx context.Context, kind, name string, data []byte, version string) error {
+	if err := done(ctx); err != nil {
+		return err
+	}
+	err := s.dir.PutDocument(ctx, kind, name, data, version)
+	if errors.Is(err, store.ErrChanged) {
+		err = fmt.Errorf("%w: %w", ErrConflict, err)
+	}
+	return err
+}
+
+func (s localStore) Names(ctx context.Context, kind string) iter.Seq2[string, error] {
+	if err := done(ctx); err != nil {
+		return func(yield func(string, error) bool) { yield("", err) }
+	}
+	return s.dir.DocumentNames(kind)
+}
+
+// Refused returns why the directory must not be used for a project.
+func (s localStore) Refused(root string) error { return s.dir.Refused(root) }
+
+func (s localStore) Hold(ctx context.Context, name, owner string) (release func(), holder string, err error) {
+	if err := done(ctx); err != nil {
+		return nil, "", err
+	}
+	return s.dir.Hold(ctx, name, owner)
+}
+
+func (s localStore) Holder(ctx context.Context, name string) (string, error) {
+	if err := done(ctx); err != nil {
+		return "", err
+	}
+	return s.dir.Holder(name)
+}
+
+// Record appends a record to the decision log.
+func (s localStore) Record(_ context.Context, r *Record) error {
+	line, err := logLine(*r)
+	if err = cmp.Or(err, s.dir.Refused(r.Root)); err != nil {
+		return err
+	}
+	return s.dir.AppendLog(line)
+}
+
+// lateRecord is how long after its time a record may be appended to the log.
+const lateRecord = time.Hour
+
+// Records reads the decision log from its end.
+func (s localStore) Records(ctx context.Context, f LogFilter) iter.Seq2[*Record, error] {
+	return func(yield func(*Record, error) bool) {
+		if err := done(ctx); err != nil {
+			yield(nil, err)
+			return
+		}
+		more, seen := true, map[string]bool{}
+		err := s.dir.Decisions(func(line []byte) bool {
+			r := new(Record)
+			switch err := json.Unmarshal(line, r); {
+			case err != nil || r.V != 1:
+			case r.Time.Before(f.Since.Add(-lateRecord)):
+				return false
+			case f.fits(r):
+				of := fmt.Sprintf("%q", []string{r.Root, r.Policy, r.Host, r.Session, r.Agent, r.Event, r.ID})
+				if !seen[of] {
+					seen[of], more = true, yield(r, nil)
+				}
+			}
+			return more && ctx.Err() == nil
+		})
+		if err == nil {
+			err = done(ctx)
+		}
+		if err != nil && more {
+			yield(nil, err)
 		}
 	}
 }

@@ -293,7 +293,7 @@ func TestLimits(t *testing.T) {
 // written down.
 func TestIdleWritesNothing(t *testing.T) {
 	p := newProject(t, nil)
-	l := alone(t, "ralph: 1\nrules: [{name: idle, stop: nothing to do}]", loop.WithRoot(p.dir), loop.WithStore(loop.LocalStore(p.store)))
+	l := alone(t, "ralph: 1\nrules: [{name: idle, stop: nothing to do}]", loop.WithRoot(p.dir), loop.WithStore(struct{ loop.Store }{loop.LocalStore(p.store)}))
 	for _, turn := range []string{"a", "b"} {
 		if d := p.run(l, p.turn(turn)); !d.Kept {
 			t.Error("not applied")

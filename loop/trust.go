@@ -17,8 +17,8 @@ import (
 // WithTrust sets a function that decides whether a policy may gather a fact that needs approval, see
 // [rules.SourceKind.Trust], or run a program. It receives the fact, whose Args are those of this start, and the files
 // of the policy, and is called right before each start. It must return nil to allow it, or an error that completes the
-// sentence "it runs a program, …". By default policies that ship with ralph are trusted, and with [Local] or
-// [WithState] those that a user approved in the project. Use WithTrust in a program that brings its own policy. Of several
+// sentence "it runs a program, …". By default policies that ship with ralph are trusted, and those that a
+// user approved in the project: with [Local], [WithState], or a store that has [Documents]. Use WithTrust in a program that brings its own policy. Of several
 // functions each must return nil.
 func WithTrust(trusted func(f *rules.Fact, files []rules.File) error) Option {
 	return func(l *Loop) error {
@@ -47,8 +47,19 @@ func (t *trust) fact(f *rules.Fact, files []rules.File) error {
 	return nil
 }
 
+// trusts returns why the user does not trust a project, or nil.
+func (l *Loop) trusts(root string) error {
+	ctx, cancel := l.within(context.Background())
+	defer cancel()
+	orders, err := l.orders(ctx)
+	if err != nil {
+		return err
+	}
+	return approval.Project(orders, root)
+}
+
 // untrusted returns why a fact may not be gathered with these arguments, or nil.
-func (g *gatherer) untrusted(f *rules.Fact, args []string) error {
+func (g *gatherer) untrusted(ctx context.Context, f *rules.Fact, args []string) error {
 	own := *f
 	own.Args, f = args, &own
 	l, files := g.loop, g.program.Files()
@@ -58,7 +69,10 @@ func (g *gatherer) untrusted(f *rules.Fact, args []string) error {
 	case len(l.trust.facts) > 0:
 		err = l.trust.fact(f, files)
 	case !shipped(files):
-		err = approval.Policy{Root: g.Root, Name: l.name, Files: files}.Check(l.kept.disk, f)
+		orders, missing := l.orders(ctx)
+		if err = missing; err == nil {
+			err = approval.Policy{Root: g.Root, Name: l.name, Files: files}.Check(orders, f)
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("it %s, %w", f.Source.Trust, err)
@@ -69,11 +83,12 @@ func (g *gatherer) untrusted(f *rules.Fact, args []string) error {
 // started reports whether ralph start wrote the loop of a verdict.
 func (g *gatherer) started(ctx context.Context, v *rules.Verdict) bool {
 	p := g.program.Loop()
-	if v.Aside != rules.Distrusted || v.Loop == nil || p == nil || g.loop.kept.disk == nil || g.root == nil {
+	if v.Aside != rules.Distrusted || v.Loop == nil || p == nil || g.root == nil {
 		return false
 	}
+	orders, err := g.loop.orders(ctx)
 	doc := g.root.Read(ctx, state.File{Path: v.Loop.State, Format: formatOf(p.State)})
-	return g.loop.kept.disk.StartedLoop(g.Root, g.loop.name, approval.Loop(v.Loop.State, doc.Body))
+	return err == nil && orders.StartedLoop(g.Root, g.loop.name, approval.Loop(v.Loop.State, doc.Body))
 }
 
 // shipped reports whether files are byte for byte those that ship with ralph.

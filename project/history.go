@@ -96,6 +96,37 @@ func decode(line []byte) (d Decision, ok bool) {
 	return d, err == nil || d.V > 1
 }
 
+// readLog returns the latest n records that match, as lines, the newest last; n of 0 is all. match need not see those before
+// since.
+func (p *Project) readLog(since time.Time, match func(line []byte) bool, n int) (lines [][]byte, err error) {
+	if !p.foreign {
+		return p.own.ReadLog(match, n)
+	}
+	log, ok := p.kept.(loop.Log)
+	if !ok {
+		return nil, errNoLog
+	}
+	for r, err := range log.Records(context.Background(), loop.LogFilter{Scope: p.scope, Root: p.dir, Since: since}) {
+		if err != nil {
+			return nil, err
+		}
+		line, err := json.Marshal(r)
+		if err != nil {
+			return nil, err
+		}
+		if !match(line) {
+			continue
+		}
+		if lines = append(lines, line); len(lines) == n {
+			break
+		}
+	}
+	slices.Reverse(lines)
+	return lines, nil
+}
+
+var errNoLog = errors.New("this store returns no records: give project.Config a store that has loop.Log")
+
 // History returns decisions of the project, or without a project of all projects, oldest first.
 func (p *Project) History(q Query) (entries []Entry, err error) {
 	chosen, within, n := p.chooses(q), p.roots(), 0
@@ -104,7 +135,7 @@ func (p *Project) History(q Query) (entries []Entry, err error) {
 		return nil, err
 	}
 	id = bytes.TrimSuffix(id, []byte(`"`))
-	lines, err := p.own.ReadLog(func(line []byte) bool {
+	lines, err := p.readLog(q.Since, func(line []byte) bool {
 		if q.ID != "" && !bytes.Contains(line, id) {
 			return false
 		}
@@ -136,6 +167,9 @@ func (p *Project) Follow(ctx context.Context, q Query, take func(Entry)) error {
 		d, ok := decode(line)
 		return ok && chosen(d)
 	}
+	if p.foreign {
+		return p.follow(ctx, q, take)
+	}
 	err := p.own.FollowLog(ctx, match, q.Last, func(line []byte) {
 		d, _ := decode(line) // it matched
 		take(Entry{Decision: d, Line: line})
@@ -144,6 +178,48 @@ func (p *Project) Follow(ctx context.Context, q Query, take func(Entry)) error {
 		return nil
 	}
 	return err
+}
+
+// How often a log elsewhere is read, and how much later than its time a record may come.
+const (
+	followInterval = time.Second
+	followWindow   = time.Minute
+)
+
+// follow is Follow for a log that is not in a state directory, which it reads again and again.
+func (p *Project) follow(ctx context.Context, q Query, take func(Entry)) error {
+	tick := time.NewTicker(followInterval)
+	defer tick.Stop()
+	var seen map[string]bool
+	var oldest time.Time // before it are only those that Last excludes
+	for newest := p.now(); ; {
+		entries, err := p.History(q)
+		if err != nil {
+			return err
+		}
+		if seen == nil && len(entries) > 0 {
+			oldest = entries[0].Time
+		}
+		now := map[string]bool{}
+		for _, e := range entries {
+			of := fmt.Sprintf("%q", []string{e.Root, e.Policy, e.Host, e.Session, e.Agent, e.Event, e.ID})
+			if now[of] = true; !seen[of] && !e.Time.Before(oldest) {
+				take(Entry{Decision: e.Decision, Line: e.Line})
+			}
+			if e.Time.After(newest) {
+				newest = e.Time
+			}
+		}
+		seen, q.Last = now, 0
+		if since := newest.Add(-followWindow); since.After(q.Since) {
+			q.Since = since
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
 }
 
 // Decision returns the decisions with a number as in [Entry], or with an ID, which may be shortened to a unique prefix.
@@ -156,7 +232,7 @@ func (p *Project) Decision(which string) ([]Entry, error) {
 	byID, count := map[string][]Entry{}, 0 // those whose ID has the prefix
 	var byNumber []Entry
 	within := p.roots()
-	if _, err := p.own.ReadLog(func(line []byte) bool {
+	if _, err := p.readLog(time.Time{}, func(line []byte) bool {
 		e := Entry{}
 		if json.Unmarshal(line, &e.Decision) != nil {
 			return false
@@ -321,7 +397,7 @@ func (p *Project) history() (history, error) {
 			h.ends = append(h.ends, d)
 		}
 	}
-	if _, err := p.own.ReadLog(func(line []byte) bool {
+	if _, err := p.readLog(time.Time{}, func(line []byte) bool {
 		var d struct { // most of a line is its trace
 			ID, Policy, Root, Host, Event, Session, Agent, Command string
 

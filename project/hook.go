@@ -132,9 +132,10 @@ func (h Hook) in(ctx context.Context, root string) (all hookLoops, err error) {
 func (h Hook) add(ctx context.Context, all *hookLoops, name string) error {
 	p := all.project
 	opts := slices.Concat(p.options, []loop.Option{loop.Local(), loop.WithEnv(p.env), loop.WithClock(p.now), loop.WithRoot(p.dir)}, h.Options)
-	if dir := h.Config.State; dir != "" {
+	if dir := h.Config.State; dir != "" && !p.foreign {
 		opts = append([]loop.Option{loop.WithState(dir)}, opts...)
 	}
+	opts = append(p.where(), opts...)
 	add := func(l *loop.Loop, err error) error {
 		if err == nil {
 			all.loops = append(all.loops, l)

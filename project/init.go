@@ -89,7 +89,7 @@ func (p *Project) approveWritten(ctx context.Context, name string, src []byte) e
 		return err
 	}
 	approved.At = p.now().UTC()
-	return p.own.Approve(approved)
+	return p.orders.Approve(approved)
 }
 
 // fromTemplate returns the files of a template: its policy, and its tests if it has any.

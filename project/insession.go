@@ -26,5 +26,5 @@ func (p *Project) Started(ctx context.Context, l Loop) bool {
 		return false
 	}
 	doc := p.read(ctx, policy.Program.Loop().State, l.File)
-	return p.own.StartedLoop(p.dir, policy.Name, approval.Loop(l.File, doc.Body))
+	return p.orders.StartedLoop(p.dir, policy.Name, approval.Loop(l.File, doc.Body))
 }

@@ -165,7 +165,7 @@ func (p *Project) line(ctx context.Context, of subject, k known) (l Loop, err er
 	if last.Action == rules.Ask && now.last != "" {
 		now.waits = cmp.Or(now.waits, k.question(last))
 	}
-	_, paused, err := p.own.Ordered(p.dir, policy.Name, cmp.Or(l.Owner, last.Session))
+	_, paused, err := p.orders.Ordered(p.dir, policy.Name, cmp.Or(l.Owner, last.Session))
 	if err != nil {
 		return l, err
 	}
@@ -268,9 +268,9 @@ func (p *Project) remember(ctx context.Context, l *Loop, f found, k known, now *
 	if l.File == "" && d.Loop != nil && !superseded && len(l.Hooks) > 0 { // it ended
 		l.Name, l.File, l.Goal, l.Changed = d.Loop.Name, d.Archived(), d.Goal(ctx), d.Time
 	}
-	entries, err := loop.LocalStore(p.own.Dir()).Load(ctx,
-		loop.Key{Root: p.dir, Policy: d.Policy, Host: d.Host, Session: cmp.Or(d.Session, store.NoSession), Agent: d.Agent},
-		loop.Key{Root: p.dir, Policy: d.Policy, Project: true})
+	entries, err := p.kept.Load(ctx,
+		loop.Key{Scope: p.scope, Root: p.dir, Policy: d.Policy, Host: d.Host, Session: cmp.Or(d.Session, store.NoSession), Agent: d.Agent},
+		loop.Key{Scope: p.scope, Root: p.dir, Policy: d.Policy, Project: true})
 	if len(entries) != 2 || err != nil {
 		return d, err
 	}

@@ -53,10 +53,10 @@ func (p *Project) Resume(ctx context.Context, policy, session string) (out Pause
 	if err != nil {
 		return out, err
 	}
-	pauses, err := p.own.Pauses(p.dir)
+	pauses, err := p.orders.Pauses(p.dir)
 	if err != nil && out.Pause == (Pause{}) { // what it covered is unknown
 		out.Problem = err.Error()
-		return out, p.own.ResumeUnreadable(p.dir)
+		return out, p.orders.ResumeUnreadable(p.dir)
 	}
 	for _, o := range pauses {
 		if (out.Policy == "" || o.Policy == "" || o.Policy == out.Policy) && (out.Session == "" || o.Session == "" || o.Session == out.Session) {
@@ -77,9 +77,9 @@ func (p *Project) changePause(policy, session string, add bool) (out Paused, err
 		out.Policy = found.Name
 	}
 	if add {
-		out.Changed, err = p.own.Pause(p.dir, store.Pause{Policy: out.Policy, Session: session, At: p.now().UTC()})
+		out.Changed, err = p.orders.Pause(p.dir, store.Pause{Policy: out.Policy, Session: session, At: p.now().UTC()})
 	} else {
-		out.Changed, err = p.own.Resume(p.dir, store.Pause{Policy: out.Policy, Session: session})
+		out.Changed, err = p.orders.Resume(p.dir, store.Pause{Policy: out.Policy, Session: session})
 	}
 	return out, err
 }
@@ -96,7 +96,7 @@ func (p *Project) Hint(ctx context.Context, text, policy, session string) (Hint,
 		err = fmt.Errorf("the hint is too long: %d bytes (limit %d)", len(text), maxHint)
 	}
 	if err == nil {
-		err = p.own.ChangeHints(ctx, p.dir, func(all []store.Hint) []store.Hint { return append(all, store.Hint(h)) })
+		err = p.orders.ChangeHints(ctx, p.dir, func(all []store.Hint) []store.Hint { return append(all, store.Hint(h)) })
 	}
 	return h, err
 }
@@ -107,7 +107,7 @@ func (p *Project) ClearHints(ctx context.Context, policy, session string) (n int
 	if err != nil {
 		return 0, err
 	}
-	err = p.own.ChangeHints(ctx, p.dir, func(all []store.Hint) []store.Hint {
+	err = p.orders.ChangeHints(ctx, p.dir, func(all []store.Hint) []store.Hint {
 		left := slices.DeleteFunc(slices.Clone(all), func(h store.Hint) bool {
 			return (policy == "" || h.Policy == only.Policy) && (session == "" || h.Session == session)
 		})

@@ -133,6 +133,9 @@ func firstError(diags rules.Diagnostics) string {
 // directory in which it really is.
 func (p *Project) Find(name string) (found Policy, err error) {
 	defer func() { found.named = name }()
+	if made, ok := p.madeCalled(name); ok {
+		return made, nil
+	}
 	file, abs := policyFile(p.dir, name)
 	if isRegular(abs) {
 		if rel, err := filepath.Rel(p.dir, abs); err == nil && filepath.IsLocal(rel) {
@@ -404,11 +407,20 @@ func (p *Project) policy(ctx context.Context, name string) (Policy, error) {
 		}
 		return found, err
 	}
-	i := slices.IndexFunc(p.made, func(o Policy) bool { return o.Name == name || o.Short() == name })
-	if i < 0 {
+	made, ok := p.madeCalled(name)
+	if !ok {
 		return Policy{}, fmt.Errorf("the project has no policy %s", name)
 	}
-	return p.made[i], nil
+	return made, nil
+}
+
+// madeCalled returns a policy of the program by its name or its short name.
+func (p *Project) madeCalled(name string) (made Policy, ok bool) {
+	i := slices.IndexFunc(p.made, func(o Policy) bool { return o.Name == name || o.Short() == name })
+	if i < 0 {
+		return Policy{}, false
+	}
+	return p.made[i], true
 }
 
 // Above returns the project of a directory, as determined by the files that shipped policies read in their heads. A

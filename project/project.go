@@ -28,6 +28,8 @@ import (
 type Config struct {
 	Dir      string              // project root, absolute and without links; "" is none: only data about all projects can be read
 	State    string              // directory of ralph's own files, as in [loop.WithState]; default: from Env
+	Store    loop.Store          // of the loops, as in [loop.WithStore]; default: that of State. It must have [loop.Documents]
+	Scope    string              // of the loops, as in [loop.WithScope]
 	Options  []loop.Option       // for every loop and policy: the program's sources and effects, not what Config has fields for
 	Policies []Policy            // the program's; default: those in .ralph and those that ship with ralph
 	Env      func(string) string // default: os.Getenv
@@ -39,6 +41,10 @@ type Project struct {
 	dir     string
 	root    *state.Root // nil without a directory
 	own     *store.Store
+	kept    loop.Store   // memories
+	orders  store.Orders // what persons ordered, hinted, approved and trusted
+	scope   string
+	foreign bool // kept is not in the directory of own
 	options []loop.Option
 	made    []Policy // by the program
 	env     func(string) string
@@ -60,6 +66,14 @@ func Open(c Config) (*Project, error) {
 	}
 	p.own = store.Open(c.State)
 	_ = p.own.KeepLog(p.env("RALPH_LOG_KEEP")) // as in a hook
+	p.kept, p.orders, p.scope, p.foreign = loop.LocalStore(c.State), store.OrdersIn(p.own, c.Scope), c.Scope, c.Store != nil
+	if p.foreign {
+		docs, ok := c.Store.(loop.Documents)
+		if !ok {
+			return nil, errors.New("this store keeps no documents: give project.Config a store that has loop.Documents")
+		}
+		p.kept, p.orders = c.Store, store.OrdersAt(context.Background(), docs, loop.ErrConflict, c.Scope)
+	}
 	if c.Dir == "" {
 		return p, nil
 	}
@@ -86,9 +100,22 @@ func loops(all []Policy) []Policy {
 
 // loop returns the loop of a policy.
 func (p *Project) loop(policy Policy, opts ...loop.Option) (*loop.Loop, error) {
-	return loop.New(policy.Program, slices.Concat(opts, p.options, policy.Options, []loop.Option{
-		loop.WithRoot(p.dir), loop.WithState(p.own.Dir()), loop.WithName(policy.Name), loop.WithEnv(p.env), loop.WithClock(p.now),
-	})...)
+	opts = slices.Concat(opts, p.options, policy.Options, p.where(), []loop.Option{loop.WithRoot(p.dir), loop.WithName(policy.Name), loop.WithEnv(p.env), loop.WithClock(p.now)})
+	if !p.foreign {
+		opts = append(opts, loop.WithState(p.own.Dir()))
+	}
+	return loop.New(policy.Program, opts...)
+}
+
+// where returns the options for the store and the scope of a project's loops.
+func (p *Project) where() (opts []loop.Option) {
+	if p.scope != "" {
+		opts = append(opts, loop.WithScope(p.scope))
+	}
+	if p.foreign {
+		opts = append(opts, loop.WithStore(p.kept))
+	}
+	return opts
 }
 
 // event returns the event that a command uses for the head of a policy: a session that ends its turn.
@@ -169,6 +196,17 @@ func (p *Project) read(ctx context.Context, f *rules.Fact, file string) state.Do
 func (p *Project) locked(ctx context.Context, change func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
+	if leases, ok := p.kept.(loop.Leases); ok && p.foreign {
+		release, holder, err := leases.Hold(ctx, p.orders.ChangeLease(p.dir), "a command")
+		if holder != "" {
+			err = errors.New("another command changes the loops of this project; run it again")
+		}
+		if err != nil {
+			return err
+		}
+		defer release()
+		return change(ctx)
+	}
 	if err := p.own.Refused(p.dir); err != nil {
 		return err
 	}
@@ -213,7 +251,7 @@ func (e *ChangedError) Error() string { return e.File + " changed just now; run 
 
 // begin makes the streaks of a policy's loop in all sessions of the project begin again.
 func (p *Project) begin(ctx context.Context, policy string) error {
-	memories, key := loop.LocalStore(p.own.Dir()), loop.Key{Root: p.dir, Policy: policy, Project: true}
+	memories, key := p.kept, loop.Key{Scope: p.scope, Root: p.dir, Policy: policy, Project: true}
 	for {
 		entries, err := memories.Load(ctx, key)
 		if err != nil {

@@ -2,6 +2,7 @@ package project
 
 import (
 	"context"
+	"errors"
 
 	"github.com/ralph-sdk/ralph/internal/store"
 )
@@ -9,6 +10,9 @@ import (
 // Reset moves the memories of the project out of the way, whatever they hold, so that nothing is counted: with a policy or
 // a session only theirs. What the sessions count for all policies moves with them. It returns the new paths.
 func (p *Project) Reset(ctx context.Context, policy, session string) (moved []string, err error) {
+	if p.foreign {
+		return nil, errors.New("only the memories of a state directory can be moved away: remove the entries from the store")
+	}
 	if policy != "" {
 		found, err := p.Find(policy)
 		if err != nil {

@@ -397,7 +397,7 @@ func (p *Project) control(policy, id string) run.Control {
 	if _, off := workspace.Off(p.dir, func(string) string { return "" }); off {
 		return run.Pause
 	}
-	if _, paused, err := p.own.Ordered(p.dir, policy, run.Session(id)); paused || err != nil {
+	if _, paused, err := p.orders.Ordered(p.dir, policy, run.Session(id)); paused || err != nil {
 		return run.Pause
 	}
 	return run.GoOn

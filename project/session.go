@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ralph-sdk/ralph/internal/store"
 )
@@ -53,7 +54,7 @@ func (p *Project) Sessions(ctx context.Context) (ids []string, err error) {
 		}
 	}
 	within := p.roots()
-	_, err = p.own.ReadLog(func(line []byte) bool {
+	_, err = p.readLog(time.Time{}, func(line []byte) bool {
 		var l struct{ Root, Session string }
 		if i := bytes.Index(line, []byte(`,"action":`)); i > 0 { // the relevant part of a record is first; the rest is long
 			line = append(bytes.Clone(line[:i]), '}')
@@ -67,11 +68,11 @@ func (p *Project) Sessions(ctx context.Context) (ids []string, err error) {
 		return ids, err
 	}
 	add(p.env("CLAUDE_CODE_SESSION_ID"))
-	pauses, _ := p.own.Pauses(p.dir) // unreadable data is reported where it matters
+	pauses, _ := p.orders.Pauses(p.dir) // unreadable data is reported where it matters
 	for _, o := range pauses {
 		add(o.Session)
 	}
-	hints, _ := p.own.Hints(p.dir)
+	hints, _ := p.orders.Hints(p.dir)
 	for _, h := range hints {
 		add(h.Session)
 	}

@@ -103,14 +103,14 @@ func (p *Project) Start(ctx context.Context, name string, r StartRequest) (s *St
 	}
 	l := policy.Program.Loop()
 	if l == nil {
-		stopped, _, err := p.own.Ordered(p.dir, policy.Name, "")
+		stopped, _, err := p.orders.Ordered(p.dir, policy.Name, "")
 		switch {
 		case err != nil:
 			return nil, err
 		case !stopped || len(r.given("argument")) > 0:
 			return nil, &NoLoopError{policy.Short()}
 		}
-		return &Started{Policy: policy}, p.own.StartLoop(p.dir, policy.Name)
+		return &Started{Policy: policy}, p.orders.StartLoop(p.dir, policy.Name)
 	}
 	given, uses := r.given(cmp.Or(l.Argument, "name")), l.Uses
 	for name := range given {
@@ -154,7 +154,7 @@ func (p *Project) start(ctx context.Context, s *Started, r StartRequest, given m
 	if err := p.begin(ctx, s.Policy.Name); err != nil {
 		return err
 	}
-	return p.own.StartLoop(p.dir, s.Policy.Name)
+	return p.orders.StartLoop(p.dir, s.Policy.Name)
 }
 
 // moveTo makes a session the owner of an existing loop.
@@ -254,7 +254,7 @@ func (p *Project) write(ctx context.Context, s *Started, now *rules.LoopInfo, r 
 		return nil
 	}
 	covered := approval.Loop(stateFile.Path, p.read(ctx, stateFile.Fact, stateFile.Path).Body)
-	return p.own.Approve(store.Approval{Root: p.dir, Policy: s.Policy.Name, Loop: &covered, At: p.now().UTC()})
+	return p.orders.Approve(store.Approval{Root: p.dir, Policy: s.Policy.Name, Loop: &covered, At: p.now().UTC()})
 }
 
 // occupied reports whether the path of a file exists.

@@ -106,18 +106,18 @@ const maxFinished = 3
 
 // Status returns the status of every policy that could continue an agent of the project. It runs and changes nothing.
 func (p *Project) Status(ctx context.Context) (*Status, error) {
-	s := &Status{Project: p.dir, Trusted: p.own.Trusts(p.dir), Loops: []Loop{}}
+	s := &Status{Project: p.dir, Trusted: p.orders.Trusts(p.dir), Loops: []Loop{}}
 	if why, off := workspace.Off(s.Project, p.env); off {
 		s.Off = why
 	}
-	pauses, err := p.own.Pauses(s.Project)
+	pauses, err := p.orders.Pauses(s.Project)
 	if err != nil {
 		return nil, err
 	}
 	for _, o := range pauses {
 		s.Paused = append(s.Paused, Pause(o))
 	}
-	hints, err := p.own.Hints(s.Project)
+	hints, err := p.orders.Hints(s.Project)
 	if err != nil {
 		return nil, err
 	}

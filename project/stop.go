@@ -121,7 +121,7 @@ func (p *Project) stop(ctx context.Context, policy Policy, session, command stri
 	now, err := p.look(ctx, policy, "")
 	if err == nil && policy.Program.Loop() == nil {
 		s = Stopped{Policy: policy, Already: now.verdict.Aside == rules.Stopped}
-		return s, true, p.own.StopLoop(p.dir, policy.Name, p.now().UTC())
+		return s, true, p.orders.StopLoop(p.dir, policy.Name, p.now().UTC())
 	}
 	if err != nil || !now.exists() || session != "" && now.verdict.Loop.Owner != session {
 		return s, false, err
@@ -131,7 +131,7 @@ func (p *Project) stop(ctx context.Context, policy Policy, session, command stri
 	if s.Already {
 		return s, true, nil
 	}
-	if err := p.own.StopLoop(p.dir, policy.Name, p.now().UTC()); err != nil {
+	if err := p.orders.StopLoop(p.dir, policy.Name, p.now().UTC()); err != nil {
 		return s, false, err
 	}
 	_ = p.begin(ctx, policy.Name) // the loop is stopped, whatever its memory is; a start begins again too
@@ -142,16 +142,25 @@ func (p *Project) stop(ctx context.Context, policy Policy, session, command stri
 	if s.Archived, err = p.archive(ctx, policy, now.verdict.Loop, l.State, old, command); err != nil {
 		return s, false, err
 	}
-	return s, true, p.own.StartLoop(p.dir, policy.Name)
+	return s, true, p.orders.StartLoop(p.dir, policy.Name)
 }
 
 // record logs that a command ended a loop.
 func (p *Project) record(h loop.Head) error {
 	now := p.now()
 	h.V, h.ID, h.Time, h.Root, h.Action = 1, store.LineID(now), now.UTC(), p.dir, rules.Stop
-	line, err := json.Marshal(loop.Record{Head: h, Kept: true})
-	if err == nil {
+	h.Scope = p.scope
+	r := loop.Record{Head: h, Kept: true}
+	line, err := json.Marshal(r)
+	to, ok := p.kept.(loop.Recorder)
+	switch {
+	case err != nil:
+	case !p.foreign:
 		err = p.own.AppendLog(line)
+	case !ok:
+		err = errNoLog
+	default:
+		err = to.Record(context.Background(), &r)
 	}
 	if err != nil {
 		return fmt.Errorf("the loop has ended, but the log does not record it: %w", err)

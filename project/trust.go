@@ -148,7 +148,7 @@ func (p *Project) Approvable(policy Policy) (Approval, error) {
 // Approve stores an approval that [Project.Approvable] returned. A person must have read it.
 func (p *Project) Approve(a Approval) error {
 	a.At = p.now().UTC()
-	return p.own.Approve(a.stored())
+	return p.orders.Approve(a.stored())
 }
 
 // Revoke withdraws the approval of a policy, and reports whether there was one. The policy may have changed, be broken,
@@ -158,18 +158,18 @@ func (p *Project) Revoke(name string) (bool, error) {
 	if found, err := p.Find(name); err == nil {
 		file = found.Name
 	}
-	return p.own.Revoke(p.dir, file)
+	return p.orders.Revoke(p.dir, file)
 }
 
 // Trust records that the user trusts the project, and reports whether that is new: its loops and settings then count
 // for hooks of all projects.
-func (p *Project) Trust() (bool, error) { return p.own.Trust(p.dir, p.now()) }
+func (p *Project) Trust() (bool, error) { return p.orders.Trust(p.dir, p.now()) }
 
 // Distrust withdraws all approvals and the trust of the project. It reports whether there were any.
 func (p *Project) Distrust() (any bool, err error) {
 	approvals, err := p.Approvals()
 	for _, a := range approvals {
-		if _, err := p.own.Revoke(a.Project, a.Policy); err != nil {
+		if _, err := p.orders.Revoke(a.Project, a.Policy); err != nil {
 			return any, err
 		}
 		any = true
@@ -179,7 +179,7 @@ func (p *Project) Distrust() (any bool, err error) {
 
 // Approvals returns what the user approved, latest first: in the project, or without a project in all.
 func (p *Project) Approvals() (all []Approval, err error) {
-	approvals, err := p.own.Approvals()
+	approvals, err := p.orders.Approvals()
 	for _, a := range approvals {
 		if p.dir == "" || a.Root == p.dir {
 			all = append(all, approvalOf(a))
@@ -198,7 +198,7 @@ func (p *Project) unapproved(policy Policy, dir string, files []rules.File, f *r
 	}
 	home := p.home()
 	if policy.Shipped {
-		if _, ok := p.own.Approval(home, policy.Name); !ok {
+		if _, ok := p.orders.Approval(home, policy.Name); !ok {
 			return &approval.Missing{
 				Why: fmt.Sprintf("which is not approved with what %s sets for %s", ConfigFile, policy.Name),
 				Way: ": read it, then run `ralph trust " + policy.Name + "`",
@@ -207,7 +207,7 @@ func (p *Project) unapproved(policy Policy, dir string, files []rules.File, f *r
 	}
 	what := approvable(home, policy, files)
 	what.Dir = dir
-	return what.Check(p.own, f, also...)
+	return what.Check(p.orders, f, also...)
 }
 
 // worktreesDir is the directory of runs' worktrees, within the directory of ralph's own files.
@@ -239,7 +239,7 @@ func (p *Project) Untrusted(policy Policy) error {
 
 // Distrusted returns why the project's loops and settings do not count for hooks of all projects, or nil if the user
 // trusts it.
-func (p *Project) Distrusted() error { return approval.Project(p.own, p.home()) }
+func (p *Project) Distrusted() error { return approval.Project(p.orders, p.home()) }
 
 // WhyNot returns why something is not approved or trusted, without what to do.
 func WhyNot(unapproved error) string {

@@ -48,7 +48,7 @@ func Find(state, id string) (Info, error) {
 		return Info{}, err
 	}
 	p, g := c.Plan, c.Progress
-	live, _ := disk.LiveRun(p.Root, p.Policy)
+	live, _ := disk.Holder(disk.RunLease(p.Root, p.Policy))
 	args, _ := escape.Secrets(p.Args)
 	info := Info{
 		ID: p.ID, Root: p.Root, Home: p.Home, Files: cmp.Or(p.Files, p.Home), Policy: p.Policy, Client: p.Client, Args: args, Command: p.Args, Prompt: p.Prompt, Started: p.Started, Latest: p.Started,
@@ -119,7 +119,8 @@ func (i Info) end(name string, most int64) (text []byte, cut int64, err error) {
 // Live returns the ID of the policy's live run in a project, or "" if there is none. The project of a run in a worktree
 // is the worktree.
 func Live(state, root, policy string) (id string, err error) {
-	return store.Open(state).LiveRun(root, policy)
+	disk := store.Open(state)
+	return disk.Holder(disk.RunLease(root, policy))
 }
 
 // List returns the runs kept in the directory state, latest first: those of one project, or all if root is "". It skips

@@ -167,7 +167,7 @@ func (r *Runner) keep() error {
 	}
 	line, err := json.Marshal(checkpoint{1, r.plan, r.progress})
 	if err == nil {
-		err = r.kept.disk.SaveRun(r.plan.ID, line)
+		err = r.kept.disk.SaveRun(context.Background(), r.plan.ID, line)
 	}
 	if err != nil {
 		return fmt.Errorf("the run cannot be kept, so it ends: %w", err)
@@ -234,7 +234,7 @@ func readRun(disk *store.Store, id string) (c checkpoint, err error) {
 
 // hold takes the lock of the policy in its project: two runs of one policy would work on the same task.
 func (r *Runner) hold(ctx context.Context) (release func(), err error) {
-	release, live, err := r.kept.disk.HoldRun(ctx, r.plan.Root, r.plan.Policy, r.plan.ID)
+	release, live, err := r.kept.disk.Hold(ctx, r.kept.disk.RunLease(r.plan.Root, r.plan.Policy), r.plan.ID)
 	if live != "" {
 		err = endf(Failed, "run %s of %s works in %s; wait for it, stop it, or run this one in a separate worktree", live, r.plan.Policy, r.plan.Root)
 	}

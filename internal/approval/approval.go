@@ -84,8 +84,8 @@ func (p Policy) Approval(facts []*rules.Fact, also ...string) (store.Approval, e
 }
 
 // Project returns why a project does not count for hooks of all projects, nil if the user trusts it.
-func Project(own *store.Store, root string) error {
-	if own != nil && own.Trusts(root) {
+func Project(own interface{ Trusts(root string) bool }, root string) error {
+	if own.Trusts(root) {
 		return nil
 	}
 	return &Missing{"you have not trusted this project", "; run `ralph trust` to trust it"}
@@ -106,12 +106,14 @@ type Missing struct {
 
 func (m *Missing) Error() string { return m.Why + m.Way }
 
+// Approvals returns the approval of a policy in a project, if there is one.
+type Approvals interface {
+	Approval(root, policy string) (a store.Approval, ok bool)
+}
+
 // Check returns why the policy may not gather a fact, or with a nil f why it is not approved; nil means approved, and
 // the error is a [*Missing]. also are more files on which the fact depends.
-func (p Policy) Check(own *store.Store, f *rules.Fact, also ...string) error {
-	if own == nil {
-		return p.unknown()
-	}
+func (p Policy) Check(own Approvals, f *rules.Fact, also ...string) error {
 	a, ok := own.Approval(p.Root, p.Name)
 	if !ok {
 		return p.unknown()

@@ -2,17 +2,12 @@ package store
 
 import (
 	"encoding/json"
-	"errors"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"time"
 )
 
 const (
 	trustDir     = "trust"
-	trustSuffix  = ".json"
 	maxTrustSize = 64 << 10
 )
 
@@ -29,12 +24,12 @@ type Approval struct {
 	At       time.Time         `json:"at"`
 }
 
-// name returns the name of its file.
+// name returns the name of its document.
 func (a Approval) name() string {
 	if a.Loop != nil {
-		return approvalName(a.Root, a.Policy+"\x00loop")
+		return joined(a.Root, a.Policy, "loop")
 	}
-	return approvalName(a.Root, a.Policy)
+	return joined(a.Root, a.Policy)
 }
 
 // Covered is a file with a digest of its content.
@@ -43,59 +38,64 @@ type Covered struct {
 	Digest string `json:"digest"`
 }
 
-// Approve stores an approval, which replaces an earlier one of the same policy, or of its loop, in the project. The error
-// is an [*Error].
-func (s *Store) Approve(a Approval) error {
-	const op = "approve"
-	if err := s.Refused(a.Root); err != nil {
+// Approve stores an approval, which replaces an earlier one of the same policy, or of its loop, in the project.
+func (o Orders) Approve(a Approval) error {
+	if err := o.refused(a.Root); err != nil {
 		return err
 	}
-	return s.save(op, a, maxTrustSize, trustDir, a.name())
+	return o.put(o.kind(trustDir), a.name(), a, maxTrustSize)
 }
 
 // Approval returns the approval of a policy in a project. One that cannot be read, has another name, or is in a
 // [Store.Refused] directory does not count.
-func (s *Store) Approval(root, policy string) (a Approval, ok bool) {
-	if s.dir == "" || s.Refused(root) != nil {
-		return a, false
-	}
-	a, err := readApproval(s.path(trustDir, approvalName(root, policy)))
-	return a, err == nil && a.Root == root && a.Policy == policy
+func (o Orders) Approval(root, policy string) (a Approval, ok bool) {
+	return o.approval(Approval{Root: root, Policy: policy})
 }
 
 // StartedLoop reports whether ralph start wrote a loop of a policy. Only the latest one counts.
-func (s *Store) StartedLoop(root, policy string, loop Covered) bool {
-	if s.dir == "" || s.Refused(root) != nil {
-		return false
-	}
-	a, err := readApproval(s.path(trustDir, Approval{Root: root, Policy: policy, Loop: &loop}.name()))
-	return err == nil && a.Root == root && a.Policy == policy && a.Loop != nil && *a.Loop == loop
+func (o Orders) StartedLoop(root, policy string, loop Covered) bool {
+	a, ok := o.approval(Approval{Root: root, Policy: policy, Loop: &loop})
+	return ok && *a.Loop == loop
 }
 
-// Trust records that the user trusts a project, and reports whether that is new. The error is an [*Error].
-func (s *Store) Trust(root string, at time.Time) (bool, error) {
-	if s.Trusts(root) {
+// approval returns the approval with the name of another.
+func (o Orders) approval(like Approval) (a Approval, ok bool) {
+	if o.refused(like.Root) != nil {
+		return a, false
+	}
+	return o.approvalCalled(like.name())
+}
+
+// approvalCalled returns the approval in a document, whose name must be its own.
+func (o Orders) approvalCalled(name string) (a Approval, ok bool) {
+	data, version, err := o.docs.Document(o.kind(trustDir), name)
+	ok = err == nil && version != "" && json.Unmarshal(data, &a) == nil && a.name() == name
+	return a, ok
+}
+
+// Trust records that the user trusts a project, and reports whether that is new.
+func (o Orders) Trust(root string, at time.Time) (bool, error) {
+	if o.Trusts(root) {
 		return false, nil
 	}
-	err := s.Approve(Approval{Root: root, At: at.UTC()})
+	err := o.Approve(Approval{Root: root, At: at.UTC()})
 	return err == nil, err
 }
 
 // Trusts reports whether the user trusts a project: its loops and settings count for hooks of all projects.
-func (s *Store) Trusts(root string) bool {
-	_, ok := s.Approval(root, "")
+func (o Orders) Trusts(root string) bool {
+	_, ok := o.Approval(root, "")
 	return ok
 }
 
-// Approvals returns all approvals, latest first. It ignores other files. The error is an [*Error].
-func (s *Store) Approvals() ([]Approval, error) {
-	files, err := s.list(trustSuffix, trustDir)
-	if err != nil {
-		return nil, err
-	}
+// Approvals returns all approvals, latest first. It ignores other documents.
+func (o Orders) Approvals() ([]Approval, error) {
 	var all []Approval
-	for _, path := range files {
-		if a, err := readApproval(path); err == nil {
+	for name, err := range o.docs.DocumentNames(o.kind(trustDir)) {
+		if err != nil && name == "" {
+			return nil, err
+		}
+		if a, ok := o.approvalCalled(name); ok {
 			all = append(all, a)
 		}
 	}
@@ -103,35 +103,14 @@ func (s *Store) Approvals() ([]Approval, error) {
 	return all, nil
 }
 
-// Revoke withdraws the approvals of a policy and of its loop in a project, and reports whether there was one. The error is
-// an [*Error].
-func (s *Store) Revoke(root, policy string) (bool, error) {
-	const op = "revoke"
-	if s.dir == "" {
-		return false, &Error{Op: op, Err: errNoStore}
-	}
-	any := false
+// Revoke withdraws the approvals of a policy and of its loop in a project, and reports whether there was one.
+func (o Orders) Revoke(root, policy string) (any bool, err error) {
 	for _, a := range []Approval{{Root: root, Policy: policy}, {Root: root, Policy: policy, Loop: &Covered{}}} {
-		path := s.path(trustDir, a.name())
-		err := os.Remove(path)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return any, failed(op, path, err)
+		was, err := o.remove(o.kind(trustDir), a.name())
+		if err != nil {
+			return any, err
 		}
-		any = any || err == nil
+		any = any || was
 	}
 	return any, nil
-}
-
-func approvalName(root, policy string) string { return fileName(root+"\x00"+policy, trustSuffix) }
-
-// readApproval reads an approval. The name of its file must be that of what it holds.
-func readApproval(path string) (a Approval, err error) {
-	data, err := readFile(path, maxTrustSize)
-	if err == nil {
-		err = json.Unmarshal(data, &a)
-	}
-	if err == nil && filepath.Base(path) != a.name() {
-		err = errors.New("it is the approval of another policy")
-	}
-	return a, err
 }

@@ -43,13 +43,29 @@ func (s *Store) Clean(now time.Time, older time.Duration) error {
 		return failed("clean", stamp, err)
 	}
 	return errors.Join(
-		s.cleanDir(hintDir, listSuffix, now.Add(-older), s.removeGuarded),
+		s.cleanDir(hintDir, documentSuffix, now.Add(-older), s.removeGuarded),
 		s.cleanDir(memoryDir, memorySuffix, now.Add(-older), s.removeGuarded),
 		s.cleanDir(resetDir, memorySuffix, now.Add(-older), removeTemp),
 		s.cleanDir(memoryDir, ".tmp", now.Add(-maxTempAge), removeTemp),
 		s.cleanDir(textDir, ".tmp", now.Add(-maxTempAge), removeTemp),
 		s.cleanDir(lockDir, lockSuffix, now.Add(-older), removeLock),
 	)
+}
+
+// ExpireMemories removes memories that were last saved before a time, unless keep wants one or it is being saved, and returns
+// how many. The error wraps an [*Error] with the first reason.
+func (s *Store) ExpireMemories(before time.Time, keep func(line []byte) bool) (n int, err error) {
+	err = s.cleanDir(memoryDir, memorySuffix, before, func(path string, before time.Time) error {
+		if m, err := readMemory(path); err == nil && keep(m.line) {
+			return nil
+		}
+		err := s.removeGuarded(path, before)
+		if err == nil && !exists(path) {
+			n++
+		}
+		return err
+	})
+	return n, err
 }
 
 // cleanDir calls remove for the files of a directory that were last touched

@@ -4,15 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io/fs"
+	"fmt"
 	"time"
 )
 
-// The hints of a project are kept as a list in one file.
+// The hints of a project are a list in one document.
 const (
-	hintDir    = "hints"
-	listSuffix = ".json"
-	maxList    = 64 << 10
+	hintDir = "hints"
+	maxList = 64 << 10
 )
 
 // A Hint is what the user has to add to the next matching continuation.
@@ -28,50 +27,52 @@ func (h Hint) Fits(policy, session string) bool {
 	return Pause{Policy: h.Policy, Session: h.Session}.Covers(policy, session)
 }
 
-// Hints returns the hints of a project that wait, the oldest first. The error is an [*Error].
-func (s *Store) Hints(root string) ([]Hint, error) { return load[Hint](s, hintDir, root) }
-
-// ChangeHints replaces the hints of a project with the result of change. A file that cannot be read counts as empty. The
-// change is atomic, and processes wait for one another. The error is an [*Error].
-func (s *Store) ChangeHints(ctx context.Context, root string, change func([]Hint) []Hint) error {
-	return replaceList(ctx, s, hintDir, root, change)
-}
-
-// list is what is kept for one project.
-type list[T any] struct {
+// hints is what is kept for one project.
+type hints struct {
 	V     int    `json:"v"`
 	Root  string `json:"root"`
-	Items []T    `json:"items"`
+	Items []Hint `json:"items"`
 }
 
-var errNoList = errors.New("it is damaged; remove it")
+// HintName returns the document of a project's hints.
+func (o Orders) HintName(root string) Name { return Name{o.kind(hintDir), root} }
 
-func load[T any](s *Store, dir, root string) ([]T, error) {
-	if s.dir == "" {
-		return nil, nil
-	}
-	path := s.path(dir, fileName(root, listSuffix))
-	data, err := readFile(path, maxList)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	var kept list[T]
-	if err == nil && (json.Unmarshal(data, &kept) != nil || kept.V != 1 || kept.Root != root) {
-		return nil, failed("read", path, errNoList)
-	}
-	return kept.Items, failed("read", path, err)
+// Hints returns the hints of a project that wait, the oldest first.
+func (o Orders) Hints(root string) ([]Hint, error) {
+	all, _, err := o.hints(root)
+	return all, err
 }
 
-func replaceList[T any](ctx context.Context, s *Store, dir, root string, change func([]T) []T) error {
-	name := fileName(root, listSuffix)
-	unlock, err := s.Lock(ctx, []string{lockOf(dir, name)})
-	if err != nil {
-		return err
+func (o Orders) hints(root string) (all []Hint, version string, err error) {
+	n := o.HintName(root)
+	data, version, err := o.docs.Document(n.Kind, n.Name)
+	if err != nil || version == "" {
+		return nil, version, err
 	}
-	defer unlock()
-	items, _ := load[T](s, dir, root)
-	if items = change(items); len(items) == 0 {
-		return failed("write", s.path(dir, name), remove(s.path(dir, name)))
+	var kept hints
+	if json.Unmarshal(data, &kept) != nil || kept.V != 1 || kept.Root != root {
+		return nil, version, fmt.Errorf("the hints of %s are damaged; run `ralph hint --clear`", root)
 	}
-	return s.save("write", list[T]{V: 1, Root: root, Items: items}, maxList, dir, name)
+	return kept.Items, version, nil
+}
+
+// ChangeHints replaces the hints of a project with the result of change. A document that cannot be read counts as empty. The
+// change is atomic: change is called again if another was faster.
+func (o Orders) ChangeHints(ctx context.Context, root string, change func([]Hint) []Hint) error {
+	n := o.HintName(root)
+	for {
+		items, version, err := o.hints(root)
+		if err != nil && version == "" {
+			return err
+		}
+		var data []byte
+		if items = change(items); len(items) > 0 {
+			if data, err = asJSON(hints{V: 1, Root: root, Items: items}, maxList); err != nil {
+				return fmt.Errorf("the hints of %s cannot be kept: %w", root, err)
+			}
+		}
+		if err = o.docs.PutDocument(ctx, n.Kind, n.Name, data, version); !errors.Is(err, ErrChanged) {
+			return err
+		}
+	}
 }

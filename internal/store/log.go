@@ -173,7 +173,7 @@ func exists(path string) bool {
 // does not see them; a nil match takes all. The lines have no line break, and
 // are the caller's. A missing log is empty.
 func (s *Store) ReadLog(match func(line []byte) bool, n int) (found [][]byte, err error) {
-	err = s.decisions(func(line []byte) bool {
+	err = s.Decisions(func(line []byte) bool {
 		if match == nil || match(line) {
 			found = append(found, bytes.Clone(line))
 		}
@@ -231,8 +231,9 @@ func (s *Store) FollowLog(ctx context.Context, match func(line []byte) bool, n i
 	}
 }
 
-// decisions hands the decisions of the log to take, the latest first, until it has enough. The error is an [*Error].
-func (s *Store) decisions(take func(line []byte) (more bool)) error {
+// Decisions hands the decisions of the log to take, the latest first, until it has enough. A line is valid
+// only during the call. The error is an [*Error].
+func (s *Store) Decisions(take func(line []byte) (more bool)) error {
 	if s.dir == "" {
 		return nil
 	}

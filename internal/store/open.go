@@ -1,7 +1,6 @@
 package store
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -59,15 +58,6 @@ func (s *Store) write(op string, data []byte, most int, names ...string) error {
 		return failed(op, path, fmt.Errorf("it is too large: %d bytes, the limit is %d", len(data), most))
 	}
 	return failed(op, path, replace(path, data))
-}
-
-// save is write for a value as JSON.
-func (s *Store) save(op string, v any, most int, names ...string) error {
-	data, err := json.MarshalIndent(v, "", "  ")
-	if err != nil {
-		return failed(op, s.path(names...), err)
-	}
-	return s.write(op, append(data, '\n'), most, names...)
 }
 
 // list returns the files of a directory that end with suffix, sorted. The error is an [*Error].

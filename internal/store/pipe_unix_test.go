@@ -29,14 +29,14 @@ func TestPipes(t *testing.T) {
 		{"read the log", "decisions.jsonl", func(s *Store) error { _, err := s.ReadLog(nil, 0); return err }, "not a regular file"},
 		{"read the rotated log", "decisions.jsonl.1", func(s *Store) error { _, err := s.ReadLog(nil, 0); return err }, "not a regular file"},
 		{"follow the log", "decisions.jsonl", func(s *Store) error { return s.FollowLog(t.Context(), nil, 0, func([]byte) {}) }, "not a regular file"},
-		{"approved", "trust/" + fileName(root+"\x00"+policy, trustSuffix), func(s *Store) error {
+		{"approved", "trust/" + fileName(root+"\x00"+policy, documentSuffix), func(s *Store) error {
 			if _, ok := s.Approval(root, policy); ok {
 				t.Error("a pipe approves")
 			}
 			return nil
 		}, ""},
-		{"approve", "trust/" + fileName(root+"\x00"+policy, trustSuffix), func(s *Store) error { return s.Approve(Approval{Root: root, Policy: policy}) }, ""},
-		{"approvals", "trust/" + fileName(root+"\x00"+policy, trustSuffix), func(s *Store) error { _, err := s.Approvals(); return err }, ""},
+		{"approve", "trust/" + fileName(root+"\x00"+policy, documentSuffix), func(s *Store) error { return s.Approve(Approval{Root: root, Policy: policy}) }, ""},
+		{"approvals", "trust/" + fileName(root+"\x00"+policy, documentSuffix), func(s *Store) error { _, err := s.Approvals(); return err }, ""},
 		{"all approvals", "trust", func(s *Store) error { _, err := s.Approvals(); return err }, "not a directory"},
 		{"clean up", "cleaned", func(s *Store) error { return s.Clean(now.Add(48*time.Hour), time.Hour) }, "cannot clean"},
 		{"clean up a memory", "memory/" + MemoryKey{Root: key}.file(), func(s *Store) error { return s.Clean(now.Add(48*time.Hour), time.Hour) }, ""},

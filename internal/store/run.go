@@ -3,170 +3,94 @@ package store
 import (
 	"context"
 	"errors"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/gofrs/flock"
 )
 
+// The kept runs are documents, and a run that is under way is a lease.
 const (
-	runDir     = "runs"
-	runSuffix  = ".json"
-	endSuffix  = ".end"
-	liveSuffix = ".live" // has the ID of the run that holds the lock of a policy
-	maxRunSize = 32 << 20
+	runDir  = "runs"
+	endName = "-end" // after the ID: the end of the run was requested
 )
 
 // ErrNoRun reports that no run with this ID is kept.
 var ErrNoRun = errors.New("no run has this ID")
 
+var errRunID = errors.New("a run ID must consist of letters, digits and hyphens")
+
 // SaveRun saves the progress of a run. Its ID must have only letters, digits and hyphens. Like a memory it is not
-// synced to disk. The error is an [*Error].
-func (s *Store) SaveRun(id string, line []byte) error {
-	if path, err := s.runPath(id); err != nil {
-		return failed("write", path, err)
+// synced to disk.
+func (o Orders) SaveRun(ctx context.Context, id string, line []byte) error {
+	if !isRunID(id) {
+		return errRunID
 	}
-	return s.write("write", line, maxRunSize, runDir, id+runSuffix)
+	_, version, _ := o.docs.Document(o.kind(runDir), id)
+	return o.docs.PutDocument(ctx, o.kind(runDir), id, line, version)
 }
 
-// LoadRun returns the saved progress of a run. The error is an [*Error], which wraps [ErrNoRun].
-func (s *Store) LoadRun(id string) ([]byte, error) {
-	path, err := s.runPath(id)
-	var line []byte
-	if err == nil {
-		line, err = readFile(path, maxRunSize)
+// LoadRun returns the saved progress of a run. The error wraps [ErrNoRun].
+func (o Orders) LoadRun(id string) ([]byte, error) {
+	if !isRunID(id) {
+		return nil, errRunID
 	}
-	if errors.Is(err, fs.ErrNotExist) {
+	line, version, err := o.docs.Document(o.kind(runDir), id)
+	if err == nil && version == "" {
 		err = ErrNoRun
 	}
-	return line, failed("read", path, err)
+	return line, err
 }
 
-// Runs returns the ids of the runs that are kept, the latest first. The error is an [*Error].
-func (s *Store) Runs() ([]string, error) {
-	files, err := s.list(runSuffix, runDir)
-	if err != nil {
-		return nil, err
-	}
-	var ids []string
-	for _, path := range files {
-		if id := strings.TrimSuffix(filepath.Base(path), runSuffix); isRunID(id) {
-			ids = append(ids, id)
+// Runs returns the IDs of the runs that are kept, the latest first.
+func (o Orders) Runs() (ids []string, err error) {
+	for name, err := range o.docs.DocumentNames(o.kind(runDir)) {
+		if err != nil && name == "" {
+			return nil, err
+		}
+		if isRunID(name) && !strings.HasSuffix(name, endName) {
+			ids = append(ids, name)
 		}
 	}
+	slices.Sort(ids)
 	slices.Reverse(ids)
 	return ids, nil
 }
 
-// EndRun requests the end of a run, or with end false withdraws that. The error is an [*Error].
-func (s *Store) EndRun(id string, end bool) error {
-	path, err := s.runPath(id)
-	if path += endSuffix; err != nil {
-		return failed("write", path, err)
+// EndRun requests the end of a run, or with end false withdraws that.
+func (o Orders) EndRun(id string, end bool) (err error) {
+	switch {
+	case !isRunID(id + endName):
+		return errRunID
+	case end:
+		_, err = o.create(o.kind(runDir), id+endName, true)
+	default:
+		_, err = o.remove(o.kind(runDir), id+endName)
 	}
-	if end {
-		return s.write("write", nil, 0, runDir, filepath.Base(path))
-	}
-	return failed("write", path, remove(path))
+	return err
 }
 
 // RunEnding reports whether the end of a run was requested.
-func (s *Store) RunEnding(id string) bool {
-	path, err := s.runPath(id)
-	if err == nil {
-		_, err = os.Lstat(path + endSuffix)
-	}
-	return err == nil
+func (o Orders) RunEnding(id string) bool {
+	ending, err := o.has(o.kind(runDir), id+endName)
+	return ending && err == nil
 }
 
-// RemoveRun removes a run. The error is an [*Error].
-func (s *Store) RemoveRun(id string) error {
-	path, err := s.runPath(id)
-	if err == nil {
-		err = remove(path)
-	}
-	if err != nil {
-		return failed("remove", path, err)
-	}
-	return s.EndRun(id, false)
-}
-
-func (s *Store) runPath(id string) (string, error) {
-	if s.dir == "" {
-		return "", errNoStore
-	}
+// RemoveRun removes a run.
+func (o Orders) RemoveRun(id string) error {
 	if !isRunID(id) {
-		return s.path(runDir), errors.New("a run ID must consist of letters, digits and hyphens")
+		return errRunID
 	}
-	return s.path(runDir, id+runSuffix), nil
+	if _, err := o.remove(o.kind(runDir), id); err != nil {
+		return err
+	}
+	return o.EndRun(id, false)
 }
 
 func isRunID(id string) bool {
 	return id != "" && len(id) <= 64 && strings.Trim(id, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
 }
 
-func runLock(root, policy string) string { return "run\x00" + root + "\x00" + policy }
+// RunLease returns the lease that a run of a policy in a project holds.
+func (o Orders) RunLease(root, policy string) string { return joined(o.scope, "run", root, policy) }
 
-// HoldRun takes the lock of the runs of a policy in a project. If another run holds it, live
-// is its ID, and release and err are nil. The lock ends with the process, however that ends.
-// Errors are [*Error].
-func (s *Store) HoldRun(ctx context.Context, root, policy, id string) (release func(), live string, err error) {
-	if live, err = s.LiveRun(root, policy); live != "" || err != nil {
-		return nil, live, err
-	}
-	unlock, err := s.Lock(ctx, []string{runLock(root, policy)})
-	if errors.Is(err, ErrHeld) { // another run took it just now
-		if live, _ = s.LiveRun(root, policy); live != "" {
-			return nil, live, nil
-		}
-	}
-	if err != nil {
-		return nil, "", err
-	}
-	path := s.livePath(root, policy)
-	if err = s.write("write", []byte(id), len(id), runDir, filepath.Base(path)); err != nil {
-		unlock()
-		return nil, "", err
-	}
-	return func() { os.Remove(path); unlock() }, "", nil
-}
-
-// LiveRun returns the ID of the policy's live run in a project, or "". It removes leftovers of a killed run. The error
-// is an [*Error].
-func (s *Store) LiveRun(root, policy string) (id string, err error) {
-	if s.dir == "" {
-		return "", nil
-	}
-	path := s.livePath(root, policy)
-	b, err := readFile(path, maxRunSize)
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", nil
-	}
-	if err != nil {
-		return "", failed("read", path, err)
-	}
-	if err := s.ensure("lock", lockDir); err != nil {
-		return "", err
-	}
-	// The lock is shared, so that those who look at once do not take one another for the run.
-	lock := s.path(lockDir, fileName(runLock(root, policy), lockSuffix))
-	l, err := openLock(lock, (*flock.Flock).TryRLock)
-	switch {
-	case err != nil:
-		return "", &Error{Path: lock, Op: "lock", Err: err}
-	case l != nil:
-		os.Remove(path) // the run was killed, and none begins while the lock is shared
-		l.Unlock()
-		return "", nil
-	case !isRunID(string(b)):
-		return "", &Error{Path: path, Op: "read", Err: errors.New("it does not contain the ID of a run")}
-	}
-	return string(b), nil
-}
-
-func (s *Store) livePath(root, policy string) string {
-	return s.path(runDir, fileName(runLock(root, policy), liveSuffix))
-}
+// ChangeLease returns the lease of who starts or stops loops of a project.
+func (o Orders) ChangeLease(root string) string { return joined(o.scope, "loops", root) }

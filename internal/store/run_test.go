@@ -10,14 +10,13 @@ import (
 	"github.com/ralph-sdk/ralph/internal/store"
 )
 
-// The lock of the runs of a policy identifies the run under way, as long as that run
-// holds it.
-func TestHoldRun(t *testing.T) {
+// A lease names its owner, as long as that holds it.
+func TestLease(t *testing.T) {
 	dir := t.TempDir()
 	a, b := store.Open(dir), store.Open(dir)
 	live := func(root, policy, want string) {
 		t.Helper()
-		if got, err := b.LiveRun(root, policy); got != want || err != nil {
+		if got, err := b.Holder(b.RunLease(root, policy)); got != want || err != nil {
 			t.Errorf("under way in %s with %s is %q (%v), want %q", root, policy, got, err, want)
 		}
 	}
@@ -25,17 +24,17 @@ func TestHoldRun(t *testing.T) {
 	if entries, _ := os.ReadDir(dir); len(entries) > 0 {
 		t.Errorf("looking makes %v", entries)
 	}
-	release, other, err := a.HoldRun(t.Context(), "/p", "x", "run-1")
+	release, other, err := a.Hold(t.Context(), a.RunLease("/p", "x"), "run-1")
 	if release == nil || other != "" || err != nil {
 		t.Fatalf("the first run gets %q, %v", other, err)
 	}
 	live("/p", "x", "run-1")
 	live("/p", "y", "")
 	live("/q", "x", "")
-	if again, other, err := b.HoldRun(t.Context(), "/p", "x", "run-2"); again != nil || other != "run-1" || err != nil {
+	if again, other, err := b.Hold(t.Context(), b.RunLease("/p", "x"), "run-2"); again != nil || other != "run-1" || err != nil {
 		t.Errorf("a second run gets %q, %v", other, err)
 	}
-	elsewhere, _, err := b.HoldRun(t.Context(), "/q", "x", "run-3")
+	elsewhere, _, err := b.Hold(t.Context(), b.RunLease("/q", "x"), "run-3")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +52,7 @@ func TestHoldRun(t *testing.T) {
 func TestKilledRunIsNotLive(t *testing.T) {
 	dir := t.TempDir()
 	s := store.Open(dir)
-	release, _, err := s.HoldRun(t.Context(), "/p", "x", "run-1")
+	release, _, err := s.Hold(t.Context(), s.RunLease("/p", "x"), "run-1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +68,7 @@ func TestKilledRunIsNotLive(t *testing.T) {
 		var all sync.WaitGroup
 		for range 8 {
 			all.Go(func() {
-				if live, err := s.LiveRun("/p", "x"); live != "" || err != nil {
+				if live, err := s.Holder(s.RunLease("/p", "x")); live != "" || err != nil {
 					t.Errorf("under way is %q (%v)", live, err)
 				}
 			})
@@ -85,17 +84,17 @@ func TestKilledRunIsNotLive(t *testing.T) {
 func TestLiveRunUnknown(t *testing.T) {
 	dir := t.TempDir()
 	s := store.Open(dir)
-	release, _, err := s.HoldRun(t.Context(), "/p", "x", "run-1")
+	release, _, err := s.Hold(t.Context(), s.RunLease("/p", "x"), "run-1")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer release()
 	files, _ := filepath.Glob(filepath.Join(dir, "runs", "*.live"))
-	for _, content := range []string{"", "../run", strings.Repeat("a", 200)} {
+	for _, content := range []string{"", `""`, "run", strings.Repeat("a", 10_000)} {
 		if err := os.WriteFile(files[0], []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if live, err := s.LiveRun("/p", "x"); live != "" || err == nil {
+		if live, err := s.Holder(s.RunLease("/p", "x")); live != "" || err == nil {
 			t.Errorf("with %q under way is %q (%v)", content, live, err)
 		}
 	}

@@ -25,6 +25,7 @@ import (
 //
 // A Store is safe for concurrent use, also by several processes.
 type Store struct {
+	Orders   // of ralph's own loops
 	dir      string
 	logTotal int // bytes of the log that are kept, 0 is the default
 
@@ -35,7 +36,11 @@ type Store struct {
 
 // Open returns a store in dir, which need not exist yet. With an empty dir, reading finds nothing, and every write
 // returns an [*Error].
-func Open(dir string) *Store { return &Store{dir: dir} }
+func Open(dir string) *Store {
+	s := &Store{dir: dir}
+	s.Orders = OrdersIn(s, "")
+	return s
+}
 
 // Dir returns the directory; "" if there is none.
 func (s *Store) Dir() string { return s.dir }

@@ -250,13 +250,15 @@ func lists(t *testing.T, s loop.Store) {
 	if !ok {
 		t.Skip("the store is no loop.Lister")
 	}
-	scoped := func(scope, policy string) loop.Key { return loop.Key{Scope: scope, Policy: policy, Session: "s"} }
+	scoped := func(scope, policy string) loop.Key {
+		return loop.Key{Scope: scope, Root: "/" + policy, Policy: policy, Session: "s"}
+	}
 	save(t, s, loop.Entry{Key: scoped("", "p"), Memory: rules.Memory{Total: 1}}, loop.Entry{Key: scoped("x", "p"), Memory: rules.Memory{Total: 2}},
 		loop.Entry{Key: scoped("", "q"), Memory: rules.Memory{Total: 3}, Pending: []loop.Call{{ID: "1"}}})
 	for _, c := range []struct {
 		filter loop.Filter
 		want   int // the sum of the totals
-	}{{loop.Filter{}, 4}, {loop.Filter{Scope: "x"}, 2}, {loop.Filter{Policy: "p"}, 1}, {loop.Filter{Pending: true}, 3}, {loop.Filter{Policy: "p", Pending: true}, 0}} {
+	}{{loop.Filter{}, 4}, {loop.Filter{Scope: "x"}, 2}, {loop.Filter{Policy: "p"}, 1}, {loop.Filter{Root: "/q"}, 3}, {loop.Filter{Root: "/q", Policy: "p"}, 0}, {loop.Filter{Pending: true}, 3}, {loop.Filter{Policy: "p", Pending: true}, 0}} {
 		got := 0
 		for e, err := range l.List(t.Context(), c.filter) {
 			if err != nil {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/loop/looptest"
@@ -67,6 +68,9 @@ func shared() mutant {
 		},
 	}
 }
+
+// noLoad ends the name of a store that is wrong only in Load.
+const noLoad = " of no Load"
 
 // mutants are stores that are wrong, by the test of [looptest.Store] that finds it.
 var mutants = map[string]mutant{
@@ -131,7 +135,7 @@ var mutants = map[string]mutant{
 		}
 		return s.Save(ctx, w)
 	}},
-	"lockers": {}, "lists": {},
+	"lockers": {}, "lists": {}, "expiry": {}, "documents": {}, "documents of no Load": {}, "leases": {}, "leases of no Load": {}, "records": {},
 	"a context that is done": {save: func(s loop.Store, _ context.Context, w loop.Write) error {
 		return s.Save(context.Background(), w)
 	}},
@@ -153,15 +157,80 @@ var mutants = map[string]mutant{
 	}},
 }
 
-// unlocked is a store whose lock holds up no other, and which lists what it should not.
-type unlocked struct{ loop.Store }
+// unlocked is a store whose lock holds up no other, and which lists, removes, keeps and returns what it should not.
+type unlocked struct {
+	loop.Store
+	kept  looptest.Records
+	blind bool // Load does not look for documents and leases, and all else is right
+}
 
-func (u unlocked) Lock(context.Context, ...loop.Key) (loop.Store, func(), error) {
+func (u *unlocked) Load(ctx context.Context, keys ...loop.Key) ([]loop.Entry, error) {
+	entries, err := u.Store.Load(ctx, keys...)
+	for i := range entries {
+		if u.blind && entries[i].Key.Name != "" {
+			entries[i].Version = ""
+		}
+	}
+	return entries, err
+}
+
+func (u *unlocked) Lock(context.Context, ...loop.Key) (loop.Store, func(), error) {
 	return u.Store, func() {}, nil
 }
 
-func (u unlocked) List(ctx context.Context, _ loop.Filter) iter.Seq2[loop.Entry, error] {
+func (u *unlocked) List(ctx context.Context, _ loop.Filter) iter.Seq2[loop.Entry, error] {
 	return u.Store.(loop.Lister).List(ctx, loop.Filter{})
+}
+
+func (u *unlocked) Expire(ctx context.Context, before time.Time) (int, error) {
+	n, err := u.Store.(loop.Lister).Expire(ctx, before)
+	return n + 1, err
+}
+
+func (u *unlocked) Get(ctx context.Context, kind, name string) ([]byte, string, error) {
+	return u.Store.(loop.Documents).Get(ctx, kind, name)
+}
+
+func (u *unlocked) Put(ctx context.Context, kind, name string, data []byte, version string) error {
+	_, now, err := u.Get(ctx, kind, name)
+	if err != nil {
+		return err
+	}
+	if !u.blind {
+		version = now
+	}
+	return u.Store.(loop.Documents).Put(ctx, kind, name, data, version)
+}
+
+func (u *unlocked) Names(ctx context.Context, kind string) iter.Seq2[string, error] {
+	return u.Store.(loop.Documents).Names(ctx, kind)
+}
+
+func (u *unlocked) Hold(ctx context.Context, name, owner string) (func(), string, error) {
+	release, holder, err := u.Store.(loop.Leases).Hold(ctx, name, owner)
+	if u.blind {
+		return release, holder, err
+	}
+	if release == nil {
+		release = func() {}
+	}
+	return release, "", err
+}
+
+func (u *unlocked) Holder(ctx context.Context, name string) (string, error) {
+	return u.Store.(loop.Leases).Holder(ctx, name)
+}
+
+func (u *unlocked) Record(ctx context.Context, r *loop.Record) error { return u.kept.Record(ctx, r) }
+
+func (u *unlocked) Records(context.Context, loop.LogFilter) iter.Seq2[*loop.Record, error] {
+	return func(yield func(*loop.Record, error) bool) {
+		for _, r := range u.kept.All() { // the oldest first
+			if !yield(r, nil) {
+				return
+			}
+		}
+	}
 }
 
 // saving returns a store that changes what it saves.
@@ -229,7 +298,7 @@ func TestMutants(t *testing.T) {
 			m := mutants[name]
 			m.Store = loop.InMemory()
 			if m.load == nil && m.save == nil {
-				return unlocked{m.Store}
+				return &unlocked{Store: m.Store, blind: strings.HasSuffix(name, noLoad)}
 			}
 			return m
 		})
@@ -241,7 +310,7 @@ func TestMutants(t *testing.T) {
 	}
 	want := map[string][]string{"recorder": nil, "source": {"value"}, "mixed source": {"value"}}
 	for name := range mutants {
-		want[name] = []string{strings.ReplaceAll(name, " ", "_")}
+		want[name] = []string{strings.ReplaceAll(strings.TrimSuffix(name, noLoad), " ", "_")}
 	}
 	for name, failing := range want {
 		only := ""

@@ -19,7 +19,8 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// Store tests a store. Each call of open must return an empty one; close it in t.Cleanup. Test yourself that Load returns
+// Store tests a store, and the interfaces that it has besides: [loop.Locker], [loop.Lister], [loop.Documents], [loop.Leases],
+// [loop.Log]. The test of one that it lacks is skipped. Each call of open must return an empty store; close it in t.Cleanup. Test yourself that Load returns
 // an error if it cannot read an entry: what was counted is then unknown, and no loop continues.
 func Store(t *testing.T, open func(t *testing.T) loop.Store) {
 	for _, c := range []struct {
@@ -29,6 +30,7 @@ func Store(t *testing.T, open func(t *testing.T) loop.Store) {
 		{"absent", absent}, {"order", order}, {"round trip", roundTrip}, {"compare and set", compareAndSet},
 		{"all or none", allOrNone}, {"copies", copies}, {"concurrent savers", savers}, {"a context that is done", doneStore}, {"unusual keys", unusualKeys},
 		{"versions", versions}, {"strings", worst}, {"deliveries", deliveries}, {"lockers", lockers}, {"tenants", tenants}, {"lists", lists},
+		{"expiry", expiry}, {"documents", documents}, {"leases", leases}, {"records", records},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.test(t, open(t)) })
 	}

@@ -1,0 +1,161 @@
+package project_test
+
+import (
+	"context"
+	"iter"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ralph-sdk/ralph/host"
+	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/loop/looptest"
+	"github.com/ralph-sdk/ralph/project"
+	"github.com/ralph-sdk/ralph/rules"
+)
+
+// elsewhere is a store that is not a state directory.
+type elsewhere struct {
+	loop.Store
+	loop.Documents
+	loop.Leases
+	kept *looptest.Records
+}
+
+func newElsewhere() elsewhere {
+	s := loop.InMemory()
+	return elsewhere{s, s.(loop.Documents), s.(loop.Leases), new(looptest.Records)}
+}
+
+func (e elsewhere) Record(ctx context.Context, r *loop.Record) error { return e.kept.Record(ctx, r) }
+
+func (e elsewhere) Save(ctx context.Context, w loop.Write) error {
+	err := e.Store.Save(ctx, w)
+	if err == nil && w.Record != nil {
+		err = e.Record(ctx, w.Record)
+	}
+	return err
+}
+
+func (e elsewhere) Records(_ context.Context, f loop.LogFilter) iter.Seq2[*loop.Record, error] {
+	return func(yield func(*loop.Record, error) bool) {
+		seen := map[string]bool{}
+		for _, r := range slices.Backward(e.kept.All()) {
+			if seen[r.ID] {
+				continue
+			}
+			seen[r.ID] = true
+			if r.Scope == f.Scope && (f.Root == "" || f.Root == r.Root) && !yield(r, nil) {
+				return
+			}
+		}
+	}
+}
+
+// What a person does and sees of loops whose store is elsewhere is in that store, in their scope.
+func TestStoreElsewhere(t *testing.T) {
+	dir, s := t.TempDir(), newElsewhere()
+	program, diags := rules.LoadBytes(t.Context(), "go", []byte("ralph: 1\nrules: [{name: go, continue: go on}]"), rules.Config{})
+	if program == nil {
+		t.Fatal(diags.Err())
+	}
+	open := func(scope string) *project.Project {
+		p, err := project.Open(project.Config{
+			Dir: dir, State: t.TempDir(), Store: s, Scope: scope, Policies: []project.Policy{{Name: "go", Program: program}}, Env: func(string) string { return "" },
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { p.Close() })
+		return p
+	}
+	p, other := open("tenant"), open("another")
+	l, err := loop.New(program, loop.WithStore(s), loop.WithScope("tenant"), loop.WithRoot(dir), loop.WithName("go"), loop.WithEnv(func(string) string { return "" }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := func(want string) {
+		t.Helper()
+		d, err := l.Run(t.Context(), host.Event{SessionID: "s"})
+		if got := d.Verdict.Reason; err != nil || !strings.Contains(got, want) || d.Verdict.Action == rules.Continue != strings.HasPrefix(want, "go on") {
+			t.Errorf("%s: %q, error %v; want %q", d.Verdict.Action, got, err, want)
+		}
+	}
+	do := func(_ any, err error) {
+		t.Helper()
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	run("go on")
+	do(other.Pause(t.Context(), "go", ""))
+	do(other.Hint(t.Context(), "not for you", "", ""))
+	run("go on")
+	do(p.Pause(t.Context(), "go", ""))
+	run("the loop is paused")
+	do(p.Resume(t.Context(), "go", ""))
+	do(p.Hint(t.Context(), "mind the gap", "", "s"))
+	run("go on\n\n## Hint from the user\n\nmind the gap")
+	do(p.Stop(t.Context(), []string{"go"}, ""))
+	run("")
+	do(p.Start(t.Context(), "go", project.StartRequest{}))
+	run("go on")
+
+	for _, c := range []struct {
+		p    *project.Project
+		want string
+	}{{p, "go on go on go on  go on"}, {other, ""}} {
+		entries, err := c.p.History(project.Query{})
+		var said []string
+		for _, e := range entries {
+			reason, _, _ := strings.Cut(e.Reason, "\n")
+			said = append(said, reason)
+		}
+		if got := strings.Join(said, " "); got != c.want || err != nil {
+			t.Errorf("the history is %q, error %v; want %q", got, err, c.want)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	followed := ""
+	err = p.Follow(ctx, project.Query{Last: 2}, func(e project.Entry) {
+		switch followed += e.Rule + " "; followed {
+		case " go ": // the latest two, and then what comes
+			run("go on")
+		case " go go ":
+			cancel()
+		}
+	})
+	if followed != " go go " || err != nil {
+		t.Errorf("following gives %q, error %v", followed, err)
+	}
+	status, err := p.Status(t.Context())
+	if err != nil || len(status.Loops) != 1 || status.Loops[0].Last == nil || len(status.Hints) > 0 {
+		t.Errorf("the status is %+v, error %v", status, err)
+	}
+	if status, err := other.Status(t.Context()); err != nil || len(status.Paused) != 1 || len(status.Hints) != 1 {
+		t.Errorf("the status of another tenant is %+v, error %v", status, err)
+	}
+}
+
+// What a store lacks is refused by name.
+func TestStoreLacks(t *testing.T) {
+	s := loop.InMemory()
+	if _, err := project.Open(project.Config{Dir: t.TempDir(), Store: struct{ loop.Store }{s}}); err == nil || !strings.Contains(err.Error(), "this store keeps no documents") {
+		t.Errorf("without documents: %v", err)
+	}
+	p, err := project.Open(project.Config{Dir: t.TempDir(), State: t.TempDir(), Store: s})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	if _, err := p.History(project.Query{}); err == nil || !strings.Contains(err.Error(), "this store returns no records") {
+		t.Errorf("without a log: %v", err)
+	}
+	if err := p.Follow(t.Context(), project.Query{}, nil); err == nil || !strings.Contains(err.Error(), "this store returns no records") {
+		t.Errorf("following: %v", err)
+	}
+	if _, err := p.Reset(t.Context(), "", "s"); err == nil || !strings.Contains(err.Error(), "state directory") {
+		t.Errorf("resetting: %v", err)
+	}
+}
