@@ -173,10 +173,11 @@ func TestMigrate(t *testing.T) {
 	if err := postgres.Migrate(t.Context(), pool); err == nil || !strings.Contains(err.Error(), "newer stores/postgres") {
 		t.Errorf("Migrate of newer tables returns %v", err)
 	}
-	if _, err := pool.Exec(t.Context(), `CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0`); err != nil {
+	name := "latin" + url[strings.LastIndex(url, "=")+1:]
+	if _, err := pool.Exec(t.Context(), `CREATE DATABASE `+name+` ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0`); err != nil {
 		t.Fatal(err)
 	}
-	latin := strings.Replace(url, "/postgres?", "/latin?", 1)
+	latin := strings.Replace(url, "/postgres?", "/"+name+"?", 1)
 	if _, err := postgres.Open(t.Context(), connect(t, latin)); err == nil || !strings.Contains(err.Error(), "expected UTF8") {
 		t.Errorf("Open in another encoding returns %v", err)
 	}
