@@ -12,23 +12,29 @@ import (
 	"github.com/ralph-sdk/ralph/loop"
 )
 
+func documentKey(kind, name string) []byte { return hash("document", kind, name) }
+
 // Get returns a document and its version, "" if there is none.
 func (s *Store) Get(ctx context.Context, kind, name string) (data []byte, version string, err error) {
-	err = s.pool.QueryRow(ctx, `SELECT data, version FROM ralph_document WHERE key = $1`, hash("document", kind, name)).Scan(&data, &version)
+	err = s.pool.QueryRow(ctx, `SELECT data, version FROM ralph_document WHERE key = $1`, documentKey(kind, name)).Scan(&data, &version)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, "", nil
 	}
 	return data, version, s.fail("get a document", err)
 }
 
-// Put saves a document if it still has a version, "" for one that does not exist; nil data removes it. Otherwise it
+// Put saves a document if it still has a version, "" for one that does not exist; without data it removes it. Otherwise it
 // returns [loop.ErrConflict].
 func (s *Store) Put(ctx context.Context, kind, name string, data []byte, version string) error {
-	key := hash("document", kind, name)
+	key := documentKey(kind, name)
 	var tag pgconn.CommandTag
 	var err error
 	switch {
-	case data == nil:
+	case len(data) == 0 && version == "": // there must be nothing to remove
+		if _, version, err = s.Get(ctx, kind, name); err == nil && version == "" {
+			return nil
+		}
+	case len(data) == 0:
 		tag, err = s.pool.Exec(ctx, `DELETE FROM ralph_document WHERE key = $1 AND version = $2`, key, version)
 	case version == "":
 		tag, err = s.pool.Exec(ctx, `INSERT INTO ralph_document VALUES ($1, $2, $3, $4, pg_current_xact_id()::text) ON CONFLICT DO NOTHING`,

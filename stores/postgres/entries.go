@@ -46,27 +46,36 @@ func load(ctx context.Context, conn *pgxpool.Conn, keys []loop.Key) ([]loop.Entr
 	if len(keys) == 0 {
 		return nil, nil
 	}
-	// The server plans this once, since the rows are counted, and each is a search, also by a plan of when the table was
-	// small, thanks to OFFSET 0.
-	var list strings.Builder
+	var sql strings.Builder
 	entries, args := make([]loop.Entry, len(keys)), make([]any, len(keys))
 	for i, key := range keys {
+		from := `entry, convert_to(version, 'UTF8') FROM ralph_entry WHERE`
 		entries[i].Key, args[i] = key, entryKey(key)
-		fmt.Fprintf(&list, ", (%d, $%d::bytea)", i, i+1)
+		switch {
+		case key.Kind != "":
+			from, args[i] = `NULL::json, convert_to(version, 'UTF8') FROM ralph_document WHERE`, documentKey(key.Kind, key.Name)
+		case key.Name != "":
+			from, args[i] = `NULL::json, owner FROM ralph_lease WHERE ends >= now() AND`, leaseKey(key.Name)
+		}
+		if i > 0 {
+			sql.WriteString(" UNION ALL ")
+		}
+		fmt.Fprintf(&sql, "SELECT %d, %s key = $%d", i, from, i+1)
 	}
-	rows, err := conn.Query(ctx, `SELECT i, entry, version FROM (VALUES `+list.String()[2:]+`) AS k (i, key),
-		LATERAL (SELECT entry, version FROM ralph_entry e WHERE e.key = k.key OFFSET 0) AS e`, args...)
+	rows, err := conn.Query(ctx, sql.String(), args...)
 	if err != nil {
 		return nil, err
 	}
 	var i int
-	var entry []byte
-	var version string
+	var entry, version []byte
 	_, err = pgx.ForEachRow(rows, []any{&i, &entry, &version}, func() error {
+		entries[i].Version = string(version)
+		if entry == nil {
+			return nil
+		}
 		if err := json.Unmarshal(entry, &entries[i]); err != nil {
 			return fmt.Errorf("the entry of %+v: %w", keys[i], err)
 		}
-		entries[i].Version = version
 		return nil
 	})
 	return entries, err
@@ -123,12 +132,13 @@ func save(ctx context.Context, conn *pgxpool.Conn, w loop.Write) error {
 			SELECT key, scope, root, policy, host, session, agent, project, entry::json, pending, pg_current_xact_id()::text, now() FROM w, same
 			ON CONFLICT (key) DO UPDATE SET (entry, pending, version, saved) = (excluded.entry, excluded.pending, excluded.version, excluded.saved)
 		), record AS (
-			INSERT INTO ralph_record SELECT $12::bytea, $13::bytea, $14::timestamptz, $15::text::json FROM same WHERE $12 IS NOT NULL
+			INSERT INTO ralph_record
+			SELECT $12::bytea, $13::bytea, $14::bytea, $15::bytea, $16::bytea, $17::bytea, $18::timestamptz, $19::text::json FROM same WHERE $12 IS NOT NULL
 			ON CONFLICT (key) DO UPDATE SET (at, record) = (excluded.at, excluded.record)
 		)
 		SELECT pg_current_xact_id()::text FROM same`,
 		c.keys, c.scopes, c.roots, c.policies, c.hosts, c.sessions, c.agents, c.projects, c.entries, c.pending, c.versions,
-		r.key, r.scope, r.at, r.record).QueryRow(func(row pgx.Row) error { return row.Scan(&version) })
+		r.key, r.scope, r.root, r.policy, r.session, r.id, r.at, r.record).QueryRow(func(row pgx.Row) error { return row.Scan(&version) })
 	switch err := conn.SendBatch(ctx, &batch).Close(); {
 	case err == pgx.ErrNoRows:
 		return loop.ErrConflict
@@ -147,17 +157,17 @@ const page = 100
 // List reads the entries in pages: no connection is taken while the caller looks at them.
 func (s *Store) List(ctx context.Context, f loop.Filter) iter.Seq2[loop.Entry, error] {
 	sql := `SELECT key, scope, root, policy, host, session, agent, project, entry, version FROM ralph_entry
-		WHERE sha256(scope) = sha256($1) AND key > $2 AND ($3 = ''::bytea OR policy = $3)`
+		WHERE sha256(scope) = sha256($1) AND key > $2 AND ($3 = ''::bytea OR policy = $3) AND ($4 = ''::bytea OR root = $4)`
 	if f.Pending {
 		sql += ` AND pending` // as text, so that the planner takes the index of these
 	}
-	sql += ` ORDER BY key LIMIT $4`
+	sql += ` ORDER BY key LIMIT $5`
 	return func(yield func(loop.Entry, error) bool) {
 		for last := []byte{}; ; {
 			var entries []loop.Entry
 			rows := 0
 			err := s.use(ctx, func(conn *pgxpool.Conn) error {
-				found, err := conn.Query(ctx, sql, []byte(f.Scope), last, []byte(f.Policy), page)
+				found, err := conn.Query(ctx, sql, []byte(f.Scope), last, []byte(f.Policy), []byte(f.Root), page)
 				if err != nil {
 					return err
 				}

@@ -12,10 +12,12 @@ import (
 // A lease that is not renewed ends after term, by the clock of the server: its process is gone.
 const term = 30 * time.Second
 
+func leaseKey(name string) []byte { return hash("lease", name) }
+
 // Hold takes a lease until release is called or this process ends. If another owner has it, release is nil and holder is
 // that owner. A process that does not reach the server for a whole term has lost the lease, too.
 func (s *Store) Hold(ctx context.Context, name, owner string) (release func(), holder string, err error) {
-	key := hash("lease", name)
+	key := leaseKey(name)
 	var has []byte
 	var token *string
 	// Either the lease is free and taken, or it is read as it is after a wait for who else is taking it.
@@ -64,7 +66,7 @@ func (s *Store) renew(ctx context.Context, key []byte, token string) {
 // Holder returns the owner of a lease, "" if it is free.
 func (s *Store) Holder(ctx context.Context, name string) (owner string, err error) {
 	var has []byte
-	err = s.pool.QueryRow(ctx, `SELECT owner FROM ralph_lease WHERE key = $1 AND ends >= now()`, hash("lease", name)).Scan(&has)
+	err = s.pool.QueryRow(ctx, `SELECT owner FROM ralph_lease WHERE key = $1 AND ends >= now()`, leaseKey(name)).Scan(&has)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return "", nil
 	}

@@ -1,5 +1,5 @@
 // Package postgres keeps what loops count, and the records of their decisions, in PostgreSQL 14 or later, for processes on
-// any number of machines: [Store] is a [loop.Store], [loop.Recorder], [loop.Locker] and [loop.Lister], and keeps documents and leases. It may change in any version.
+// any number of machines: [Store] is a [loop.Store] with all that one can be. It may change in any version.
 //
 //	err := postgres.Migrate(ctx, pool)
 //	store, err := postgres.Open(ctx, pool)
@@ -24,12 +24,22 @@ import (
 	"github.com/ralph-sdk/ralph/loop"
 )
 
-// Store keeps entries and records in tables. The pool stays that of the program, which may use it for more and closes it.
+// Store keeps entries, records, documents and leases in tables. The pool stays that of the program, which may use it for more and closes it.
 type Store struct {
 	pool *pgxpool.Pool
 	name string        // for errors
 	term time.Duration // of a lease
 }
+
+var _ interface {
+	loop.Store
+	loop.Recorder
+	loop.Locker
+	loop.Lister
+	loop.Documents
+	loop.Leases
+	loop.Log
+} = (*Store)(nil)
 
 // Open returns the store in the tables that [Migrate] made. It fails if they are missing or of another version.
 func Open(ctx context.Context, pool *pgxpool.Pool) (*Store, error) {

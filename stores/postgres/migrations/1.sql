@@ -17,10 +17,14 @@ CREATE INDEX ralph_entry_scope ON ralph_entry (sha256(scope), key);
 CREATE INDEX ralph_entry_pending ON ralph_entry (sha256(scope), key) WHERE pending;
 
 CREATE TABLE ralph_record (
-	key    bytea PRIMARY KEY, -- SHA-256 of its loop and its ID
-	scope  bytea NOT NULL,
-	at     timestamptz NOT NULL,
-	record json NOT NULL -- a loop.Record
+	key     bytea PRIMARY KEY, -- SHA-256 of its loop and its ID
+	scope   bytea NOT NULL,
+	root    bytea NOT NULL,
+	policy  bytea NOT NULL,
+	session bytea NOT NULL,
+	id      bytea NOT NULL,
+	at      timestamptz NOT NULL,
+	record  json NOT NULL -- a loop.Record
 );
 CREATE INDEX ralph_record_scope ON ralph_record (sha256(scope), at, key);
 CREATE INDEX ralph_record_at ON ralph_record USING brin (at); -- small; for retention
