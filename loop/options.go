@@ -60,8 +60,9 @@ func WithRoot(dir string) Option {
 // Local configures a loop for hooks on a user's machine. Unless [WithRoot] sets the root, it is CLAUDE_PROJECT_DIR if
 // that is a directory, otherwise the nearest directory, from that of the event upwards, with .ralph or one of the
 // policy's [rules.Program.HeadFiles], otherwise the nearest with .git, otherwise the directory of the event. Unless
-// [WithState] sets the state directory, it is RALPH_STATE_DIR, otherwise the user's state directory. RALPH_OFF of the
-// process switches the loop off, as it does for the command.
+// [WithState] sets the state directory, it is RALPH_STATE_DIR, otherwise the user's state directory, or with [WithStore]
+// and an environment that names none, no directory. RALPH_OFF of the process switches the loop off, as it does for the
+// command.
 func Local() Option {
 	return set(func(l *Loop) { l.project.local = true })
 }
@@ -78,7 +79,7 @@ func WithState(dir string) Option {
 	}
 }
 
-// WithStore sets where memories are kept, and without [WithState] also what the store can keep besides: what persons order
+// WithStore sets where memories are kept, and without [WithState], with or without [Local], also what the store can keep besides: what persons order
 // and approve in [Documents], live runs in [Leases], records if it is a [Recorder]. The default is in the process.
 func WithStore(s Store) Option {
 	return func(l *Loop) error {
@@ -401,11 +402,12 @@ func (l *Loop) defaults() {
 func (k *kept) defaults(getenv func(string) string, local bool) {
 	named := k.disk != nil
 	if !named && local {
-		dir, err := store.DefaultDir(getenv)
-		if err != nil {
-			dir = "" // every write then reports the error
+		switch dir, err := store.DefaultDir(getenv); {
+		case err == nil:
+			k.disk = store.Open(dir)
+		case k.store == nil:
+			k.disk = store.Open("") // every write then reports the error
 		}
-		k.disk = store.Open(dir)
 	}
 	if k.store == nil && k.disk != nil {
 		k.store = localStore{dir: k.disk}

@@ -128,7 +128,12 @@ rules:
 
 				must(orders.ChangeHints(t.Context(), root, func(all []store.Hint) []store.Hint { return append(all, store.Hint{Text: "mind the gap"}) }))
 				run(other, "", "go on", "load", "save")
+				must(orders.ChangeHints(t.Context(), root, func(all []store.Hint) []store.Hint {
+					return append(all, store.Hint{Text: "for another session", Session: "x"})
+				}))
 				run(l, "", "go on\n\n## Hint from the user\n\nmind the gap", "load", "save", "get", "put")
+				run(l, "", "go on", "load", "save", "get")
+				must(orders.ChangeHints(t.Context(), root, func([]store.Hint) []store.Hint { return nil }))
 				run(l, "", "go on", "load", "save")
 
 				release, _, err := w.Hold(t.Context(), orders.RunLease(root, "p.yaml"), "run-1")

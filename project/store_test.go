@@ -2,7 +2,11 @@ package project_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"iter"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -157,5 +161,41 @@ func TestStoreLacks(t *testing.T) {
 	}
 	if _, err := p.Reset(t.Context(), "", "s"); err == nil || !strings.Contains(err.Error(), "state directory") {
 		t.Errorf("resetting: %v", err)
+	}
+}
+
+// A hook of a project counts in its store, and does what a person orders there.
+func TestHookElsewhere(t *testing.T) {
+	dir, s := t.TempDir(), newElsewhere()
+	if err := errors.Join(os.MkdirAll(filepath.Join(dir, ".ralph"), 0o755),
+		os.WriteFile(filepath.Join(dir, ".ralph", "policy.yaml"), []byte("ralph: 1\nrules: [{name: go, continue: 'number ${loop.total}'}]"), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	config := project.Config{Dir: dir, State: t.TempDir(), Store: s, Scope: "tenant", Env: func(string) string { return "" }}
+	reply := func(want string) {
+		t.Helper()
+		hook := loop.Hook{Loops: project.Hook{Config: config}.Loops}
+		event := fmt.Sprintf(`{"hook_event_name": "Stop", "session_id": "s", "cwd": %q}`, dir)
+		h, r := hook.Reply(t.Context(), []byte(event))
+		if got := string(h.Encode(r).Stdout); !strings.Contains(got, want) || want == "" && got != "" || strings.Contains(got, "systemMessage") {
+			t.Errorf("the hook answers %q, want %q in it", got, want)
+		}
+	}
+	reply("number 0")
+	reply("number 1")
+	p, err := project.Open(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	if _, err := p.Pause(t.Context(), "", "s"); err != nil {
+		t.Fatal(err)
+	}
+	reply("")
+	if left, _ := filepath.Glob(filepath.Join(config.State, "memory", "*")); len(left) > 0 {
+		t.Errorf("the state directory has %q", left)
+	}
+	if n := len(s.kept.All()); n != 2 {
+		t.Errorf("the store has %d records, want 2", n)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -65,8 +66,12 @@ func (o Orders) ChangeHints(ctx context.Context, root string, change func([]Hint
 		if err != nil && version == "" {
 			return err
 		}
+		before, damaged := slices.Clone(items), err != nil
+		if items = change(items); slices.Equal(items, before) && !damaged {
+			return nil
+		}
 		var data []byte
-		if items = change(items); len(items) > 0 {
+		if len(items) > 0 {
 			if data, err = asJSON(hints{V: 1, Root: root, Items: items}, maxList); err != nil {
 				return fmt.Errorf("the hints of %s cannot be kept: %w", root, err)
 			}
