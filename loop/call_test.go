@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -255,6 +256,7 @@ func TestFairness(t *testing.T) {
 				if d, err := l.Run(t.Context(), host.Event{SessionID: "s"}); err != nil || !d.Continue() {
 					t.Errorf("it says %q, error %v", said(d), err)
 				}
+				runtime.Gosched() // each is a process of its own
 				if n++; n == 400 {
 					close(stop)
 					return
