@@ -98,7 +98,7 @@ func (d *Decision) commit(ctx context.Context) error {
 	conflict := fmt.Errorf("the memory of the loop or a fact %w, again and again", ErrConflict)
 	for errors.Is(err, ErrConflict) && ctx.Err() == nil {
 		d.Retries++
-		d.bound.waits.Store(&wait{conflict, d.Retries})
+		d.bound.waits.Store(&wait{why: conflict, retries: d.Retries})
 		err = d.retry(ctx, errors.As(err, new(memoryError)))
 	}
 	if ctx.Err() != nil && (errors.Is(err, ErrConflict) || err != nil && d.Retries > 0) {

@@ -18,12 +18,22 @@ type bound struct {
 	answers chan *Decision         // what is kept, if effects follow; then the decision
 	root    atomic.Pointer[string] // once it is known
 	waits   atomic.Pointer[wait]   // nil: nothing else changes what the decision depends on
+	asked   wait                   // for the store
 }
 
 // wait is why a decision waits.
 type wait struct {
-	why     error // an [ErrConflict], or the store
+	why     error // an [ErrConflict]; nil: the store does not answer
+	store   Store
 	retries int
+}
+
+// err returns the error of a decision whose time is up.
+func (w *wait) err(late error) error {
+	if w.why == nil {
+		return memoryError{fmt.Errorf("%s does not answer: %w", storeName(w.store), late)}
+	}
+	return fmt.Errorf("%w: %w", w.why, late)
 }
 
 // graceTime is how long a caller that cancels its context waits for what heeds it. A deadline is exact instead.
@@ -92,7 +102,7 @@ func (d *Decision) late(ctx context.Context, b *bound, start time.Time) *Decisio
 	}
 	err := interrupted(ctx)
 	if w := b.waits.Load(); w != nil {
-		out.Retries, err = w.retries, fmt.Errorf("%w: %w", w.why, err)
+		out.Retries, err = w.retries, w.err(err)
 	}
 	out.fail(err)
 	return out
@@ -101,7 +111,10 @@ func (d *Decision) late(ctx context.Context, b *bound, start time.Time) *Decisio
 // asks calls the store. Unless the decision waits because of a conflict, it is the store for which it waits, also if that
 // gives up because the time is up.
 func (d *Decision) asks(call func() error) error {
-	w := &wait{why: memoryError{fmt.Errorf("%s does not answer", storeName(d.gatherer.mem.store))}}
+	w := &d.bound.asked
+	if w.store == nil { // the caller may read it from now on
+		w.store = d.gatherer.mem.store
+	}
 	d.bound.waits.CompareAndSwap(nil, w)
 	err := call()
 	if err == nil {

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"iter"
 	"os"
 	"slices"
+	"strconv"
 	"time"
 )
 
@@ -93,8 +95,11 @@ func (o Orders) kind(word string, collection ...string) string {
 
 // joined returns a text that no other parts have.
 func joined(parts ...string) string {
-	b, _ := json.Marshal(parts) // texts always have a form
-	return string(b)
+	b := make([]byte, 0, 128)
+	for _, p := range parts {
+		b = append(strconv.AppendQuote(b, p), ' ')
+	}
+	return string(bytes.TrimSuffix(b, []byte{' '}))
 }
 
 // put replaces a document, whatever its version is.
@@ -182,8 +187,9 @@ func (o Orders) StopName(root, policy string) Name { return Name{o.stops(root), 
 
 // PauseNames returns the documents of which each pauses a policy in a session.
 func (o Orders) PauseNames(root, policy, session string) (all []Name) {
+	kind := o.pauses(root)
 	for _, p := range []Pause{{Policy: policy}, {Session: session}, {Policy: policy, Session: session}} {
-		if n := (Name{o.pauses(root), p.name()}); p != (Pause{}) && !slices.Contains(all, n) {
+		if n := (Name{kind, p.name()}); p != (Pause{}) && !slices.Contains(all, n) {
 			all = append(all, n)
 		}
 	}
