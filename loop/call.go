@@ -259,7 +259,7 @@ func holds(doc any, path []any, want any) bool {
 
 // overdue makes effects of earlier decisions of the session that are due.
 func (d *Decision) overdue(ctx context.Context) {
-	if d.gatherer == nil || !slices.ContainsFunc(d.gatherer.mem.kept[0].Pending, func(c Call) bool { return !c.Due.After(d.loop.now()) }) {
+	if d.gatherer == nil || !slices.ContainsFunc(d.gatherer.mem.latest.Pending, func(c Call) bool { return !c.Due.After(d.loop.now()) }) {
 		return
 	}
 	_, failures, err := d.loop.drain(ctx, d.gatherer.mem.keys[0])
@@ -304,7 +304,7 @@ func (l *Loop) Drain(ctx context.Context) (left int, err error) {
 // it. A process claims each call before it begins, and nothing begins once ctx is done.
 func (l *Loop) drain(ctx context.Context, key Key) (left int, failures []Failure, err error) {
 	m := memory{store: l.kept.store, keys: [3]Key{key}}
-	if m.kept[0], err = m.one(ctx); err != nil {
+	if m.latest, err = m.one(ctx); err != nil {
 		return 0, nil, err
 	}
 	var note func(e *Entry, now time.Time) // what became of the last call

@@ -42,7 +42,7 @@ type project struct {
 type kept struct {
 	disk       *store.Store // nil: nothing is on disk
 	store      Store
-	orders     Store         // has what persons order, approve and add, and the live runs
+	orders     Store         // has what persons order, approve and add, and the live runs; nil: nothing does
 	apart      bool          // that is not the store
 	keeper     Recorder      // the store, if it saves records with what it saves
 	comparable bool          // the store can be a map key

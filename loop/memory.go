@@ -19,7 +19,7 @@ type memory struct {
 	store   Store
 	keys    [3]Key   // of the loop, of the project, of the session
 	entries [3]Entry // on which the decision was made
-	kept    [3]Entry // as far as is known, what the store has
+	latest  Entry    // of the loop, as far as is known what the store has
 }
 
 // memory returns the memory of an event in a project, which is not yet loaded.
@@ -41,7 +41,10 @@ func (e memoryError) Unwrap() error { return e.err }
 // load reads the memories, and in the same Load the entries of more keys. If one cannot be read, nothing is known to be
 // counted.
 func (m *memory) load(ctx context.Context, more ...Key) ([]Entry, error) {
-	keys := slices.Concat(m.keys[:], more)
+	keys := m.keys[:]
+	if len(more) > 0 {
+		keys = slices.Concat(keys, more)
+	}
 	entries, err := m.store.Load(ctx, keys...)
 	if err == nil && len(entries) != len(keys) {
 		err = fmt.Errorf("Store.Load returned %d entries for %d keys", len(entries), len(keys))
@@ -53,8 +56,8 @@ func (m *memory) load(ctx context.Context, more ...Key) ([]Entry, error) {
 		}
 		return nil, memoryError{fmt.Errorf("it is not known %s: %w", what, err)}
 	}
-	m.kept = [3]Entry(entries)
-	m.entries = m.kept
+	m.entries = [3]Entry(entries)
+	m.latest = m.entries[0]
 	return entries[len(m.keys):], nil
 }
 
@@ -111,7 +114,9 @@ func (m *memory) save(ctx context.Context, entries []Entry, r *Record) error {
 		return err
 	}
 	for _, e := range entries {
-		m.kept[slices.Index(m.keys[:], e.Key)] = e
+		if e.Key == m.keys[0] {
+			m.latest = e
+		}
 	}
 	return nil
 }
@@ -123,7 +128,7 @@ func (m *memory) update(ctx context.Context, r *Record, change func(*Entry) bool
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
 	for n := 1; ; n++ {
-		e := copyOf(m.kept[0])
+		e := copyOf(m.latest)
 		if !change(&e) {
 			return nil
 		}
@@ -132,7 +137,7 @@ func (m *memory) update(ctx context.Context, r *Record, change func(*Entry) bool
 			return err
 		}
 		pause(ctx, n)
-		if m.kept[0], err = m.one(ctx); err != nil {
+		if m.latest, err = m.one(ctx); err != nil {
 			return err
 		}
 	}

@@ -411,15 +411,15 @@ func (k *kept) defaults(getenv func(string) string, local bool) {
 	}
 	if k.store == nil && k.disk != nil {
 		k.store = localStore{dir: k.disk}
-	} else if k.store == nil {
-		k.store = InMemory()
+	}
+	if k.orders = k.store; k.store == nil {
+		k.store = InMemory() // which no person can reach, so nothing is ordered in it
 	}
 	k.comparable = reflect.ValueOf(k.store).Comparable()
 	log, local := k.store.(localStore) // a log of lines has a decision once, when it is done
 	if !local {
 		k.keeper, _ = k.store.(Recorder)
 	}
-	k.orders = k.store
 	if k.disk != nil {
 		log = localStore{dir: k.disk}
 		if _, has := k.store.(Documents); named || !has {

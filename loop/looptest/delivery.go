@@ -210,7 +210,8 @@ func lockers(t *testing.T, s loop.Store) {
 	total(t, held, a, 1)
 	select {
 	case err := <-saved:
-		t.Errorf("Save of another does not wait for the lock, and returns %v", err)
+		unlock()
+		t.Fatalf("Save of another does not wait for the lock, and returns %v", err)
 	default:
 	}
 	short, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
