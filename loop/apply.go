@@ -95,17 +95,19 @@ func (d *Decision) commit(ctx context.Context) error {
 		return err
 	}
 	err := d.attempt(ctx, first)
-	conflict := fmt.Errorf("the memory of the loop or a fact %w, again and again", ErrConflict)
 	for errors.Is(err, ErrConflict) && ctx.Err() == nil {
 		d.Retries++
-		d.bound.waits.Store(&wait{why: conflict, retries: d.Retries})
+		d.bound.waits.Store(&wait{why: errAgain, retries: d.Retries})
 		err = d.retry(ctx, errors.As(err, new(memoryError)))
 	}
 	if ctx.Err() != nil && (errors.Is(err, ErrConflict) || err != nil && d.Retries > 0) {
-		return fmt.Errorf("%w: %w", conflict, interrupted(ctx))
+		return fmt.Errorf("%w: %w", errAgain, interrupted(ctx))
 	}
 	return err
 }
+
+// errAgain is why a decision is late that others overtook.
+var errAgain = fmt.Errorf("the memory of the loop or a fact %w, again and again", ErrConflict)
 
 // retry decides again after a conflict. If something else was counted, facts are gathered first, so that others do not wait
 // for them. If a fact has changed, it is gathered under its lock, so that it cannot change again.

@@ -128,13 +128,20 @@ func (d *Decision) failed(c Call, err error, private bool) {
 
 // settle saves what became of the decision's calls, and closes its answer.
 func (d *Decision) settle(ctx context.Context) {
-	var final Answer
+	if len(d.calls) == 0 && d.Event.ID == "" { // as in every hook
+		return
+	}
+	final := d.answer
 	if d.answers() {
 		final = d.toAnswer()
 	}
-	if len(d.calls) == 0 && reflect.DeepEqual(final, d.answer) {
-		return
+	if len(d.calls) > 0 || !reflect.DeepEqual(final, d.answer) {
+		d.note(ctx, final)
 	}
+}
+
+// note saves the final answer, and what became of the calls.
+func (d *Decision) note(ctx context.Context, final Answer) {
 	now := d.loop.now()
 	record := d.record()
 	err := d.gatherer.mem.update(ctx, record, func(e *Entry) bool {

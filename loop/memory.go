@@ -66,6 +66,7 @@ func (m *memory) after(d *Decision) []Entry {
 	v := d.Verdict
 	d.calls = d.toMake()
 	answers := d.answers()
+	d.answer = Answer{}
 	if !v.Changed && len(d.calls) == 0 && !answers {
 		return nil
 	}
