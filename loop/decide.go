@@ -69,7 +69,11 @@ type work struct {
 	id    string  // the ID of its record, once there is one
 	usd   float64 // what the run has cost so far, 0 if unknown
 	texts texts
+	savedWork
+}
 
+// savedWork is what a decision has saved of itself.
+type savedWork struct {
 	answer Answer   // to the event, if it has an ID
 	calls  []Call   // that were saved with it
 	saved  []Entry  // by the latest count
