@@ -176,11 +176,21 @@ func (d *Decision) reload(ctx context.Context, counted bool) error {
 	}
 	switch {
 	case d.answered(), counted && m.entries[2].Version == before[2].Version && m.shared(before):
-	case counted && m.shared(before) && d.program.Recount(d.Verdict, d.options()): // another policy of the session was counted: what this one read is as it was
+	case counted && m.shared(before) && !takenBack(m.entries[2].Memory, before[2].Memory) && d.program.Recount(d.Verdict, d.options()): // another policy of the session was counted: what this one read is as it was
 	default:
 		d.evaluate(ctx)
 	}
 	return nil
+}
+
+// takenBack reports whether a count of the session is lower than before: the verdict was then made on one that did not stay.
+func takenBack(now, before rules.Memory) bool {
+	for policy, n := range before.Of {
+		if now.Of[policy] < n {
+			return true
+		}
+	}
+	return false
 }
 
 // count saves the memory. After an [ErrConflict] nothing was changed.

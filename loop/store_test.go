@@ -316,6 +316,42 @@ func TestStoreConflicts(t *testing.T) {
 	}
 }
 
+// A session's count that another process takes back after it was loaded does not stay in what this one counts.
+func TestCountThatIsTakenBack(t *testing.T) {
+	s := newRows()
+	l := alone(t, "ralph: 1\nrules: [{name: go, continue: on}]", loop.WithStore(s), loop.WithName("p"))
+	if _, err := l.Run(t.Context(), host.Event{SessionID: "s"}); err != nil {
+		t.Fatal(err)
+	}
+	session := func(more int) {
+		for _, k := range slices.Collect(keysOf(s.kept)) {
+			if k.Policy != "" {
+				continue
+			}
+			entries, err := (&rows{kept: s.kept}).Load(t.Context(), k)
+			if err != nil {
+				t.Fatal(err)
+			}
+			entries[0].Memory.Of["p"] += more
+			if err := s.put(t.Context(), entries...); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	session(1) // another process has counted
+	s.saves = 0
+	s.onSave = func() error {
+		if s.saves == 1 {
+			session(-1)
+			return fmt.Errorf("somebody was faster: %w", loop.ErrConflict)
+		}
+		return nil
+	}
+	if d, err := l.Run(t.Context(), host.Event{SessionID: "s"}); err != nil || !d.Continue() || s.total(t) != 2 {
+		t.Errorf("it says %q, the total is %d, want 2; error %v", said(d), s.total(t), err)
+	}
+}
+
 // What was counted for a verdict that a Writer refuses is taken back. If another
 // process counted in between, the count is at most one too high, and never too low.
 func TestWriterConflictIsNotCounted(t *testing.T) {
