@@ -138,14 +138,19 @@ const (
 // one to roll back, and when a decision is made again.
 func (d *Decision) attempt(ctx context.Context, after attempt) error {
 	files := &d.gatherer.files
-	try := func(short context.Context, alone bool) error {
+	try := func(alone bool) error {
 		defer files.release()
+		short := ctx
 		var err error
 		switch {
 		case after == overtaken && alone:
-			err = d.reload(short, true)
+			var cancel context.CancelFunc
+			short, cancel = context.WithTimeout(ctx, maxLocked)
+			defer cancel()
+			if err = d.reload(short, true); short.Err() != nil { // nothing is saved yet
+				err = fmt.Errorf("to decide again takes more than %s: %w", maxLocked, ErrConflict)
+			}
 		case after == changed:
-			short = ctx
 			if err = files.hold(ctx, files.wanted); err == nil {
 				err = d.reload(ctx, false)
 			}
@@ -162,7 +167,7 @@ func (d *Decision) attempt(ctx context.Context, after attempt) error {
 		return d.write(ctx)
 	}
 	if after == first && len(d.effects()) == 0 {
-		return try(ctx, false)
+		return try(false)
 	}
 	return d.gatherer.mem.locked(ctx, try)
 }
@@ -182,6 +187,9 @@ func (d *Decision) reload(ctx context.Context, counted bool) error {
 	}
 	return nil
 }
+
+// maxLocked is how long a decision may make others wait while it is made again.
+const maxLocked = 2 * time.Second
 
 // takenBack reports whether a count of the session is lower than before: the verdict was then made on one that did not stay.
 func takenBack(now, before rules.Memory) bool {

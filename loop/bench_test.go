@@ -146,7 +146,7 @@ rules:
 	}
 }
 
-// talk is what the loop of an agent gives to each decision: two numbers, and a list that grows.
+// talk is what the loop of an agent passes to each decision: two numbers, and a list that grows.
 type talk struct {
 	Turn     int       `json:"turn"`
 	Most     int       `json:"most"`

@@ -137,7 +137,7 @@ func (d *Decision) claim() bool {
 	return d.claimed
 }
 
-// handOver gives the caller what is decided and kept, for the case that the time is up before all effects are made.
+// handOver answers the caller with what is decided and kept, for the case that the time is up before all effects are made.
 func (d *Decision) handOver() {
 	follows := d.loop.kept.disk != nil || len(d.Verdict.Finally) > 0
 	for _, part := range d.Verdict.Parts {

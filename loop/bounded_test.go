@@ -22,7 +22,7 @@ import (
 type hanging struct {
 	loop.Store
 	at     string
-	quick  atomic.Bool  // nothing hangs any more
+	quick  atomic.Bool  // nothing hangs from now on
 	writes atomic.Int32 // effects and changes of facts
 }
 

@@ -163,7 +163,7 @@ func (d *Decision) note(ctx context.Context, final Answer) {
 		d.sent = d.told()
 	}
 	if err != nil {
-		d.notice("it cannot be saved which effects were made, so they are made again: " + err.Error())
+		d.problem("it cannot be saved which effects were made, so they are made again: " + err.Error())
 	}
 }
 
@@ -272,7 +272,7 @@ func (d *Decision) overdue(ctx context.Context) {
 	_, failures, err := d.loop.drain(ctx, d.gatherer.mem.keys[0])
 	d.Failures = append(d.Failures, failures...)
 	if err != nil {
-		d.notice("effects of earlier decisions are not made: " + err.Error())
+		d.problem("effects of earlier decisions are not made: " + err.Error())
 	}
 }
 

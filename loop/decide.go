@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -272,13 +273,15 @@ func (d *Decision) skipped(ctx context.Context, alone bool) (aside rules.Aside, 
 }
 
 // events returns the events that a policy of the loop may decide.
-func (l *Loop) events() []string { return slices.Concat(vocab.Events(), l.extensions.config.Events) }
+func (l *Loop) events() []string {
+	return slices.Concat(vocab.Events(), slices.Sorted(maps.Keys(l.extensions.events)))
+}
 
 // unlisted returns why the policy does not decide such events, or "". An event that nothing declares is an error.
 func (d *Decision) unlisted() (aside rules.Aside, why string, err error) {
-	switch events := d.loop.events; {
+	switch {
 	case d.program != nil && !slices.Contains(d.program.Events, d.Event.Name):
-		if all := events(); d.Event.Raw == nil && !slices.Contains(all, d.Event.Name) { // a host has events that no policy decides
+		if all := d.loop.events(); d.Event.Raw == nil && !slices.Contains(all, d.Event.Name) { // a host has events that no policy decides
 			return "", "", fmt.Errorf("no policy can decide the event %q: it must be one of %s, or declared with loop.WithEvents", d.Event.Name, strings.Join(all, ", "))
 		}
 		return rules.NotListed, "the policy does not decide " + d.Event.Name, nil

@@ -29,8 +29,8 @@ type Answer struct {
 
 type deliveryKey struct{}
 
-// WithDelivery returns a context for [Loop.Hook] and [Hook.Reply] that gives an event whose host names none an ID, such as
-// that of the request that delivers it: delivered again, it gets the same answer.
+// WithDelivery returns a context for [Loop.Hook] and [Hook.Reply] with the ID of an event whose host sends none, such as that
+// of the request that delivers it: delivered again, it gets the same answer.
 func WithDelivery(ctx context.Context, id string) context.Context {
 	if ctx == nil {
 		return nil // the hook reports it
@@ -139,7 +139,7 @@ func (d *Decision) reopen(ctx context.Context) error {
 	id, event := d.Event.ID, d.Event.Name
 	err := d.remake(ctx, d.gatherer.mem.entries[0].Pending, id, event)
 	if err != nil {
-		err = fmt.Errorf("the effects of the first delivery cannot be made any more: %w", err)
+		err = fmt.Errorf("the effects of the first delivery can no longer be made: %w", err)
 	}
 	closed := d.gatherer.mem.update(ctx, nil, func(e *Entry) bool {
 		e.made(id, event, err)

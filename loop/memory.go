@@ -122,9 +122,8 @@ func (m *memory) save(ctx context.Context, entries []Entry, r *Record) error {
 	return nil
 }
 
-// update changes the entry of the loop after its decision was saved, with what others have saved since, if change reports a
-// change. Time may have run
-// out, so it has a short limit of its own.
+// update changes the entry of the loop after its decision was saved, with what others have saved since, if change reports
+// a change. Time may have run out, so it has a short limit of its own.
 func (m *memory) update(ctx context.Context, r *Record, change func(*Entry) bool) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
@@ -200,12 +199,11 @@ func sameEntry(a, b Entry) bool {
 	return errX == nil && errY == nil && string(x) == string(y)
 }
 
-// locked calls do while others wait with what they save, if the store can make them. What do does with the context that it
-// receives takes a short time.
-func (m *memory) locked(ctx context.Context, do func(short context.Context, alone bool) error) error {
+// locked calls do, alone while others wait with what they save if the store can make them.
+func (m *memory) locked(ctx context.Context, do func(alone bool) error) error {
 	l, ok := m.store.(Locker)
 	if !ok {
-		return do(ctx, false)
+		return do(false)
 	}
 	held, unlock, err := l.Lock(ctx, m.keys[:]...)
 	if err != nil {
@@ -214,13 +212,5 @@ func (m *memory) locked(ctx context.Context, do func(short context.Context, alon
 	free := m.store
 	m.store = held
 	defer func() { m.store = free; unlock() }()
-	short, cancel := context.WithTimeout(ctx, maxLocked)
-	defer cancel()
-	if err = do(short, true); err != nil && short.Err() != nil && ctx.Err() == nil {
-		err = fmt.Errorf("it took more than %s to decide again what several processes count: %w", maxLocked, ErrConflict)
-	}
-	return err
+	return do(true)
 }
-
-// maxLocked is how long a decision may make others wait while it is made again.
-const maxLocked = 2 * time.Second

@@ -249,7 +249,8 @@ func WithUserScope(trusted ...func(root string) error) Option {
 	}
 }
 
-// WithClock sets the clock. The default is time.Now. The loop reads it once a decision.
+// WithClock sets the clock. The default is time.Now. The loop reads it once a decision, and again
+// for effects that it makes later.
 func WithClock(now func() time.Time) Option {
 	return func(l *Loop) error {
 		return option.Fill("loop.WithClock", &l.now, now, "leave it out for time.Now")

@@ -89,6 +89,17 @@ func (untrusted) Kind() rules.SourceKind {
 
 func (untrusted) Gather(context.Context, loop.Query) rules.Value { return rules.Value{V: "read"} }
 
+// An event that the program declares is one that a policy may leave out.
+func TestDeclaredEventIsSkipped(t *testing.T) {
+	l, err := made(t, goOn, loop.WithEvents("Deploy"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d, err := l.Run(t.Context(), host.Event{Name: "Deploy"}); err != nil || d.Outcome() != loop.Skipped {
+		t.Errorf("outcome %s, error %v", d.Outcome(), err)
+	}
+}
+
 // The options of two libraries add up, or restrict further; none replaces another.
 func TestOptionsTwice(t *testing.T) {
 	const (

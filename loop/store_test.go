@@ -316,6 +316,34 @@ func TestStoreConflicts(t *testing.T) {
 	}
 }
 
+// unsure is a store whose lock works, and which does not confirm in time what was saved under it.
+type unsure struct{ *rows }
+
+func (s unsure) Lock(context.Context, ...loop.Key) (loop.Store, func(), error) {
+	return unconfirmed(s), func() {}, nil
+}
+
+type unconfirmed struct{ *rows }
+
+func (s unconfirmed) Save(ctx context.Context, w loop.Write) error {
+	_ = s.put(ctx, w.Entries...)
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// It is not known whether a Save that is not confirmed has counted: the decision fails, and is not made again.
+func TestSaveIsNotConfirmed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newRows()
+		s.onSave = func() error { return loop.ErrConflict }
+		l := alone(t, "ralph: 1\nrules: [{name: go, continue: on}]", loop.WithStore(unsure{s}))
+		d, err := l.Run(t.Context(), host.Event{})
+		if d.Continue() || err == nil || d.Verdict.Fault != rules.FaultMemory || d.Retries != 1 || s.total(t) != 1 {
+			t.Errorf("it says %q after %d retries, the total is %d, error %v", said(d), d.Retries, s.total(t), err)
+		}
+	})
+}
+
 // A session's count that another process takes back after it was loaded does not stay in what this one counts.
 func TestCountThatIsTakenBack(t *testing.T) {
 	s := newRows()

@@ -85,7 +85,7 @@ type given struct {
 	read   *read
 }
 
-// read is what a decision has read of values: if it is made again after a conflict, each function that stands for one was
+// read is what a decision has read of values: if it is made again after a conflict, each function that supplies one was
 // called already.
 type read struct {
 	mu    sync.Mutex

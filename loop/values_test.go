@@ -36,7 +36,7 @@ rules: [{name: go-on, continue: "${phase}: ${left}"}]
 	}
 }
 
-// A function that stands for a value is called once for a decision, even if the decision is made again after a conflict,
+// A function that supplies a value is called once for a decision, even if the decision is made again after a conflict,
 // and not if no rule reads it.
 func TestLazyValues(t *testing.T) {
 	const policy = `ralph: 1

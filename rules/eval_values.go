@@ -34,7 +34,7 @@ func (m values) Name(_ context.Context, name string) any { return m[name] }
 // v is nil (the fact is missing) or anything that encoding/json writes. A rule sees what that writes, with its names of
 // fields, except that []byte is a string, a nil slice or map is an empty one, and a time.Duration stays a duration. A
 // func(context.Context) (any, error), also as a field or an element, is called if a rule reads it, at most once a
-// decision; if it returns an error, what it stands for is unusable, as a source that fails. If v is a [Value] that is
+// decision; if it returns an error, what it supplies is unusable, as a source that fails. If v is a [Value] that is
 // OK, its V is the Go value, unless ValueOf made it, and the rest stays.
 //
 // A Go value has its type: "1" is no integer, while a file may spell one so. A field of the wrong type, or one that

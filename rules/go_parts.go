@@ -44,7 +44,7 @@ type goValue struct {
 	answers
 }
 
-// answers are the results of functions that stand for parts of a value: each is called once.
+// answers are the results of functions that supply parts of a value: each is called once.
 type answers struct {
 	mu  sync.Mutex
 	all map[string]answer // by JSON pointer
@@ -137,7 +137,7 @@ func (g *reading) judge() {
 	}
 }
 
-// caller calls the function that stands for a part.
+// caller calls the function that supplies a part.
 func (g *reading) caller(ctx context.Context, p *part) caller {
 	return func(f lazy) (any, error) { return g.once(p.pointer(), func() (any, error) { return with(ctx)(f) }) }
 }

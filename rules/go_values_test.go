@@ -252,7 +252,7 @@ func TestReads(t *testing.T) {
 	}
 }
 
-// Of a fact that a rule reads, a function is called if a rule reads what it stands for, once.
+// Of a fact that a rule reads, a function is called if a rule reads what it supplies, once.
 func TestLazyValues(t *testing.T) {
 	for _, tt := range []struct {
 		name  string

@@ -160,7 +160,7 @@ func (x *examination) reportState(policy, file, text string) {
 // verdict returns a policy's verdict on a stop of an unknown session.
 func (x *examination) verdict(ctx context.Context, program *rules.Program) *rules.Verdict {
 	l, err := loop.New(program, append(x.app.in("").Options,
-		loop.Local(), loop.WithEnv(x.app.getenv), loop.WithRoot(x.root.Dir()), loop.WithTrust(func(*rules.Fact, []rules.File) error { return errors.New("which doctor leaves alone") }))...)
+		loop.Local(), loop.WithEnv(x.app.getenv), loop.WithRoot(x.root.Dir()), loop.WithTrust(func(*rules.Fact, []rules.File) error { return errors.New("which doctor does not start") }))...)
 	if err != nil {
 		return &rules.Verdict{}
 	}

@@ -36,7 +36,7 @@ type world struct {
 	left  int // points until the process ends; negative is never
 }
 
-// point is a place at which the process may end: as if it were killed, nothing of it runs any more.
+// point is a place at which the process may end: as if it were killed, the rest of it does not run.
 func (w *world) point() {
 	w.mu.Lock()
 	w.left--
