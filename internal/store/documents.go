@@ -144,3 +144,12 @@ func (s *Store) DocumentNames(kind string) iter.Seq2[string, error] {
 		}
 	}
 }
+
+// there reports whether there is anything at a path. The error is an [*Error].
+func there(path string) (bool, error) {
+	_, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, failed("read", path, err)
+}

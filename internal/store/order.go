@@ -6,9 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"iter"
-	"os"
 	"slices"
 	"strconv"
 	"time"
@@ -105,14 +103,15 @@ func joined(parts ...string) string {
 // put replaces a document, whatever its version is.
 func (o Orders) put(kind, name string, v any, most int) error {
 	data, err := asJSON(v, most)
-	for err == nil {
+	if err != nil {
+		return failed("write", kind+" "+name, err)
+	}
+	for {
 		_, version, _ := o.docs.Document(kind, name)
 		if err = o.docs.PutDocument(context.Background(), kind, name, data, version); !errors.Is(err, ErrChanged) {
 			return err
 		}
-		err = nil
 	}
-	return failed("write", kind+" "+name, err)
 }
 
 func asJSON(v any, most int) ([]byte, error) {
@@ -267,13 +266,4 @@ func (o Orders) StopLoop(root, policy string, at time.Time) error {
 func (o Orders) StartLoop(root, policy string) error {
 	_, err := o.remove(o.stops(root), policy)
 	return err
-}
-
-// there reports whether there is anything at a path. The error is an [*Error].
-func there(path string) (bool, error) {
-	_, err := os.Lstat(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	return err == nil, failed("read", path, err)
 }
