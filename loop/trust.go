@@ -17,9 +17,9 @@ import (
 // WithTrust sets a function that decides whether a policy may gather a fact that needs approval, see
 // [rules.SourceKind.Trust], or run a program. It receives the fact, whose Args are those of this start, and the files
 // of the policy, and is called right before each start. It must return nil to allow it, or an error that completes the
-// sentence "it runs a program, …". By default policies that ship with ralph are trusted, and those that a
-// user approved in the project: with [Local], [WithState], or a store that has [Documents]. Use WithTrust in a program that brings its own policy. Of several
-// functions each must return nil.
+// sentence "it runs a program, …". By default policies that ship with ralph are trusted, and those that a user approved in
+// the project: with [Local], [WithState], or a store that has [Documents]. Use WithTrust in a program that brings its own
+// policy. Of several functions each must return nil.
 func WithTrust(trusted func(f *rules.Fact, files []rules.File) error) Option {
 	return func(l *Loop) error {
 		l.trust.facts = append(l.trust.facts, trusted)
