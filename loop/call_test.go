@@ -240,26 +240,22 @@ func TestLongAnswer(t *testing.T) {
 
 // Two processes decide events of one session. Neither starves.
 func TestFairness(t *testing.T) {
-	dir, stop := t.TempDir(), make(chan bool)
+	dir := t.TempDir()
+	ctx, stop := context.WithCancel(t.Context()) // both may end in the same moment
+	defer stop()
 	counts := make(chan int, 2)
 	for range 2 {
 		l := load(t, "ralph: 1\nlimits: {continuations: 100000, repeats: 100000}\nrules: [{name: go, continue: on}]", loop.WithStore(loop.LocalStore(dir)))
 		go func() {
 			n := 0
 			defer func() { counts <- n }()
-			for {
-				select {
-				case <-stop:
-					return
-				default:
-				}
+			for ctx.Err() == nil {
 				if d, err := l.Run(t.Context(), host.Event{SessionID: "s"}); err != nil || !d.Continue() {
 					t.Errorf("it says %q, error %v", said(d), err)
 				}
 				runtime.Gosched() // each is a process of its own
 				if n++; n == 400 {
-					close(stop)
-					return
+					stop()
 				}
 			}
 		}()
