@@ -72,6 +72,7 @@ func TestDocuments(t *testing.T) {
 					if err := json.Unmarshal([]byte(b.text), &v); err != nil {
 						t.Errorf("%s: %v", at, err)
 					}
+				case "yaml check": // for TestChecksPage
 				case "go", "sql":
 					if b.from == "" {
 						t.Errorf("%s: say from which file this code is", at)

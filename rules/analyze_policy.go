@@ -24,7 +24,7 @@ func policyChecks() []func(*analyzer) {
 // analyze checks the policy as a whole: for conditions that are never or always true, rules that others keep from
 // deciding, and states in which no rule decides. It knows enums, booleans, whole numbers with their bounds, comparisons
 // between them, and the status of facts, and assumes nothing about the rest. Every finding has a witness. See
-// docs/checks for each check.
+// docs/checks.md for each check.
 func (p *Program) analyze() Diagnostics {
 	p.machine.mu.Lock()
 	defer p.machine.mu.Unlock()
