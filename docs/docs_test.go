@@ -77,7 +77,7 @@ func TestDocuments(t *testing.T) {
 					if b.from == "" {
 						t.Errorf("%s: say from which file this code is", at)
 					}
-				case "sh", "text", "markdown", "mermaid":
+				case "sh", "text", "ini", "markdown", "mermaid":
 				default:
 					t.Errorf("%s: a block of the language %q is not tested", at, b.lang)
 				}
