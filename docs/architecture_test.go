@@ -107,12 +107,15 @@ func arrows(rooms []room) map[string][]string {
 	return short
 }
 
-// table returns the rooms with the first sentence of their comments and what they import.
+// table returns the rooms that are not internal, with the first sentence of their comments and what they import.
 func table(rooms []room) string {
 	imports := arrows(rooms)
 	var b strings.Builder
 	b.WriteString("| package | what it does | imports |\n|---|---|---|\n")
 	for _, r := range rooms {
+		if isInternal(r.ImportPath) {
+			continue
+		}
 		doc := strings.TrimPrefix(r.Doc, "Package "+r.Name+" ")
 		doc = strings.TrimPrefix(doc, ", which may change in any version, ")
 		doc = strings.NewReplacer("[", "`", "]", "`", "|", `\|`).Replace(strings.TrimSuffix(doc, "."))
