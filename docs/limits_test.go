@@ -36,26 +36,26 @@ func number(v constant.Value) int64 {
 // inner are bounds that users do not meet: shapes of messages, effort, and what another bound implies.
 func inner() map[string][]string {
 	return map[string][]string{
-		"cmd/ralph":               {"maxPolicies", "maxStack", "maxStdinPolicy"},
+		"cmd/ralph":               {"maxShownValue", "maxPolicies", "maxStack", "maxStdinPolicy"},
 		"internal/nearest":        {"maxCandidates", "maxWord"},
-		"internal/store":          {"MaxLogLine", "maxMemoryHistory", "maxDocument", "maxOwner", "maxTempAge", "usualMemory"},
-		"internal/git":            {"maxLink", "maxMessage"},
-		"project":                 {"MaxUntil"},
+		"internal/store":          {"maxLogSize", "maxText", "maxTexts", "maxTrustSize", "MaxLogLine", "maxMemoryHistory", "maxDocument", "maxOwner", "maxTempAge", "usualMemory"},
+		"internal/git":            {"maxConfig", "maxLink", "maxMessage"},
+		"project":                 {"maxFinished", "MaxUntil"},
 		"run":                     {"maxProblem", "maxReset", "maxSession", "maxShort", "maxStderr"},
-		"loop":                    {"maxBad", "maxCutTexts", "maxDigests", "maxInMemory", "maxPause", "maxQuestions", "maxTraced"},
-		"host":                    {"MaxInput", "maxExchange"},
+		"loop":                    {"maxAnswerText", "maxAnswersSize", "maxFailedText", "maxMissed", "maxShown", "maxBad", "maxCutTexts", "maxDigests", "maxInMemory", "maxPause", "maxQuestions", "maxTraced"},
+		"host":                    {"maxOccurrences", "MaxInput", "maxExchange"},
 		"loop/judge":              {"maxBraces"},
-		"rules":                   {"maxCall", "maxCalls", "maxCover", "maxFormula", "maxMistaken"},
+		"rules":                   {"maxDifferences", "maxFindings", "maxSeen", "maxTraced", "maxCall", "maxCalls", "maxCover", "maxFormula", "maxMistaken"},
 		"rules/internal/analysis": {"MaxConstant", "maxEnum"},
 		"internal/yamltree":       {"maxProblems"},
-		"schema": {
+		"schema": {"maxInstructions", "maxLevels",
 			"defaultSteps", "maxConformSteps", "maxDefault", "maxErrors", "maxFormatted",
 			"maxLocated", "maxNested", "maxPath", "maxPointers", "maxRare", "maxRepeated", "maxRepeatedDepth", "maxShownText", "maxShownValues", "maxSlips", "maxSteps",
 			"maxValues", "maxWarnings",
 		},
 		"stores/postgres": {"maxIdle"},
-		"state":           {"maxRemarks", "maxRepeated", "maxShown", "maxTempAge"},
-		"view":            {"maxEvents", "maxPage", "maxText"},
+		"state":           {"maxAlternatives", "maxFields", "maxRemarks", "maxRepeated", "maxShown", "maxTempAge"},
+		"view":            {"maxIterations", "maxRuns", "maxEvents", "maxPage", "maxText"},
 	}
 }
 
