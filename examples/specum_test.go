@@ -79,7 +79,7 @@ func TestSpecumAsksForOpenBoxes(t *testing.T) {
 	expect(t, p.stop(event{"prompt_id": "p1"}), "continue next-task", "unchecked boxes: 5", "1.3 Build the thing")
 	p.write(files{specumTasks: strings.Replace(specumList, "[ ]", "[x]", 1)})
 	expect(t, p.stop(active), "continue next-task", "unchecked boxes: 4", "1.4 [P] Paint it")
-	expect(t, p.stop(active), "stop reentry/no-progress")
+	expect(t, p.stop(active), "stop reentry/continued-before")
 }
 
 // A pointer is a name in the directory of the specs, or a path from the root of the project.
@@ -102,7 +102,7 @@ func TestSpecumPointers(t *testing.T) {
 				specumState:           `{"phase": "execution", "taskIndex": 2, "totalTasks": 7, "epicName": "big"}`,
 				specumEpic:            `{"specs": [{"name": "demo", "status": "pending"}]}`,
 			})
-			expect(t, p.stop(nil), "continue all-ticked", " specs/demo/tasks.md ", " specs/demo/.ralph-state.json,")
+			expect(t, p.stop(nil), "continue next-task", " specs/demo/tasks.md ", " specs/demo/.ralph-state.json,")
 			expect(t, p.stop(event{"last_assistant_message": "ALL_TASKS_COMPLETE"}), "stop all-done")
 			diff(t, `{"specs": [{"name": "demo", "status": "completed"}]}`, p.read()[specumEpic])
 		})
@@ -132,7 +132,7 @@ func TestSpecumEpics(t *testing.T) {
 			work[specumState] = state(`{"phase": "execution", "taskIndex": 2, "totalTasks": 7, "epicName": "%s"}`, test.epicName)
 			work[test.file] = test.epic
 			p := newProject(t, "specum", nil, work)
-			expect(t, p.stop(nil), "continue all-ticked")
+			expect(t, p.stop(nil), "continue next-task")
 			if test.remove {
 				if err := os.Remove(filepath.Join(p.dir, specumState)); err != nil {
 					t.Fatal(err)
