@@ -45,7 +45,8 @@ type orders struct {
 	index       int      // of the next task, where there is no list
 	delegates   bool     // to an agent
 	verifies    bool     // and ticks
-	advances    bool     // the index moves
+	advances    bool     // the index moves, and the number of tasks is counted
+	attempts    bool     // the attempts begin again with the next task
 	retries     int      // attempts of a task; 0 if nothing is said of failures
 	fixes       int      // fix tasks of a task
 	giveUp      int      // what taskIteration is set to when they are used up
@@ -55,7 +56,6 @@ type orders struct {
 	shows       bool   // the next line is the marker
 	marker      string // what it writes when it is true
 	works       bool   // for a goal without a list
-	done        bool   // the text asks for nothing but the marker
 	said        []string
 }
 
@@ -76,33 +76,23 @@ var sayings = func() (out []saying) {
 		// A task, or a group of them.
 		{`Continue (?:feature|spec): \S+ \(Task \d+/\d+, Iter \d+\)|## [A-Z].*`, nothing},
 		{`Path: (\S+) \| Index: \d+ \| Iteration: \d+/\d+ \| Recovery: \w+`, func(a *obedient, is []string) { a.list = is[1] + "/tasks.md" }},
-		{`By its state no task is left \(index \d+ of \d+\), yet tasks\.md has unchecked boxes: \d+|Open before the index, and next in turn: [\d, ]+, counted from 0`, nothing},
-		{`totalTasks is \d+, but (\S+) has \d+ tasks: set totalTasks to (\d+)`, func(a *obedient, is []string) {
-			a.state = filepath.ToSlash(filepath.Join(filepath.Dir(is[1]), stateOf[strings.HasPrefix(is[1], ".specify")]))
-			a.set("totalTasks", number(is[2]))
-		}},
+		{`By now \S+ has \d+ tasks, and unchecked boxes: .*|By now there are no tasks in \S+, so nothing is verified`, nothing},
 		{`\s*- \[ \] .*`, func(a *obedient, is []string) { a.shown = append(a.shown, is[0]) }},
 		{`1\. Read (\S+) and \S+/tasks\.md`, func(a *obedient, is []string) { a.state = is[1] }},
 		{`2\. Delegate each task above via the Task tool to a spec-executor of its own, all in ONE message \(\[VERIFY\]: to qa-engineer\)`, func(a *obedient, _ []string) { a.delegates = true }},
-		{`   Each has its own progress file, \S+\.progress-task-N\.md, where N is its index, \d+ to \d+\. Merge them into \.progress\.md afterwards`, nothing},
-		{`3\. On TASK_COMPLETE \(qa-engineer: VERIFICATION_PASS\) verify it, and tick it`, func(a *obedient, _ []string) { a.verifies = true }},
-		{`3\. On TASK_COMPLETE set taskIndex to (\d+) and taskIteration to 1; add 1 to globalIteration\. Nothing can be verified: there are no tasks in \S+`, func(a *obedient, is []string) { a.index = number(is[1]) }},
-		{`4\. Set taskIndex to the first open item that is not nested, counted from 0\. Set taskIteration to 1, unless it is a fix task; add 1 to globalIteration`, func(a *obedient, _ []string) { a.advances = true }},
+		{`6\. Each has its own progress file, \S+\.progress-task-N\.md, where N is its index, \d+ to \d+\. Merge them into \.progress\.md afterwards`, nothing},
+		{`3\. On TASK_COMPLETE \(qa-engineer: VERIFICATION_PASS\) verify it, and tick it where it is listed`, func(a *obedient, _ []string) { a.verifies = true }},
+		{`4\. Set taskIndex to (\d+)`, func(a *obedient, is []string) { a.index, a.advances = number(is[1]), true }},
+		{`4\. Set totalTasks to the number of items that are not nested, and taskIndex to the first open one of them, counted from 0`, func(a *obedient, _ []string) { a.advances = true }},
+		{`5\. Set taskIteration to 1, unless it is a fix task; add 1 to globalIteration`, func(a *obedient, _ []string) { a.attempts = true }},
 		{`- Delegate via the Task tool; do NOT implement it yourself`, nothing},
 		{`- If a task fails, add 1 to taskIteration and to globalIteration\. Retry while taskIteration is at most (\d+); then stop`, func(a *obedient, is []string) { a.retries = number(is[1]) }},
 		{"- Before the retry runs a fix task\\. At the failure insert it above the task, `- \\[ \\] ID\\.N \\[FIX ID\\] Fix: ERROR`, where ID is the number of the original", nothing},
-		{`- Add 1 to totalTasks and to fixTaskMap\[ID\]\.attempts for it\. If ID has had (\d+) fix tasks, set taskIteration to (\d+) instead, and stop`, func(a *obedient, is []string) {
+		{`- Add 1 to fixTaskMap\[ID\]\.attempts for it\. If ID has had (\d+) fix tasks, set taskIteration to (\d+) instead, and stop`, func(a *obedient, is []string) {
 			a.fixes, a.giveUp = number(is[1]), number(is[2])
 		}},
-		{`- NativeSync: .*|- Verify all \d layers \(see \S+\) before you tick a task|- On TASK_MODIFICATION_REQUEST .*|  Raise totalTasks and note it in modificationMap \(see \S+\)|- Add no other items to tasks\.md`, nothing},
-		{`If no box is open, set taskIndex to totalTasks and leave the state file to ralph\.`, func(a *obedient, _ []string) { a.finishes = true }},
-
-		// All is ticked, and the index is behind.
-		{`All boxes of \S+ are ticked, and taskIndex is \d+ of \d+\.`, nothing},
-		{`Set taskIndex to (\d+) in (\S+), and leave the file to ralph\.`, func(a *obedient, is []string) {
-			a.state, a.done = is[2], true
-			a.set("taskIndex", number(is[1]))
-		}},
+		{`- NativeSync: .*|- Verify all \d layers \(see \S+\) before you tick a task|- On TASK_MODIFICATION_REQUEST .*|  Note it in modificationMap \(see \S+\)`, nothing},
+		{`If no box is open, set taskIndex to totalTasks in (\S+), and leave the file to ralph\.`, func(a *obedient, is []string) { a.state, a.finishes = is[1], true }},
 
 		// Quick mode.
 		{`Spec \S+ is in quick mode, in the \w+ phase\. Do not stop before its tasks begin, and do not use AskUserQuestion:|decide yourself, in the simplest way that is usual in this project\.`, nothing},
@@ -134,9 +124,6 @@ var sayings = func() (out []saying) {
 	}
 	return out
 }()
-
-// stateOf names the state file of speckit, and of specum.
-var stateOf = map[bool]string{true: ".speckit-state.json", false: ".ralph-state.json"}
 
 func number(s string) int {
 	n, err := strconv.Atoi(s)
@@ -173,8 +160,8 @@ func (a *obedient) obey(text string) string {
 		a.write()
 	case a.delegates:
 		a.execute()
-	case a.done:
-		a.say()
+	case a.finishes:
+		a.finish()
 	case a.works:
 		if a.work = max(0, a.work-1); a.work == 0 && a.marker != "" {
 			a.say()
@@ -192,6 +179,14 @@ func (a *obedient) say() {
 			panic(err)
 		}
 	}
+}
+
+// finish ends the work on a list in which no box is open.
+func (a *obedient) finish() {
+	must(a.finishes, "set taskIndex to totalTasks")
+	must(!slices.ContainsFunc(a.items(), func(i item) bool { return !i.done }), "tick all boxes")
+	a.set("taskIndex", a.get("totalTasks"))
+	a.say()
 }
 
 // must ends the test where the text does not say what the agent is about to do.
@@ -220,22 +215,21 @@ func (a *obedient) write() {
 
 // execute does the tasks in the text, and in the largest turns those behind them.
 func (a *obedient) execute() {
+	must(a.verifies, "tick")
+	must(a.advances, "set taskIndex")
+	must(a.attempts, "set taskIteration")
 	if len(a.shown) == 0 { // there is no list
 		a.set("taskIndex", a.index)
 		a.set("taskIteration", 1)
 		a.add("globalIteration")
 		return
 	}
-	must(a.verifies, "tick")
-	must(a.advances, "set taskIndex")
 	for len(a.shown) > 0 {
 		a.attempt()
 		next := slices.IndexFunc(a.items(), func(i item) bool { return !i.done })
 		switch {
 		case next < 0:
-			must(a.finishes, "set taskIndex to totalTasks")
-			a.set("taskIndex", a.get("totalTasks"))
-			a.say()
+			a.finish()
 			return
 		case a.size == step || a.retries == 0:
 			return
@@ -263,6 +257,11 @@ func (a *obedient) attempt() {
 		a.edit(a.list, func(s string) string { return strings.Replace(s, i.line, strings.Replace(i.line, "[ ]", "[x]", 1), 1) })
 	}
 	if len(passed) > 0 {
+		top := slices.DeleteFunc(a.items(), func(i item) bool { return i.nested })
+		a.set("totalTasks", len(top))
+		if next := slices.IndexFunc(top, func(i item) bool { return !i.done }); next >= 0 {
+			a.set("taskIndex", next)
+		}
 		a.add("globalIteration")
 		if passed[0].fixes == "" {
 			a.set("taskIteration", 1)
@@ -279,11 +278,6 @@ func (a *obedient) attempt() {
 			return
 		}
 		a.shown = append(a.shown, i.line)
-	}
-	top := a.items()
-	top = slices.DeleteFunc(top, func(i item) bool { return i.nested })
-	if next := slices.IndexFunc(top, func(i item) bool { return !i.done }); next >= 0 {
-		a.set("taskIndex", next)
 	}
 }
 
@@ -308,7 +302,6 @@ func (a *obedient) fix(i item) bool {
 	}
 	tasks[id] = map[string]any{"attempts": n + 1}
 	a.set("fixTaskMap", tasks)
-	a.add("totalTasks")
 	line := fmt.Sprintf("- [ ] %s.%v [FIX %s] Fix: it broke", id, n+1, id)
 	a.edit(a.list, func(s string) string { return strings.Replace(s, i.line, line+"\n"+i.line, 1) })
 	a.shown = append(a.shown, line)

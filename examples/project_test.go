@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"strings"
 	"testing"
 	"time"
 
@@ -157,47 +156,6 @@ func (p *project) run(answer func(prompt string) string, opts ...run.Option) (en
 	return end
 }
 
-// outcome is what a decision says and does.
-type outcome struct {
-	Verdict string   // "continue RULE", "stop RULE" or "idle"
-	Says    []string // what the reason contains
-	Notice  string   // whole, or its beginning and …
-	Log     []string
-	Changed files // files whose content changed; "(removed)" for those that are gone
-}
-
-// told writes a decision as an outcome, with only the part of reason and notice that the
-// test expects.
-func told(d *loop.Decision, want outcome, before, after files) outcome {
-	o := outcome{Verdict: verdict(d), Log: d.Log, Notice: strings.Join(d.Notices, "\n")}
-	if start, ok := strings.CutSuffix(want.Notice, "…"); ok && strings.HasPrefix(o.Notice, start) {
-		o.Notice = want.Notice
-	}
-	for _, s := range want.Says {
-		if strings.Contains(d.Verdict.Reason, s) {
-			o.Says = append(o.Says, s)
-		}
-	}
-	for name, text := range after {
-		if before[name] != text {
-			o.change(name, text)
-		}
-	}
-	for name := range before {
-		if _, ok := after[name]; !ok {
-			o.change(name, "(removed)")
-		}
-	}
-	return o
-}
-
-func (o *outcome) change(name, text string) {
-	if o.Changed == nil {
-		o.Changed = files{}
-	}
-	o.Changed[name] = text
-}
-
 // The records of a session file, as Claude Code writes them.
 
 func session(records ...any) string {
@@ -215,38 +173,7 @@ func person(text string) event {
 	return event{"type": "user", "isSidechain": false, "message": event{"role": "user", "content": text}}
 }
 
-// feedback returns the reason of a hook, as the host passes it to the agent.
-func feedback(reason string) event {
-	r := person("Stop hook feedback:\n" + reason)
-	r["isMeta"] = true
-	return r
-}
-
-func agent(blocks ...any) event {
-	content := make([]any, len(blocks))
-	for i, b := range blocks {
-		if text, ok := b.(string); ok {
-			b = event{"type": "text", "text": text}
-		}
-		content[i] = b
-	}
+func agent(text string) event {
+	content := []any{event{"type": "text", "text": text}}
 	return event{"type": "assistant", "isSidechain": false, "message": event{"role": "assistant", "content": content}}
-}
-
-func subagent(text string) event {
-	r := agent(text)
-	r["isSidechain"] = true
-	return r
-}
-
-func thinking(text string) event { return event{"type": "thinking", "thinking": text} }
-
-func toolUse(input string) event {
-	return event{"type": "tool_use", "id": "t1", "name": "Bash", "input": event{"command": input}}
-}
-
-func toolResult(text string) event {
-	return event{"type": "user", "isSidechain": false, "message": event{"role": "user", "content": []any{
-		event{"type": "tool_result", "tool_use_id": "t1", "content": text},
-	}}}
 }

@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 )
 
 const loopFile = ".stravinsky/continuation-loop.md"
@@ -60,62 +59,6 @@ func TestTodosAreNoPromise(t *testing.T) {
 	expect(t, p.stop(at), "stop promise")
 }
 
-// A whole loop counts every stop and archives its file at the end.
-func TestStravinskyWholeLoop(t *testing.T) {
-	p := newProject(t, "stravinsky", nil, files{loopFile: loopAt("iteration_count: 1\nmax_iterations: 4\n")})
-	expect(t, p.stop(nil), "continue again", "Iteration 2 of 4")
-	diff(t, files{loopFile: loopAt("iteration_count: 2\nmax_iterations: 4\n")}, p.read())
-	expect(t, p.stop(event{"stop_hook_active": true}), "continue again", "Iteration 3 of 4")
-	expect(t, p.stop(event{"stop_hook_active": true}), "stop limit")
-	diff(t, files{".ralph/archive/" + loopFile: loopAt("iteration_count: 3\nmax_iterations: 4\n")}, p.read())
-	expect(t, p.stop(event{"stop_hook_active": true}), "idle")
-}
-
-// A loop file can bound the time of one round, which pauses the loop, and of all
-// rounds, which ends it.
-func TestStravinskyTimeLimits(t *testing.T) {
-	const fields = "iteration_count: 1\nmax_iterations: 90\niteration_timeout: 10m\ntotal_timeout: 25m\nactive: true\n"
-	active := event{"prompt_id": "p1", "stop_hook_active": true}
-	p := newProject(t, "stravinsky", nil, files{loopFile: loopAt(fields)})
-	after := func(count, active string, began time.Time) string {
-		text := strings.NewReplacer("count: 1", "count: "+count, "active: true", "active: "+active).Replace(fields)
-		return loopAt(text + "started_at: \"" + began.UTC().Format(time.RFC3339) + "\"\n")
-	}
-	began := p.now
-	expect(t, p.stop(active), "continue again")
-	p.now = p.now.Add(9 * time.Minute)
-	expect(t, p.stop(active), "continue again")
-	p.now = p.now.Add(11 * time.Minute)
-	d := p.stop(active)
-	expect(t, d, "stop iteration-time")
-	diff(t, outcome{
-		Verdict: "stop iteration-time",
-		Notice:  "Continuation loop paused, the last iteration took 11m0s; set active to true in " + loopFile + " to continue",
-		Changed: files{loopFile: after("3", "false", began)},
-	}, told(d, outcome{}, files{loopFile: loopAt(fields)}, p.read()))
-	expect(t, p.stop(active), "idle")
-
-	// A new prompt begins a new streak, and the loop is as old as before.
-	p = newProject(t, "stravinsky", nil, files{loopFile: loopAt(fields)})
-	began = p.now
-	for prompt := range 3 {
-		expect(t, p.stop(event{"prompt_id": fmt.Sprint("p", prompt)}), "continue again")
-		p.now = p.now.Add(9 * time.Minute)
-	}
-	d = p.stop(event{"prompt_id": "p3"})
-	expect(t, d, "stop total-time")
-	diff(t, files{".ralph/archive/" + loopFile: after("4", "true", began)}, p.read())
-}
-
-// The limit in the file decides, even if it is above what ralph allows a policy without limits.
-func TestStravinskyLongLoop(t *testing.T) {
-	p := newProject(t, "stravinsky", nil, files{loopFile: loopAt("iteration_count: 1\nmax_iterations: 600\n")})
-	for n := 2; n < 600; n++ {
-		expect(t, p.stop(event{"prompt_id": "p1", "stop_hook_active": n > 2}), "continue again", fmt.Sprintf("Iteration %d of 600", n))
-	}
-	expect(t, p.stop(event{"prompt_id": "p1", "stop_hook_active": true}), "stop limit")
-}
-
 // The examples of the guide run as they are written there, and a loop that ended makes
 // room for the next one.
 func TestStravinskyGuide(t *testing.T) {
@@ -164,12 +107,6 @@ Goal: Fix memory leak in semantic search indexer
 		expect(t, p.stop(event{"stop_hook_active": true, "last_assistant_message": example.promise}), "stop promise")
 		expect(t, p.stop(event{"stop_hook_active": true}), "idle")
 	}
-
-	// The limit may be raised while the loop runs.
-	p.write(files{loopFile: loopAt("iteration_count: 8\nmax_iterations: 10\n")})
-	expect(t, p.stop(nil), "continue again", "Iteration 9 of 10")
-	p.write(files{loopFile: strings.Replace(p.read()[loopFile], "max_iterations: 10", "max_iterations: 20", 1)})
-	expect(t, p.stop(event{"stop_hook_active": true}), "continue again", "Iteration 10 of 20")
 
 	// The policy does not decide the user's prompts: the reminder of todos answers them.
 	d := p.stop(event{"hook_event_name": "UserPromptSubmit", "prompt": "Go on"})

@@ -3,7 +3,7 @@
 // it prints nothing.
 //
 // A loop is what a policy declares under loop:, see [rules.Loop]; a policy without it has none here. Types with JSON
-// names are the JSON output of commands, described by ralph help schema.
+// names are the JSON output of commands.
 //
 // Start with [Open]. [Project.Policies] returns the policies, [Project.Status] the loops, [Project.History] the
 // decisions. [Project.Start], [Project.Stop], [Project.Pause], [Project.Resume] and [Project.Hint] change what runs,

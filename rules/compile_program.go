@@ -90,7 +90,7 @@ type File struct {
 
 // Rule is one rule of a program.
 type Rule struct {
-	Name   string // with the include's name and a slash: reentry/no-progress
+	Name   string // with the include's name and a slash: reentry/continued-before
 	Pos    Pos
 	Verb   string  // continue, stop, ask or note; "" and note do not decide
 	Unless *Unless // nil without unless_repeated

@@ -26,14 +26,6 @@ func BenchmarkCompileAndCheck(b *testing.B) {
 	}
 }
 
-func BenchmarkCheck(b *testing.B) {
-	s := shipped(b, "speckit-state")
-	b.ReportAllocs()
-	for b.Loop() {
-		check(b, s)
-	}
-}
-
 // A state file may have a long list, which is read as a whole.
 func BenchmarkLarge(b *testing.B) {
 	s := shipped(b, "speckit-state")

@@ -162,28 +162,3 @@ func TestCompileRefusesWhatTakesTooLong(t *testing.T) {
 		})
 	}
 }
-
-// The slowest documents that are checked: each sub-benchmark is near the limit.
-func BenchmarkCheckAtTheLimit(b *testing.B) {
-	for name, tt := range map[string]struct{ schema, doc string }{
-		"alternatives": {hostile["alternatives"].schema, `{` + many(210, `"k%d":1`) + `}`},
-		"own checker":  {`{"items": {"minimum": 0, "maximum": 1}}`, `[` + many(1_400_000, `1`) + `]`},
-	} {
-		s, err := Compile("test.schema.json", []byte(tt.schema))
-		if err != nil {
-			b.Fatal(err)
-		}
-		j, err := ParseJSON([]byte(tt.doc))
-		if err != nil {
-			b.Fatal(err)
-		}
-		b.Run(name, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				if got := s.Check(j); len(got.Warnings) > 0 && strings.HasPrefix(got.Warnings[0].Message, "cannot be checked") {
-					b.Fatal(got.Warnings)
-				}
-			}
-		})
-	}
-}

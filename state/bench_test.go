@@ -28,26 +28,6 @@ func benchRoot(b *testing.B, name, content string) *Root {
 	return root
 }
 
-func BenchmarkReadJSON(b *testing.B) {
-	root := benchRoot(b, "state.json", benchState)
-	b.ReportAllocs()
-	for b.Loop() {
-		if doc := root.Read(b.Context(), File{Path: "state.json", Format: JSON}); doc.Status != OK {
-			b.Fatal(doc.Problem)
-		}
-	}
-}
-
-func BenchmarkReadFrontMatter(b *testing.B) {
-	root := benchRoot(b, "loop.md", "---\niteration_count: 1\nmax_iterations: 10\nactive: true\n---\n\nGoal\n")
-	b.ReportAllocs()
-	for b.Loop() {
-		if doc := root.Read(b.Context(), File{Path: "loop.md", Format: FrontMatter}); doc.Status != OK {
-			b.Fatal(doc.Problem)
-		}
-	}
-}
-
 func BenchmarkApply(b *testing.B) {
 	root := benchRoot(b, "state.json", benchState)
 	for n := 0; b.Loop(); n++ {

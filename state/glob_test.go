@@ -246,23 +246,3 @@ func TestReadAllInTime(t *testing.T) {
 		}
 	})
 }
-
-func BenchmarkReadAll(b *testing.B) {
-	dir := b.TempDir()
-	for i := range 1000 {
-		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("p%d.json", i)), []byte(`{"id":"promise","status":"pending"}`), 0o644); err != nil {
-			b.Fatal(err)
-		}
-	}
-	r, err := state.OpenRoot(dir)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer r.Close()
-	for b.Loop() {
-		docs, _, err := state.ReadAll(b.Context(), r, state.File{Path: "*.json", Format: state.JSON}, 0, func(d state.Doc) state.Doc { return d })
-		if err != nil || len(docs) != 1000 {
-			b.Fatal(len(docs), err)
-		}
-	}
-}

@@ -155,7 +155,7 @@ func TestPipesEverywhere(t *testing.T) {
 			h.stdin = strings.NewReader(event)
 			stdout, _ := ends(t, h.cmd())
 			(result{stdout: stdout}).answer(t)
-			for _, args := range [][]string{{"status"}, {"log"}, {"explain"}, {"check"}, {"doctor"}, {"trust"}, {"trust", "--list"}, {"pause"}, {"resume"}, {"stop"}, {"test", ".ralph"}, {"fmt", "-l"}} {
+			for _, args := range [][]string{{"status"}, {"log"}, {"explain"}, {"check"}, {"doctor"}, {"trust"}, {"trust", "--list"}, {"pause"}, {"resume"}, {"stop"}, {"test", ".ralph"}} {
 				c := h
 				c.args, c.stdin = args, strings.NewReader(event)
 				ends(t, c.cmd())
@@ -179,7 +179,7 @@ func TestPipesForCommands(t *testing.T) {
 			pipe(t, strings.NewReplacer("PROJECT", h.dir, "HOME", home).Replace(at))
 			for _, command := range []string{
 				"install claude-code --policy speckit", "install claude-code --policy speckit --scope user", "install codex --policy speckit --scope user",
-				"doctor", "status", "uninstall claude-code", "init speckit", "init", "test .ralph", "start speckit", "start ralph-wiggum --prompt x", "pause", "resume", "stop", "fmt -l",
+				"doctor", "status", "uninstall claude-code", "init speckit", "init", "test .ralph", "start speckit", "start ralph-wiggum --prompt x", "pause", "resume", "stop",
 				"diff speckit specum",
 			} {
 				c := h
@@ -288,7 +288,7 @@ func TestPolicyLinks(t *testing.T) {
 			if !strings.Contains(said, test.want) {
 				t.Errorf("it says %q, want %q", said, test.want)
 			}
-			for _, args := range [][]string{{"check"}, {"explain"}, {"trust"}, {"doctor"}, {"status"}, {"fmt"}, {"fmt", "-d"}, {"test", ".ralph"}} {
+			for _, args := range [][]string{{"check"}, {"explain"}, {"trust"}, {"doctor"}, {"status"}, {"test", ".ralph"}} {
 				c := h
 				c.args = args
 				if test.policy != "" && slices.Contains([]string{"check", "trust"}, args[0]) {

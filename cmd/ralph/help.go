@@ -45,7 +45,7 @@ func (a *app) helpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND | CHECK | checks | schema [NAME] | completion SHELL]",
 		Short: "Explain a command or a check; print a JSON Schema, or the completions of a shell",
-		Long:  strings.ReplaceAll(strings.Join(schemaNames(), ", "), ", status", ",\nstatus"),
+		Long:  strings.Join(schemaNames(), ", "),
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			var words []string
 			switch {

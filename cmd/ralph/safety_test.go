@@ -3,7 +3,6 @@ package main
 import (
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -210,15 +209,4 @@ func TestClosedPipes(t *testing.T) {
 			t.Errorf("status %d, stderr %q", r.status, r.stderr)
 		}
 	})
-}
-
-// A state that cannot be read for some reason never holds the agent.
-func TestOddFiles(t *testing.T) {
-	h := newHook(t, map[string]string{
-		".stravinsky/continuation-loop.md/in-a-folder": "",
-	}, "--policy", "stravinsky")
-	h.run(t).letsGo(t, "is a directory", "")
-	if _, err := os.Stat(filepath.Join(h.dir, ".stravinsky/continuation-loop.md/in-a-folder")); err != nil {
-		t.Error(err)
-	}
 }

@@ -21,15 +21,10 @@ func (a *app) schemaSource(name string) ([]byte, error) {
 	if src, ok := schema.Shipped(strings.TrimPrefix(name, "ralph:")); ok {
 		return src, nil
 	}
-	for _, o := range outputs() {
-		if o.name == name {
-			return o.schema(), nil
-		}
-	}
 	return nil, fmt.Errorf("unknown schema %q; expected one of %s", name, strings.Join(schemaNames(), ", "))
 }
 
 // schemaNames returns the names of all schemas.
 func schemaNames() []string {
-	return slices.Concat([]string{"policy", "test"}, schema.ShippedNames(), outputNames())
+	return slices.Concat([]string{"policy", "test"}, schema.ShippedNames())
 }

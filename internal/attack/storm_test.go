@@ -1,14 +1,9 @@
 package attack_test
 
 import (
-	"context"
 	"fmt"
-	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"regexp"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -68,62 +63,6 @@ rules: [{name: r, continue: on}]
 	if on != limit {
 		t.Errorf("%d of %d went on, want %d", on, processes, limit)
 	}
-}
-
-// A hook that is killed at any time leaves the old file or the new one, and a count that never decreases.
-// (TestKilledHooks of cmd/ralph kills before each system call instead.)
-func TestStormOfKills(t *testing.T) {
-	const body = "Some work to do.\n"
-	a := storm(t, "want continue\nrun ralph eval --policy stravinsky\nallow PROJECT/.stravinsky/continuation-loop.md\n"+
-		"-- .stravinsky/continuation-loop.md --\n---\niteration_count: 1\nmax_iterations: 100000\n---\n"+body)
-	path := filepath.Join(a.places["PROJECT"], ".stravinsky/continuation-loop.md")
-	whole := regexp.MustCompile(`\A---\niteration_count: (\d+)\nmax_iterations: 100000\n---\n` + strings.TrimSpace(body) + `\n?\z`)
-	count := func() (n int) {
-		t.Helper()
-		content, err := os.ReadFile(path)
-		m := whole.FindSubmatch(content)
-		if err != nil || m == nil {
-			t.Fatalf("the file is not whole: %q, %v", content, err)
-		}
-		fmt.Sscan(string(m[1]), &n)
-		return n
-	}
-	killed := 0
-	for range times(40, 1000) {
-		before := count()
-		ctx, cancel := context.WithTimeout(t.Context(), rand.N(15*time.Millisecond))
-		cmd := exec.CommandContext(ctx, program, "eval", "--policy", "stravinsky")
-		cmd.Dir, cmd.Env = a.places["PROJECT"], a.env
-		cmd.Stdin = strings.NewReader(a.names.Replace(`{"session_id":"s-1","hook_event_name":"Stop","cwd":"@PROJECT"}`))
-		if cmd.Run() != nil {
-			killed++
-		}
-		cancel()
-		if after := count(); after != before && after != before+1 {
-			t.Fatalf("the count went from %d to %d", before, after)
-		}
-	}
-	if killed == 0 {
-		t.Error("no hook was killed")
-	}
-	for _, name := range leftovers(t, a.places["PROJECT"]) {
-		if err := os.Remove(name); err != nil { // ralph does so itself after a day
-			t.Fatal(err)
-		}
-	}
-	for _, breach := range a.breaches([]outcome{a.execute("ralph eval --policy stravinsky")}) {
-		t.Error(breach)
-	}
-}
-
-// leftovers lists the temporary files that killed hooks leave.
-func leftovers(t *testing.T, dir string) []string {
-	t.Helper()
-	names, err := filepath.Glob(filepath.Join(dir, ".stravinsky", "*.tmp"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return names
 }
 
 // swap atomically replaces the file at path with one file after the other while hooks run.
