@@ -25,6 +25,28 @@ func Quote(goos, word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
+// Program returns the path of a program quoted as the first word of a line. PowerShell takes a word that begins with a quote for a
+// string, so on Windows only what needs quotes has them: C:\my" "bin\ralph.exe, which cmd.exe reads in the same way.
+func Program(goos, path string) string {
+	if goos != "windows" {
+		return Quote(goos, path)
+	}
+	var b strings.Builder
+	quoted := false
+	for i := 0; i < len(path); i++ {
+		next := strings.TrimLeft(path[i:], `\`) // a quote after a backslash would be part of the word
+		if quote := next != "" && !IsPlain(next[0]); quote != quoted {
+			b.WriteByte('"')
+			quoted = quote
+		}
+		b.WriteByte(path[i])
+	}
+	if quoted {
+		b.WriteByte('"')
+	}
+	return b.String()
+}
+
 // Plain reports whether a word needs no quotes in any shell; with cmd, a backslash needs none.
 func Plain(word string, cmd bool) bool {
 	for i := 0; i < len(word); i++ {
