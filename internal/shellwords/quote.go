@@ -1,9 +1,18 @@
 package shellwords
 
 import (
+	"os/exec"
 	"runtime"
 	"strings"
 )
+
+// Shell returns the shell for a command that a person writes, without the command: sh, or cmd on a system without one.
+func Shell() []string {
+	if _, err := exec.LookPath("sh"); err != nil && runtime.GOOS == "windows" {
+		return []string{"cmd", "/c"}
+	}
+	return []string{"sh", "-c"}
+}
 
 // Line returns words quoted for a shell: that of POSIX systems, or cmd.exe on Windows.
 func Line(words []string) string {
