@@ -132,19 +132,18 @@ func (f runFlags) exclusive(args []string) error {
 
 // read returns the limits in the flags.
 func (f limitFlags) read(changed func(flag string) bool) (l run.Limits, err error) {
-	switch {
-	case changed("max") && f.max < 1:
-		return l, atLeast("max", 1, f.max)
-	case changed("for") && f.elapsed <= 0:
-		return l, fmt.Errorf("--for must be a duration such as 8h or 2d; got %s", f.elapsed)
+	var wrong []error
+	if changed("max") && f.max < 1 {
+		wrong = append(wrong, atLeast("max", 1, f.max))
+	}
+	if changed("for") && f.elapsed <= 0 {
+		wrong = append(wrong, fmt.Errorf("--for must be a duration such as 8h or 2d; got %s", f.elapsed))
 	}
 	l.Iterations, l.Elapsed = f.max, f.elapsed
 	for _, amount := range f.budget {
-		if err := spend(&l, amount); err != nil {
-			return l, err
-		}
+		wrong = append(wrong, spend(&l, amount))
 	}
-	return l, nil
+	return l, errors.Join(wrong...)
 }
 
 // spend sets the limit of money or tokens to an amount.
