@@ -39,7 +39,7 @@ func released(t *testing.T) (dirs []string) {
 	return dirs
 }
 
-// The version stands in the first heading of CHANGELOG.md. What needs a copy gets it from there: a plugin, which hosts update
+// The version is in the first heading of CHANGELOG.md. What needs a copy gets it from there: a plugin, which hosts update
 // when its version changes, and a nested module that others import. Such a module replaces nothing.
 func TestVersion(t *testing.T) {
 	changes, err := os.ReadFile(filepath.Join(root(t), "CHANGELOG.md"))
