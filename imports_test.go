@@ -61,7 +61,7 @@ func TestImports(t *testing.T) {
 		"internal/form":           nil,
 		"internal/vocab":          {"time"},
 		"rules/internal/analysis": {"./schema", "math/big"},
-		"internal/shellwords":     {"runtime"},
+		"internal/shellwords":     {"os/exec", "runtime"},
 		"internal/yamltree":       nil,
 
 		// The language and the decision.
@@ -97,7 +97,7 @@ func TestImports(t *testing.T) {
 		"internal/worktree": {"./internal/git", "os", "path/filepath"},
 
 		// What a project has, for commands and other programs.
-		"project": {"./examples", "./host", "./host/setup", "./internal/amount", "./internal/approval", "./internal/home", "./internal/jsontext", "./internal/nearest", "./internal/shellwords", "./internal/store", "./internal/vocab", "./internal/workspace", "./internal/worktree", "./internal/yamltree", "./loop", "./rules", "./run", "./state", "crypto/rand", "os", "os/exec", "path/filepath", "runtime", "time"},
+		"project": {"./examples", "./host", "./host/setup", "./internal/amount", "./internal/approval", "./internal/home", "./internal/jsontext", "./internal/nearest", "./internal/shellwords", "./internal/store", "./internal/vocab", "./internal/workspace", "./internal/worktree", "./internal/yamltree", "./loop", "./rules", "./run", "./state", "crypto/rand", "os", "path/filepath", "runtime", "time"},
 
 		// Pictures: of a policy, and of what a project has done.
 		"graph": {"./internal/amount", "./internal/escape", "./rules"},
@@ -122,7 +122,7 @@ func TestImports(t *testing.T) {
 		"examples/embed/database":     {"./host", "./loop", "./rules", "./schema", "database/sql", "net/http", "time"},
 		"examples/embed/quickstart":   {"./host", "./loop", "log"},
 		"examples/run/scripted-agent": {"os", "time"},
-		"cmd/ralph":                   {"./docs", "./graph", "./host", "./host/setup", "./internal/amount", "./internal/escape", "./internal/fatal", "./internal/form", "./internal/home", "./internal/jsontext", "./internal/nearest", "./internal/room", "./internal/shellwords", "./internal/store", "./internal/vocab", "./internal/workspace", "./loop", "./loop/judge", "./loop/replay", "./policytest", "./project", "./rules", "./run", "./schema", "./state", "./view", "bufio", "os", "os/exec", "os/signal", "path/filepath", "runtime", "runtime/debug", "syscall", "time"},
+		"cmd/ralph":                   {"./docs", "./graph", "./host", "./host/setup", "./internal/amount", "./internal/escape", "./internal/fatal", "./internal/form", "./internal/home", "./internal/jsontext", "./internal/nearest", "./internal/process", "./internal/room", "./internal/shellwords", "./internal/store", "./internal/vocab", "./internal/workspace", "./loop", "./loop/judge", "./loop/replay", "./policytest", "./project", "./rules", "./run", "./schema", "./state", "./view", "bufio", "os", "os/exec", "os/signal", "path/filepath", "runtime", "runtime/debug", "syscall", "time"},
 	}
 	got, used := map[string][]string{}, map[string]bool{}
 	for pkg, imports := range imported(t) {

@@ -31,11 +31,12 @@ for (const folder of readdirSync(dist).sort()) {
   copyFileSync(join(dist, folder, program), join(dir, "bin", program));
   chmodSync(join(dir, "bin", program), 0o755);
   copyFileSync(join(here, "..", "LICENSE"), join(dir, "LICENSE"));
+  copyFileSync(join(here, "..", "cmd", "ralph", "licenses.txt"), join(dir, "licenses.txt"));
   writeFileSync(join(dir, "README.md"), `# ${name}\n\nThe program of [${wrapper.name}](https://www.npmjs.com/package/${wrapper.name}) for ${os} on ${cpu}. Install that package instead.\n`);
   const { license, homepage, repository } = wrapper;
   writeJSON(join(dir, "package.json"), {
     name, version, description: `ralph for ${os} on ${cpu}`, license, homepage, repository,
-    os: [os], cpu: [cpu], files: ["bin"], preferUnplugged: true,
+    os: [os], cpu: [cpu], files: ["bin", "licenses.txt"], preferUnplugged: true,
   });
   made.push(name);
 }

@@ -38,7 +38,7 @@ func (p *Project) Session(ctx context.Context, given string, unknown bool) (stri
 	case unknown:
 		return given, nil
 	case len(known) == 0:
-		return "", fmt.Errorf("unknown session %q: ralph knows no session of this project yet", given)
+		return "", fmt.Errorf("unknown session %q: ralph knows no session of this project yet; if an agent has stopped here, run `ralph doctor`", given)
 	}
 	return "", fmt.Errorf("unknown session %q; the sessions are, latest first: %s", given, list(known))
 }

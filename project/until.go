@@ -7,8 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os/exec"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,6 +16,7 @@ import (
 	"github.com/ralph-sdk/ralph/internal/amount"
 	"github.com/ralph-sdk/ralph/internal/home"
 	"github.com/ralph-sdk/ralph/internal/jsontext"
+	"github.com/ralph-sdk/ralph/internal/shellwords"
 	"github.com/ralph-sdk/ralph/internal/workspace"
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/rules"
@@ -81,16 +80,8 @@ func (u Until) fill(policy string, timeout time.Duration) []byte {
 	if u.Pin {
 		policy = strings.Replace(policy, ", covers: []", "", 1)
 	}
-	return []byte(strings.NewReplacer("TEXT", string(text), "LITERAL", string(literal), "SHELL", strings.Join(shell(), ", "),
+	return []byte(strings.NewReplacer("TEXT", string(text), "LITERAL", string(literal), "SHELL", strings.Join(shellwords.Shell(), ", "),
 		"TIMEOUT", amount.Time(timeout), "MAX", strconv.Itoa(u.Max)).Replace(policy))
-}
-
-// shell returns the shell that runs the command: sh, or cmd on a system without one.
-func shell() []string {
-	if _, err := exec.LookPath("sh"); err != nil && runtime.GOOS == "windows" {
-		return []string{"cmd", "/c"}
-	}
-	return []string{"sh", "-c"}
 }
 
 // Tried is how a command ended that is to pass.

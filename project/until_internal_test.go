@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ralph-sdk/ralph/internal/shellwords"
+
 	"github.com/ralph-sdk/ralph/rules"
 )
 
@@ -26,7 +28,7 @@ func TestUntilKeepsCommand(t *testing.T) {
 				if f.Name != "command" {
 					continue
 				}
-				if want := append(shell(), strings.ReplaceAll(command, "${", "$${")); !cmp.Equal(f.Args, want) {
+				if want := append(shellwords.Shell(), strings.ReplaceAll(command, "${", "$${")); !cmp.Equal(f.Args, want) {
 					t.Errorf("%q: the program is %q", command, f.Args)
 				}
 				if f.Timeout != 3*time.Minute || f.Covers == nil {

@@ -1,3 +1,4 @@
+// Not released: it tests the page of ralph view.
 module github.com/ralph-sdk/ralph/web
 
 go 1.25.0

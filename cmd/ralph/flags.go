@@ -116,7 +116,10 @@ func atLeast(flag string, least, value int) error {
 func flagError(cmd *cobra.Command, err error) error {
 	var value *pflag.InvalidValueError
 	var unknown *pflag.NotExistError
+	var bare *pflag.ValueRequiredError
 	switch {
+	case errors.As(err, &bare):
+		return fmt.Errorf("--%s needs a value", bare.GetFlag().Name)
 	case errors.As(err, &value):
 		takes := map[string]string{"int": "a whole number", "float64": "a number", "session": "an ID or a unique prefix of one, as ralph log prints it", "bool": "true or false", "duration": "a duration such as 30s, 5m, 2h or 2d"}
 		if what := takes[value.GetFlag().Value.Type()]; what != "" {

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os/signal"
@@ -53,22 +54,24 @@ func (a *app) logCommand() *cobra.Command {
 }
 
 func (a *app) log(ctx context.Context, f logFlags) error {
-	if err := atLeast("last", 0, f.last); err != nil {
-		return err
+	var since time.Time
+	wrong := atLeast("last", 0, f.last)
+	if f.since != "" {
+		var err error
+		since, err = parseSince(f.since, time.Now())
+		wrong = errors.Join(wrong, err)
+	}
+	if wrong != nil {
+		return wrong
 	}
 	p, err := a.opened(f.all)
 	if err != nil {
 		return err
 	}
 	defer p.Close()
-	q := project.Query{Policies: f.policies, Rule: f.rule, Last: f.last}
+	q := project.Query{Policies: f.policies, Rule: f.rule, Last: f.last, Since: since}
 	if q.Session, err = p.Session(ctx, f.session, false); err != nil {
 		return err
-	}
-	if f.since != "" {
-		if q.Since, err = parseSince(f.since, time.Now()); err != nil {
-			return err
-		}
 	}
 	entries, err := p.History(q)
 	if err != nil {

@@ -81,7 +81,7 @@ func BenchmarkProcess(b *testing.B) {
 		b.Run(c.name, func(b *testing.B) {
 			p := newProcess(b, ralph, c.files, c.args)
 			p.check(b, c.want)
-			ratio, _ := compare(b, p, process{path: hello})
+			ratio, _ := compare(b, p, started{path: hello})
 			b.ReportMetric(ratio, "x-hello")
 			b.ReportMetric(p.weigh(b, weigh), "MiB")
 		})
@@ -132,8 +132,8 @@ func BenchmarkProcess(b *testing.B) {
 	})
 }
 
-// process is a program to run, with what it runs on.
-type process struct {
+// started is a program that is run, with what it runs on.
+type started struct {
 	path  string
 	args  []string
 	env   []string
@@ -142,7 +142,7 @@ type process struct {
 }
 
 // newProcess prepares a project with these files, and ralph in it.
-func newProcess(b *testing.B, ralph string, files map[string]string, args []string) process {
+func newProcess(b *testing.B, ralph string, files map[string]string, args []string) started {
 	b.Helper()
 	dir := b.TempDir()
 	for name, content := range files {
@@ -154,12 +154,12 @@ func newProcess(b *testing.B, ralph string, files map[string]string, args []stri
 			b.Fatal(err)
 		}
 	}
-	p := process{path: ralph, args: args, dir: dir, env: append(os.Environ(), "RALPH_STATE_DIR="+b.TempDir(), "RALPH_OFF=", "CLAUDE_PROJECT_DIR=")}
+	p := started{path: ralph, args: args, dir: dir, env: append(os.Environ(), "RALPH_STATE_DIR="+b.TempDir(), "RALPH_OFF=", "CLAUDE_PROJECT_DIR=")}
 	p.stdin = p.event("")
 	return p
 }
 
-func (p process) event(transcript string) string {
+func (p started) event(transcript string) string {
 	b, err := json.Marshal(map[string]any{
 		"session_id": "s-1", "hook_event_name": "Stop", "cwd": p.dir, "permission_mode": "default",
 		"stop_hook_active": false, "transcript_path": transcript,
@@ -170,14 +170,14 @@ func (p process) event(transcript string) string {
 	return string(b)
 }
 
-func (p process) command() *exec.Cmd {
+func (p started) command() *exec.Cmd {
 	cmd := exec.Command(p.path, p.args...)
 	cmd.Env, cmd.Dir, cmd.Stdin = p.env, p.dir, strings.NewReader(p.stdin)
 	return cmd
 }
 
 // check makes sure that the benchmark measures what it should.
-func (p process) check(b *testing.B, want string) {
+func (p started) check(b *testing.B, want string) {
 	b.Helper()
 	out, err := p.command().Output()
 	if err != nil || want == "" && len(out) > 0 || !strings.Contains(string(out), want) {
@@ -185,7 +185,7 @@ func (p process) check(b *testing.B, want string) {
 	}
 }
 
-func (p process) run(b *testing.B) time.Duration {
+func (p started) run(b *testing.B) time.Duration {
 	cmd := p.command()
 	start := time.Now()
 	if err := cmd.Run(); err != nil {
@@ -195,7 +195,7 @@ func (p process) run(b *testing.B) time.Duration {
 }
 
 // weigh returns the most memory that five runs took, in MiB.
-func (p process) weigh(b *testing.B, weigh string) float64 {
+func (p started) weigh(b *testing.B, weigh string) float64 {
 	b.Helper()
 	most := 0.0
 	for range 5 {
@@ -216,7 +216,7 @@ func (p process) weigh(b *testing.B, weigh string) float64 {
 
 // compare runs two programs in turn, so that changes in the machine's speed affect both,
 // and returns the median of the ratios and the median time of the first.
-func compare(b *testing.B, p, base process) (ratio float64, median time.Duration) {
+func compare(b *testing.B, p, base started) (ratio float64, median time.Duration) {
 	b.Helper()
 	p.run(b) // both are in the system's caches then
 	base.run(b)

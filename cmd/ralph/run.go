@@ -28,6 +28,7 @@ type runFlags struct {
 	resume, answer       string
 	list                 bool
 	worktree, merge      bool
+	notify               string
 	format               string
 	set                  []string
 	changed              func(flag string) bool // whether the user set it
@@ -105,6 +106,7 @@ func (a *app) runCommand() *cobra.Command {
 	formatFlag(cmd, &f.format, "what happens", "text", "json")
 	fl.BoolVar(&f.worktree, "worktree", false, "let the agent work in its own git worktree, on its own branch")
 	fl.BoolVar(&f.merge, "merge", false, "with --worktree: merge the branch if the run ends with success")
+	fl.StringVar(&f.notify, "notify", "", "run this `command` once the run has ended, with RALPH_OUTCOME and RALPH_REASON in its environment")
 	setFlag(fl, &f.set)
 	return cmd
 }
@@ -119,7 +121,7 @@ func (f runFlags) exclusive(args []string) error {
 		return errors.New("a run is resumed as it was started: only limits and an answer can be set")
 	}
 	for _, text := range []struct{ flag, value string }{
-		{"prompt", f.prompt}, {"policy", f.policy}, {vocab.Said, f.said}, {vocab.Answer, f.answer},
+		{"prompt", f.prompt}, {"policy", f.policy}, {vocab.Said, f.said}, {vocab.Answer, f.answer}, {"notify", f.notify},
 	} {
 		if f.changed(text.flag) && strings.TrimSpace(text.value) == "" {
 			return fmt.Errorf("--%s must not be blank", text.flag)
@@ -130,19 +132,18 @@ func (f runFlags) exclusive(args []string) error {
 
 // read returns the limits in the flags.
 func (f limitFlags) read(changed func(flag string) bool) (l run.Limits, err error) {
-	switch {
-	case changed("max") && f.max < 1:
-		return l, atLeast("max", 1, f.max)
-	case changed("for") && f.elapsed <= 0:
-		return l, fmt.Errorf("--for must be a duration such as 8h or 2d; got %s", f.elapsed)
+	var wrong []error
+	if changed("max") && f.max < 1 {
+		wrong = append(wrong, atLeast("max", 1, f.max))
+	}
+	if changed("for") && f.elapsed <= 0 {
+		wrong = append(wrong, fmt.Errorf("--for must be a duration such as 8h or 2d; got %s", f.elapsed))
 	}
 	l.Iterations, l.Elapsed = f.max, f.elapsed
 	for _, amount := range f.budget {
-		if err := spend(&l, amount); err != nil {
-			return l, err
-		}
+		wrong = append(wrong, spend(&l, amount))
 	}
-	return l, nil
+	return l, errors.Join(wrong...)
 }
 
 // spend sets the limit of money or tokens to an amount.

@@ -59,11 +59,14 @@ func (a *app) begin(ctx context.Context, p *project.Project, f runFlags, args []
 			fmt.Fprintln(a.stdout, escape.Line(advice))
 		}
 	}
+	ctx, cancel := signal.NotifyContext(context.WithoutCancel(ctx), endSignals()...) // the run has ended
+	defer cancel()
+	if f.notify != "" {
+		defer a.notify(ctx, f.notify, p.Dir(), last)
+	}
 	if r.Branch == "" {
 		return nil
 	}
-	ctx, cancel := signal.NotifyContext(context.WithoutCancel(ctx), endSignals()...) // the run has ended
-	defer cancel()
 	switch branch, err := r.Merge(ctx, last.Ended); {
 	case err != nil:
 		fmt.Fprintf(a.stderr, "ralph: the branch was not merged: %v\n", err)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -54,6 +55,7 @@ func (a *app) writeStatus(ctx context.Context, p *project.Project, report *proje
 	for _, o := range report.Paused {
 		fmt.Fprintf(a.stdout, "paused: %s, %s; run `ralph resume %s` to resume it\n", pausedWhat(o), ago(now, o.At), pausedArgs(o))
 	}
+	a.sideBySide(report, now)
 	for _, info := range report.Runs {
 		fmt.Fprintf(a.stdout, "%s: %s\n", paint.in(bold, "run "+info.ID), stateWords(info, p.Advice(ctx, info)))
 		if info.Running {
@@ -85,6 +87,43 @@ func (a *app) writeStatus(ctx context.Context, p *project.Project, report *proje
 		a.field("file", f.File)
 		a.field("run", f.Run)
 	}
+}
+
+// sideBySide prints each of several loops and runs on one line.
+func (a *app) sideBySide(report *project.Status, now time.Time) {
+	var rows [][]string
+	for _, info := range report.Runs {
+		word, _ := project.RunState(info)
+		rows = append(rows, []string{"run " + info.ID, word, amount.Of(info.Totals.Iterations, "iteration"), ago(now, info.Latest), project.Short(info.Policy)})
+	}
+	for _, l := range report.Loops {
+		row := []string{project.Short(l.Policy), string(l.State), "", "", l.Name}
+		if m := l.Measure; m != nil && m.Total > 0 {
+			row[2] = measured(m.Done, m.Total)
+		}
+		if l.Last != nil {
+			row[3] = string(l.Last.Outcome) + " " + ago(now, l.Last.At)
+		}
+		rows = append(rows, row)
+	}
+	if len(rows) < 2 {
+		return
+	}
+	widths := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i, cell := range row {
+			row[i] = cut(escape.Line(cell), 40)
+			widths[i] = max(widths[i], utf8.RuneCountInString(row[i]))
+		}
+	}
+	for _, row := range rows {
+		line := ""
+		for i, cell := range row {
+			line += fmt.Sprintf("%-*s  ", widths[i], cell)
+		}
+		fmt.Fprintln(a.stdout, strings.TrimRight(line, " "))
+	}
+	fmt.Fprintln(a.stdout)
 }
 
 // stateText returns the state of a policy, with its counts.

@@ -13,7 +13,7 @@ import (
 func (a *app) stopCommand() *cobra.Command {
 	var session string
 	cmd := &cobra.Command{
-		Annotations: exits("all that was named is stopped", exit{exitFindings, "a policy or a session was named that has nothing to stop"}),
+		Annotations: exits("all that was named is stopped", exit{exitFindings, "there is nothing to stop, or not in one that was named"}),
 		Use:         "stop [POLICY]...",
 		Short:       "Stop loops, and policies without one",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -35,7 +35,10 @@ func (a *app) stop(ctx context.Context, session string, names []string) error {
 		return err
 	}
 	if len(names) == 0 {
-		_, err := a.stopOne(ctx, p, nil, session)
+		n, err := a.stopOne(ctx, p, nil, session)
+		if err == nil && n == 0 {
+			a.status = exitFindings
+		}
 		return err
 	}
 	for i, name := range names { // if one does not exist, stop none

@@ -61,6 +61,11 @@ func interpreterList() string { return "  " + strings.Join(project.Interpreters(
 
 // trust approves the current versions of policies, or the project, if the person agrees to what it prints.
 func (a *app) trust(ctx context.Context, p *project.Project, names []string, f trustFlags) error {
+	for _, name := range names { // a person need not answer for one that does not exist
+		if _, err := p.Find(p.AtHand(name)); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
 	ask, err := a.person(f.yes)
 	if err != nil {
 		return err

@@ -2,11 +2,40 @@ package main
 
 import (
 	"cmp"
+	_ "embed"
 	"fmt"
+	"io"
 	"runtime"
 	"runtime/debug"
 	"strings"
+
+	"github.com/spf13/cobra"
 )
+
+// licenses has the licences of ralph and of the modules that the program contains.
+//
+//go:embed licenses.txt
+var licenses string
+
+// versionCommand prints the version, or the licences.
+func (a *app) versionCommand() *cobra.Command {
+	var all bool
+	cmd := &cobra.Command{
+		Use:   "version",
+		Short: "Print the version, or the licences of what ralph contains",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			text := thisVersion() + "\n"
+			if all {
+				text = licenses
+			}
+			_, err := io.WriteString(a.stdout, text)
+			return err
+		},
+	}
+	cmd.Flags().BoolVar(&all, "licenses", false, "print the licences of ralph and of each module in it")
+	return cmd
+}
 
 // Release builds set these; see .goreleaser.yaml. Other builds have what Go recorded.
 var (

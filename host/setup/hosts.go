@@ -165,8 +165,8 @@ func (g Host) command(goos string, words []string, added []shellwords.Word, list
 			return words[0], words[1:]
 		}
 	}
-	var raw []string
-	for _, word := range words {
+	raw := []string{shellwords.Program(goos, words[0])}
+	for _, word := range words[1:] {
 		raw = append(raw, shellwords.Quote(goos, word))
 	}
 	for _, word := range added {

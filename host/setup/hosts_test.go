@@ -37,8 +37,8 @@ func TestAgentCommand(t *testing.T) {
 			want: []string{"C:/my bin/ralph.exe", "eval"}},
 		"Windows, added to a list": {goos: "windows", words: []string{`C:\my bin\ralph.exe`, "eval"}, listed: []string{"--deadline", "9s"},
 			want: []string{"C:/my bin/ralph.exe", "eval", "--deadline", "9s"}},
-		"Windows, cmd.exe": {goos: "windows", host: host.Codex, words: []string{`C:\my bin\ralph.exe`, "eval", "--set", `x=C:\y`},
-			want: []string{`"C:\my bin\ralph.exe" eval --set x=C:\y`}},
+		"Windows, cmd.exe and PowerShell": {goos: "windows", host: host.Codex, words: []string{`C:\my bin\ralph.exe`, "eval", "--set", `x=C:\y`},
+			want: []string{`C:\my" "bin\ralph.exe eval --set x=C:\y`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := Host{Host: &host.Host{Settings: hookfile.Settings{Form: hookfile.Form{List: c.host != host.Codex}}}}

@@ -38,19 +38,24 @@ type goreleaser struct {
 		WrapInDirectory bool        `yaml:"wrap_in_directory"`
 		BuildsInfo      archiveInfo `yaml:"builds_info"`
 		Files           []struct {
-			Src, Dst string
-			Info     archiveInfo
+			Src, Dst    string
+			StripParent bool `yaml:"strip_parent"`
+			Info        archiveInfo
 		}
 	}
 	Checksum struct {
 		NameTemplate string `yaml:"name_template"`
 	}
-	Sboms    []struct{ Artifacts string }
+	Sboms []struct {
+		Artifacts, Cmd  string
+		Documents, Args []string
+	}
 	Snapshot struct {
 		VersionTemplate string `yaml:"version_template"`
 	}
 	Changelog struct{ Disable bool }
 	Release   struct {
+		Github     struct{ Owner, Name string }
 		Draft      bool
 		Prerelease string
 	}
@@ -115,11 +120,11 @@ func TestGoreleaser(t *testing.T) {
 			t.Errorf("the time of %s in archives is %q, not that of the commit", what, mtime)
 		}
 	}
-	if want := []string{"LICENSE", "README.md", "CHANGELOG.md", ".release/completions/*"}; !cmp.Equal(want, sources) {
+	if want := []string{"LICENSE", "README.md", "CHANGELOG.md", "cmd/ralph/licenses.txt", ".release/completions/*"}; !cmp.Equal(want, sources) {
 		t.Errorf("files of an archive (-want +got)\n%s", cmp.Diff(want, sources))
 	}
-	if c.Sboms[0].Artifacts != "archive" || c.Checksum.NameTemplate == "" {
-		t.Error("archives need a checksum and a list of what is in them")
+	if c.Sboms[0].Artifacts != "binary" || c.Checksum.NameTemplate == "" {
+		t.Error("archives need a checksum, and programs a list of what is in them")
 	}
 }
 

@@ -134,7 +134,7 @@ func TestWorkflowSteps(t *testing.T) {
 		{"test.yml", "go", []string{"go vet ./...", "go test ./..."}},
 		{"vulnerabilities.yml", "govulncheck", []string{"go tool -modfile=tools/go.mod govulncheck ./..."}},
 		{"release.yml", "test", []string{namespaces, ".ci/run"}},
-		{"release.yml", "release", []string{`node npm/pack.mjs dist npm-packages "${GITHUB_REF_NAME#v}"`, "node npm/publish.mjs npm-packages"}},
+		{"release.yml", "release", []string{"go install github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.10.0", `node npm/pack.mjs dist npm-packages "${GITHUB_REF_NAME#v}"`, "node npm/publish.mjs npm-packages"}},
 	} {
 		if diff := cmp.Diff(tt.want, runs(tt.file, tt.job)); diff != "" {
 			t.Errorf("%s: commands of the job %s (-want +got)\n%s", tt.file, tt.job, diff)

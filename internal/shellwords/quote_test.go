@@ -28,3 +28,22 @@ func FuzzLine(f *testing.F) {
 		}
 	})
 }
+
+// The program of a line for Windows does not begin with a quote, and is read as the same path.
+func TestProgram(t *testing.T) {
+	for path, want := range map[string]string{
+		`C:\bin\ralph.exe`:           `C:\bin\ralph.exe`,
+		`C:\my bin\ralph.exe`:        `C:\my" "bin\ralph.exe`,
+		`C:\Program Files (x86)\a b`: `C:\Program" "Files" ("x86")"\a" "b`,
+		`C:\(x)\ralph.exe`:           `C:"\("x")"\ralph.exe`,
+		`C:\Jörg\ralph.exe`:          `C:\J"ö"rg\ralph.exe`,
+	} {
+		got := shellwords.Program("windows", path)
+		if got != want {
+			t.Errorf("%s: got %s, want %s", path, got, want)
+		}
+		if words := shellwords.Split(got + " eval"); len(words) != 2 || words[0].Text != path {
+			t.Errorf("%s is read as %d words, %q", got, len(words), words[0].Text)
+		}
+	}
+}

@@ -60,7 +60,7 @@ func split(line string, operator func(line string, i int) int) []Word {
 			quote = 0
 		case quote == '\'' || quote == '"' && c != '\\':
 			text.WriteByte(c)
-		case c == '\\' && i+1 < len(line) && (quote == '"' || !IsPlain(line[i+1])):
+		case c == '\\' && i+1 < len(line) && escapes(quote, line[i+1]):
 			i++
 			text.WriteByte(line[i])
 		case c == '\'' || c == '"':
@@ -71,6 +71,14 @@ func split(line string, operator func(line string, i int) int) []Word {
 	}
 	end(len(line))
 	return words
+}
+
+// escapes reports whether a backslash before c, in quotes or not, is not part of the word.
+func escapes(quote, c byte) bool {
+	if quote == '"' {
+		return strings.IndexByte("$`\"\\\n", c) >= 0
+	}
+	return !IsPlain(c)
 }
 
 // operator returns the length of the operator at i, or 0.

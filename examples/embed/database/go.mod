@@ -1,3 +1,4 @@
+// Not released: it is an example.
 module github.com/ralph-sdk/ralph/examples/embed/database
 
 go 1.25.0
