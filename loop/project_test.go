@@ -122,7 +122,7 @@ func (p *project) run(l *loop.Loop, ev host.Event) *loop.Decision {
 	p.t.Helper()
 	d, err := l.Run(p.t.Context(), ev)
 	if (err != nil) != (d.Err != nil) {
-		p.t.Errorf("Apply gives the error %v, the decision has %v", err, d.Err)
+		p.t.Errorf("Apply returns the error %v, the decision has %v", err, d.Err)
 	}
 	if d.Err != nil && d.Continue() {
 		p.t.Errorf("the agent goes on although %v", d.Err)

@@ -434,7 +434,7 @@ rules:
 		t.Fatal(err)
 	}
 	if err := l.Replace(program(strings.Replace(goOn, "continue: go on", "when: a == 1, continue: go on", 1) + "facts: {a: {input: {type: integer}}}\n")); err != nil {
-		t.Errorf("a fact that the program gives: %v", err)
+		t.Errorf("a fact that the program returns: %v", err)
 	}
 	if err := l.Replace(program(version("new", "string", `"none"`, `"some"`))); err != nil {
 		t.Fatal(err)

@@ -105,7 +105,7 @@ func TestLocalStoreDamaged(t *testing.T) {
 		}
 		got, err := s.Load(t.Context(), key)
 		if err == nil || !strings.HasSuffix(err.Error(), "run `ralph reset p --session s` to begin again with nothing counted") {
-			t.Errorf("%.30q gives %+v, error %v", content, got, err)
+			t.Errorf("%.30q returns %+v, error %v", content, got, err)
 		}
 		if err := s.Save(t.Context(), loop.Write{Entries: []loop.Entry{{Key: key}}}); err == nil {
 			t.Errorf("%.30q is replaced", content)

@@ -208,7 +208,7 @@ func TestStoreFails(t *testing.T) {
 		want  string // in the error
 	}{
 		{"Load", &rows{onLoad: func() ([]loop.Entry, error) { return nil, full }}, "it is not known how often the loop was continued: the database is away"},
-		{"Load gives too little", &rows{onLoad: func() ([]loop.Entry, error) { return []loop.Entry{{}}, nil }}, "Store.Load returned 1 entries for 3 keys"},
+		{"Load returns too little", &rows{onLoad: func() ([]loop.Entry, error) { return []loop.Entry{{}}, nil }}, "Store.Load returned 1 entries for 3 keys"},
 		{"Load knows a part", &rows{onLoad: func() ([]loop.Entry, error) { return make([]loop.Entry, 3), full }}, "it is not known how often the loop was continued: the database is away"},
 		{"Load panics", &rows{onLoad: func() ([]loop.Entry, error) { panic("boom") }}, "internal error: boom"},
 		{"Save", &rows{onSave: func() error { return full }}, "the loop cannot be counted, so it ends: the database is away"},

@@ -131,7 +131,7 @@ func TestStoreElsewhere(t *testing.T) {
 		}
 	})
 	if followed != " go go " || err != nil {
-		t.Errorf("following gives %q, error %v", followed, err)
+		t.Errorf("following returns %q, error %v", followed, err)
 	}
 	status, err := p.Status(t.Context())
 	if err != nil || len(status.Loops) != 1 || status.Loops[0].Last == nil || len(status.Hints) > 0 {

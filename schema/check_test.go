@@ -230,7 +230,7 @@ func TestFormats(t *testing.T) {
 			}
 			for _, text := range append(tt.accepted, "") {
 				if r := s.Check(schema.Document{Value: text}); len(r.Warnings) > 0 || r.Value != text {
-					t.Errorf("%s%s: %q gives %v", tt.format, more, text, r)
+					t.Errorf("%s%s: %q returns %v", tt.format, more, text, r)
 				}
 				if _, err := tt.parse(text); err != nil && text != "" {
 					t.Errorf("%s: %q is accepted, but rules read: %v", tt.format, text, err)
@@ -238,7 +238,7 @@ func TestFormats(t *testing.T) {
 			}
 			for _, text := range tt.refused {
 				if r := s.Check(schema.Document{Value: text}); len(r.Unusable) != 1 || r.Unusable[0].Keyword != "format" || r.Value != nil {
-					t.Errorf("%s%s: %q gives %v", tt.format, more, text, r)
+					t.Errorf("%s%s: %q returns %v", tt.format, more, text, r)
 				}
 			}
 		}

@@ -34,7 +34,7 @@ func writeExplanation(w io.Writer, r loop.Record, hook, state string) error {
 			verdict = happened
 		}
 	}
-	fmt.Fprintf(&b, "%s  %s: %s\n", r.Time.Local().Format(time.DateTime), r.Policy, verdict)
+	fmt.Fprintf(&b, "%s  %s: %s\n", r.Time.Local().Format(time.DateTime), project.Short(r.Policy), verdict)
 	line := func(name, value string) {
 		if value != "" {
 			fmt.Fprintf(&b, "  %-8s %s\n", name, strings.ReplaceAll(value, "\n", "\n           "))

@@ -198,9 +198,9 @@ func (t *logTable) cells(e project.Entry) []string {
 	if e.Agent != "" {
 		session += "/" + firstRunes(e.Agent, 8)
 	}
-	at, policy, by := e.Time.Local().Format(time.DateTime), e.Policy, e.By()
+	at, policy, by := e.Time.Local().Format(time.DateTime), project.Short(e.Policy), e.By()
 	if t.most > 0 && t.most < roomy {
-		at, policy, by = at[len("2006-"):len(at)-len(":05")], cut(project.Short(policy), 12), cut(by, 16)
+		at, policy, by = at[len("2006-"):len(at)-len(":05")], cut(policy, 12), cut(by, 16)
 	}
 	return []string{number, at, cmp.Or(string(e.Outcome()), "-"), session, policy, by}
 }

@@ -53,10 +53,10 @@ func TestApprovals(t *testing.T) {
 		}
 	}
 	if gone, err := s.Revoke("/p", "policy.yaml"); !gone || err != nil {
-		t.Errorf("revoking gives %v, %v", gone, err)
+		t.Errorf("revoking returns %v, %v", gone, err)
 	}
 	if gone, err := s.Revoke("/p", "policy.yaml"); gone || err != nil {
-		t.Errorf("revoking again gives %v, %v", gone, err)
+		t.Errorf("revoking again returns %v, %v", gone, err)
 	}
 	if diff := cmp.Diff([]store.Approval{clone}, approvals(t, s)); diff != "" {
 		t.Errorf("the list afterwards (-want +got)\n%s", diff)
@@ -110,7 +110,7 @@ func TestApprovalTooLarge(t *testing.T) {
 	s := store.Open(t.TempDir())
 	err := s.Approve(store.Approval{Root: "/p", Policy: "p", Params: map[string]string{"cmd": strings.Repeat("x", 1<<20)}})
 	if err == nil || !strings.Contains(err.Error(), "too large") || len(approvals(t, s)) > 0 {
-		t.Errorf("it gives %v", err)
+		t.Errorf("it returns %v", err)
 	}
 }
 
@@ -120,7 +120,7 @@ func TestApprovalsWithoutAStore(t *testing.T) {
 		t.Error("there is no store, and still it approves")
 	}
 	if gone, err := s.Revoke("/p", "p"); gone || err != nil {
-		t.Errorf("revoking gives %v, %v", gone, err)
+		t.Errorf("revoking returns %v, %v", gone, err)
 	}
 	if all := approvals(t, s); all != nil {
 		t.Errorf("the list is %v", all)

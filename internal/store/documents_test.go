@@ -44,7 +44,7 @@ func TestDocumentDamaged(t *testing.T) {
 				t.Errorf("it is read as %q, version %q, error %v", data, version, err)
 			}
 			if err := s.PutDocument(t.Context(), "hints", "a name", []byte("{}"), ""); !errors.Is(err, store.ErrChanged) {
-				t.Errorf("creating it again gives %v", err)
+				t.Errorf("creating it again returns %v", err)
 			}
 			var listed []string
 			for name, err := range s.DocumentNames("hints") {
@@ -58,7 +58,7 @@ func TestDocumentDamaged(t *testing.T) {
 			}
 			_, version, _ = s.Document("hints", listed[0])
 			if err := s.PutDocument(t.Context(), "hints", listed[0], nil, version); err != nil {
-				t.Errorf("removing it gives %v", err)
+				t.Errorf("removing it returns %v", err)
 			}
 			if there, err := s.HasDocument("hints", "a name"); there || err != nil {
 				t.Errorf("removed, it exists: %t, error %v", there, err)

@@ -106,7 +106,7 @@ func TestMerge(t *testing.T) {
 			c.do(r, tree)
 			err := tree.Merge(t.Context())
 			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
-				t.Fatalf("Merge gives %v, want %q", err, c.want)
+				t.Fatalf("Merge returns %v, want %q", err, c.want)
 			}
 			for name, want := range c.main {
 				if got, _ := os.ReadFile(filepath.Join(r.dir, name)); string(got) != want {

@@ -144,7 +144,7 @@ func TestKeys(t *testing.T) {
 	own := question(s.URL)
 	own.API, own.Key = judge.OpenAI, ""
 	if _, err := ask(t, own); err != nil {
-		t.Errorf("a local server is asked without a key, and gives %v", err)
+		t.Errorf("a local server is asked without a key, and returns %v", err)
 	}
 	if h := (<-s.requests).Header.Get("Authorization"); h != "" {
 		t.Errorf("an empty key is sent as %q", h)
