@@ -248,7 +248,7 @@ func (p *Program) keys() map[Pos]map[string]string {
 			continue
 		}
 		for _, n := range list.Items {
-			read(Pos{File: f.Name, Line: n.Start.Line, Col: n.Start.Col}, n, "name", "when", "unless_repeated", verbContinue, verbStop, verbAsk)
+			read(Pos{File: f.Name, Line: n.Start.Line, Col: n.Start.Col}, n, "name", "when", "unless_repeated", verbContinue, verbStop, verbAsk, verbWait, "until", "every", "for")
 		}
 	}
 	return out

@@ -92,8 +92,10 @@ type File struct {
 type Rule struct {
 	Name   string // with the include's name and a slash: reentry/no-progress
 	Pos    Pos
-	Verb   string  // continue, stop, ask or note; "" and note do not decide
+	Verb   string  // continue, stop, ask, wait or note; "" and note do not decide
 	Unless *Unless // nil without unless_repeated
+
+	Await *Await // of a wait, nil for other rules
 
 	Success bool // of a stop: the work is complete
 	Empty   bool // of a success: so is a checklist without a box
@@ -108,17 +110,19 @@ type Rule struct {
 
 	include string // the prefix of the include that it is in, with a slash; "" in the policy itself
 
-	when *cond // nil means true
-	says says
-	then []*effect
-	late bool // a note that is tried last, because its condition reads slow facts
+	when  *cond // nil means true; of a wait: its own when, and that until is not true
+	own   *cond // of a wait: its own when
+	until *cond // of a wait
+	says  says
+	then  []*effect
+	late  bool // a note that is tried last, because its condition reads slow facts
 }
 
 // action returns the action of a verdict by the rule.
 func (r *Rule) action() Action { return Action(max(0, slices.Index(actions[:], r.Verb))) }
 
 // stops reports whether the agent may stop once the rule holds.
-func (r *Rule) stops() bool { return r.Verb == verbStop || r.Verb == verbAsk }
+func (r *Rule) stops() bool { return r.Verb == verbStop || r.Verb == verbAsk || r.Verb == verbWait }
 
 // decides reports whether the rule decides if it holds.
 func (r *Rule) decides() bool { return r.Verb == verbContinue || r.stops() }

@@ -252,6 +252,9 @@ rules:
 			if chosen == nil {
 				hollow := ev.hollow(r) // rendering reads other lists
 				v.Action, v.Rule, v.Pos, v.Success = r.action(), r.Name, r.Pos, r.Success && hollow == nil
+				if r.Await != nil {
+					v.Wait = ev.waiting(r)
+				}
 				ev.here.quoted = false
 				v.Reason = escape.Person(ev.reason(r))
 				v.Private = ev.here.quoted
@@ -313,7 +316,7 @@ rules:
 	}
 }
 
-// reason returns the reason of a stop, or a question, which the user sees.
+// reason returns the reason of a stop or a wait, or a question, which the user sees.
 func (ev *evaluation) reason(r *Rule) string {
 	if r.Verb == verbAsk {
 		return cmp.Or(ev.shownText(r.says.text), "The rule "+r.Name+" asks you")
@@ -422,6 +425,9 @@ func (ev *evaluation) try(r *Rule) Outcome {
 	if outcome == Broken && !r.stops() { // the trying ends with a stop rule, which is reported
 		ev.reportBroken(r)
 	}
+	if r.Await != nil {
+		outcome, because = ev.awaited(r, outcome, because)
+	}
 	return ev.tried(s, outcome, because, repeated)
 }
 
@@ -462,6 +468,9 @@ func (ev *evaluation) test(when *cond, s *Step) (o Outcome, because string) {
 		return Unknown, ev.last.why.shown
 	case holds:
 		return Holds, ""
+	}
+	if r := ev.here.rule; r != nil && r.until.has(by) {
+		return No, "its until is true: " + by.src.shown
 	}
 	return No, by.src.shown
 }

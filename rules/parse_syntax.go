@@ -113,6 +113,8 @@ type ruleDecl struct {
 	log     *yamltree.Node
 	then    []effectDecl
 	unless  *Unless
+	until   []*yamltree.Node
+	await   Await // of a wait
 	success bool
 	empty   string // ok, or ""
 }

@@ -130,6 +130,7 @@ func shapeSchema(s form.Shape, sources []SourceKind) jsonSchema {
 				two = append(two, needs(b, a))
 			}
 		}
+		rule["dependentRequired"] = jsonSchema{verbWait: []string{"until", "for"}, "until": []string{verbWait}, "every": []string{verbWait}, "for": []string{verbWait}}
 		rule["not"] = jsonSchema{"anyOf": two}
 		return list(jsonSchema{"oneOf": []jsonSchema{rule, object(form.IncludeKeys(), "include")}})
 	case form.Effects:
