@@ -50,14 +50,15 @@ func (ev *evaluation) reportEnd() {
 	case slices.ContainsFunc(ev.problems, func(p reported) bool { return p.last }):
 	case v.Rule != "" && slices.ContainsFunc(v.Parts, func(p Part) bool { return p.Rule == v.Rule && p.Notice != "" }):
 	default:
-		what, why := "ends here", "no rule of the policy continues"
+		if v.Action == Wait {
+			ev.reportInstead(sentencef("the loop waits: %s", masked(cmp.Or(v.Reason, "the rule "+v.Rule), v.Private)), true)
+			return
+		}
+		why := "no rule of the policy continues"
 		if v.Rule != "" {
 			why = "the rule " + v.Rule + " stops the agent"
 		}
-		if v.Action == Wait {
-			what, why = "waits", "the rule "+v.Rule
-		}
-		ev.reportInstead(sentencef("the loop %s: %s", what, masked(cmp.Or(v.Reason, why), v.Private)), true)
+		ev.reportInstead(sentencef("the loop ends here: %s", masked(cmp.Or(v.Reason, why), v.Private)), true)
 	}
 }
 
