@@ -233,6 +233,9 @@ func (b *builder) rule(i int, r *rules.Rule, o rules.Outline) {
 	if w := r.Await; w != nil {
 		n.Until, n.Unless = line(o.Until), strings.TrimPrefix(n.Unless+", for at most "+amount.Time(w.For), ", ")
 	}
+	if r.Halts {
+		n.Unless = strings.TrimPrefix(n.Unless+", stops if it is unknown", ", ")
+	}
 	count, decides := b.counts.Rules[r.Name], deciding(r)
 	stops := decides && r.Verb != "continue"
 	if r.Verb == "continue" {

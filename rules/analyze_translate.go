@@ -62,7 +62,10 @@ func (t *translator) tried(r *Rule) (holds, fails *analysis.Formula) {
 		q := t.choice(fmt.Sprint("spent ", r.Name, *r.Unless), 2, quantity{kind: ruleSpent, name: r.Name, times: r.Unless.Times})
 		active = analysis.And(active, analysis.In(q.Var, isActive))
 	}
-	if r.stops() {
+	switch {
+	case r.Halts:
+		fails = analysis.And(analysis.Not(analysis.Or(w.Yes, w.No)), active)
+	case r.stops():
 		fails = analysis.And(w.Broken, active)
 	}
 	return analysis.And(w.Yes, active), fails

@@ -98,6 +98,7 @@ type Rule struct {
 	Await *Await // of a wait, nil for other rules
 
 	Success bool // of a stop: the work is complete
+	Halts   bool // of a continue: the agent may stop if the condition is unknown
 	Empty   bool // of a success: so is a checklist without a box
 
 	// Runs are the programs that its effects run, as facts that need approval: with Source, Args and Timeout, and the
@@ -123,6 +124,9 @@ func (r *Rule) action() Action { return Action(max(0, slices.Index(actions[:], r
 
 // stops reports whether the agent may stop once the rule holds.
 func (r *Rule) stops() bool { return r.Verb == verbStop || r.Verb == verbAsk || r.Verb == verbWait }
+
+// ends reports whether the trying ends with the rule when its condition is neither true nor false.
+func (r *Rule) ends(o Outcome) bool { return r.Halts && (o == Unknown || o == Broken) }
 
 // decides reports whether the rule decides if it holds.
 func (r *Rule) decides() bool { return r.Verb == verbContinue || r.stops() }

@@ -28,7 +28,7 @@ func (c *compiler) checkRuleNames(rules []pendingRule) {
 
 func (c *compiler) rule(r pendingRule) *Rule {
 	d := r.decl
-	rule := &Rule{Name: r.name, Pos: r.scope.file.at(d.node.Start), Verb: d.verb, Unless: d.unless, Success: d.success, Empty: d.empty != "", include: r.scope.prefix}
+	rule := &Rule{Name: r.name, Pos: r.scope.file.at(d.node.Start), Verb: d.verb, Unless: d.unless, Success: d.success, Empty: d.empty != "", Halts: d.halt != "", include: r.scope.prefix}
 	rule.when = c.conditions(r.scope, d.when)
 	if d.verb == verbWait {
 		rule.Await = &d.await

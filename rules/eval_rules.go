@@ -243,7 +243,7 @@ rules:
 			}
 		}
 		switch {
-		case fault != "" && r.stops(), fault == FaultApproval && r.decides():
+		case fault != "" && r.stops(), fault == FaultApproval && r.decides(), r.ends(outcome):
 			// The loop may have to end. With gate: all a stop only ends the reading, and so does one that is undecided.
 			ev.endTrying(r, fault, chosen == nil)
 			break rules
@@ -422,7 +422,7 @@ func (ev *evaluation) try(r *Rule) Outcome {
 	ev.here.trying, ev.met.gap = true, nil
 	outcome, because := ev.test(r.when, s)
 	ev.here.trying = false
-	if outcome == Broken && !r.stops() { // the trying ends with a stop rule, which is reported
+	if outcome == Broken && !r.stops() && !r.Halts { // the trying ends with a stop rule, which is reported
 		ev.reportBroken(r)
 	}
 	if r.Await != nil {

@@ -54,6 +54,9 @@ func memoryPer() []string { return []string{perSession, perProject} }
 // emptyWords returns what empty: can say.
 func emptyWords() []string { return []string{"ok"} }
 
+// haltWords returns what on_unknown: can say.
+func haltWords() []string { return []string{verbStop} }
+
 // Unless makes ralph skip a rule after it has been in Times verdicts within Within (0 means ever).
 type Unless struct {
 	Times  int

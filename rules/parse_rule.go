@@ -38,7 +38,7 @@ func (p *parser) rule(n *yamltree.Node) (*ruleDecl, bool) {
 	}
 	p.object(n, "a rule", form.RuleKeys(), targets{
 		{"name", &r.name}, {"when", &r.when}, {verbContinue, verb}, {verbStop, verb}, {verbAsk, verb}, {verbWait, verb}, {verbNote, verb}, {"then", then}, {"success", &r.success}, {"empty", choice{&r.empty, emptyWords()}},
-		{"notice", &r.notice}, {"log", &r.log}, {"unless_repeated", &r.unless}, {"until", &r.until}, {"every", &r.await.Every}, {"for", &r.await.For},
+		{"notice", &r.notice}, {"log", &r.log}, {"unless_repeated", &r.unless}, {"until", &r.until}, {"every", &r.await.Every}, {"for", &r.await.For}, {"on_unknown", choice{&r.halt, haltWords()}},
 	})
 	if at := n.Get("success"); at != nil && r.verb != verbStop {
 		p.errorf(at, "success", "write it beside stop:, in the rule that finds the work done", "success needs stop in the same rule")
@@ -50,6 +50,9 @@ func (p *parser) rule(n *yamltree.Node) (*ruleDecl, bool) {
 		p.errorf(found[1], "verbs", "make two rules of it", "a rule must have at most one of continue, stop, ask, wait and note; got %s and %s", found[0].Value, found[1].Value)
 	}
 	p.wait(n, r)
+	if at := n.Get("on_unknown"); at != nil && r.verb != verbContinue {
+		p.errorf(at, "on-unknown", "remove it: a rule that stops ends the trying by itself, and other rules decide nothing", "on_unknown needs continue in the same rule")
+	}
 	switch {
 	case n.Get("name") == nil:
 		p.errorf(firstKey(n), "rule-name", "add name: with a name in kebab-case", "this rule has no name")

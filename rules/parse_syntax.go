@@ -117,6 +117,7 @@ type ruleDecl struct {
 	await   Await // of a wait
 	success bool
 	empty   string // ok, or ""
+	halt    string // stop, or ""
 }
 
 type effectDecl struct {

@@ -55,6 +55,7 @@ func RuleKeys() Keys {
 		{"until", Exprs, "Only with wait, required: an expression, or a list of which all must be true. Once it is true, the rule does not hold."},
 		{"every", Duration, "Only with wait: how often a run evaluates until; 10s or more, 1m by default."},
 		{"for", Duration, "Only with wait, required: the longest wait; 24h at most. Then the next rules are tried, and the value waited is true."},
+		{"on_unknown", Halt, "Only with continue: stop lets the agent stop if when is unknown, for whatever reason; otherwise the next rules are tried."},
 		{"success", Bool, "Only with stop: the work is done. Without it, the loop gave up or had nothing to do."},
 		{"empty", OK, "Only with success: a checklist without a box, or without a file, is done too."},
 		{"note", Parts, "Decides nothing; shown to the user with the verdict, and on UserPromptSubmit to the agent."},
