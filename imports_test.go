@@ -65,7 +65,7 @@ func TestImports(t *testing.T) {
 		"internal/yamltree":       nil,
 
 		// The language and the decision.
-		"rules": {"./internal/escape", "./internal/form", "./internal/jsontext", "./internal/nearest", "./internal/regexpsize", "./internal/vocab", "./internal/yamltree", "./rules/internal/analysis", "./schema", "runtime/debug", "time"},
+		"rules": {"./internal/amount", "./internal/escape", "./internal/form", "./internal/jsontext", "./internal/nearest", "./internal/regexpsize", "./internal/vocab", "./internal/yamltree", "./rules/internal/analysis", "./schema", "runtime/debug", "time"},
 
 		// Files.
 		"internal/syserr":    {"os", "syscall"},
@@ -85,7 +85,7 @@ func TestImports(t *testing.T) {
 		"host":              {"./internal/escape", "./internal/hookfile", "./internal/jsontext", "./internal/markdown", "./internal/shellwords", "./internal/vocab", "os", "path/filepath", "syscall", "time"},
 		"host/setup":        {"./host", "./internal/git", "./internal/hookfile", "./internal/jsonedit", "./internal/jsontext", "./internal/nearest", "./internal/process", "./internal/shellwords", "./internal/workspace", "./schema", "./state", "os", "os/exec", "path/filepath", "runtime", "time"},
 		"loop":              {"./examples", "./host", "./internal/approval", "./internal/escape", "./internal/git", "./internal/home", "./internal/jsontext", "./internal/option", "./internal/process", "./internal/room", "./internal/shellwords", "./internal/store", "./internal/vocab", "./internal/workspace", "./rules", "./schema", "./state", "encoding/xml", "log/slog", "math/rand/v2", "os", "os/exec", "path/filepath", "runtime/debug", "time"},
-		"internal/inputs":   {"./loop", "./rules", "./schema"},
+		"internal/inputs":   {"./loop", "./rules", "./schema", "time"},
 		"loop/judge":        {"./loop", "./rules", "./schema", "net", "net/http", "time"},
 		"loop/looptest":     {"./host", "./internal/vocab", "./loop", "./rules", "runtime", "testing", "testing/fstest", "time"}, // for tests
 		"policytest":        {"./host", "./internal/form", "./internal/home", "./internal/inputs", "./internal/jsontext", "./internal/nearest", "./internal/vocab", "./internal/yamltree", "./loop", "./rules", "./schema", "./state", "os", "path/filepath", "testing", "time"},

@@ -35,13 +35,14 @@ type Node struct {
 	ID      string        `json:"id"`               // r0, v0, …: unique in the graph
 	Kind    string        `json:"kind"`             // start, head, rule, limits, verdict, end, include or fact
 	Name    string        `json:"name,omitempty"`   // of a rule, fact or include; of the head: off, when, loop.on, loop.state or loop.owner; of the start: the events
-	Verb    string        `json:"verb,omitempty"`   // of a verdict or end: continue, stop, done (a stop with success), ask, note, then (effects only) or idle
+	Verb    string        `json:"verb,omitempty"`   // of a verdict or end: continue, stop, done (a stop with success), ask, wait, note, then (effects only) or idle
 	Source  string        `json:"source,omitempty"` // of a fact
 	When    string        `json:"when,omitempty"`   // of a rule, the head or the limits: the condition; "" is always true
 	Text    string        `json:"text,omitempty"`   // of a fact: what it reads; of an include: its file; of others: in words
 	Parts   []Part        `json:"parts,omitempty"`  // of a rule's verdict: its text
 	Effects []string      `json:"effects,omitempty"`
-	Unless  string        `json:"unless,omitempty"`  // of a rule: how often it decides
+	Until   string        `json:"until,omitempty"`   // of a rule with wait: the condition that ends the wait
+	Unless  string        `json:"unless,omitempty"`  // of a rule: how often it decides, or how long it waits
 	Parent  string        `json:"parent,omitempty"`  // the include with the node
 	Pos     rules.Pos     `json:"pos,omitzero"`      // of a rule or fact
 	Count   *Count        `json:"count,omitempty"`   // of a rule, the limits or the default, with Marks.Counts
@@ -229,6 +230,12 @@ func (b *builder) rule(i int, r *rules.Rule, o rules.Outline) {
 			n.Unless += " in " + amount.Time(u.Within)
 		}
 	}
+	if w := r.Await; w != nil {
+		n.Until, n.Unless = line(o.Until), strings.TrimPrefix(n.Unless+", for at most "+amount.Time(w.For), ", ")
+	}
+	if r.Halts {
+		n.Unless = strings.TrimPrefix(n.Unless+", stops if it is unknown", ", ")
+	}
 	count, decides := b.counts.Rules[r.Name], deciding(r)
 	stops := decides && r.Verb != "continue"
 	if r.Verb == "continue" {
@@ -259,7 +266,7 @@ func (b *builder) rule(i int, r *rules.Rule, o rules.Outline) {
 	if decides && count.Decided != count.Held {
 		v.mark = fmt.Sprint("decided ", count.Decided)
 	}
-	holds, always := n.Outcome == rules.Holds, o.When == "" && r.Unless == nil
+	holds, always := n.Outcome == rules.Holds, o.When == "" && r.Unless == nil && r.Await == nil
 	e := Edge{From: n.ID, Count: counted(b, count.Held), Way: b.onWay && holds && (!stops || r.Name == b.Way.Decided)}
 	if !always {
 		e.Answer = "yes"
@@ -361,10 +368,13 @@ func (n *Node) texts() (all []text) {
 	}
 	put(nameFont, cmp.Or(n.Verb, name), 1)
 	put(quietFont, n.Source, 1)
-	if n.When == "" && n.Kind == "rule" {
+	if n.When == "" && n.Until == "" && n.Kind == "rule" {
 		put(codeFont, "always", 1)
 	}
 	put(codeFont, n.When, map[bool]int{true: 8, false: 5}[n.Kind == "limits"])
+	if n.Until != "" {
+		put(codeFont, "until "+n.Until, 5)
+	}
 	put(map[bool]font{true: codeFont, false: textFont}[n.Kind == "fact"], n.Text, 3)
 	for _, part := range n.Parts[:min(6, len(n.Parts))] {
 		t := text{textFont, part.Text, 3, 0}

@@ -100,6 +100,8 @@ func shape(b *box) string {
 		return rounded("s", b.rect, 10) + rounded("o", inner, 7)
 	case "ask": // it leans
 		return fmt.Sprintf(`<path class="s" d="M%d %dH%dL%d %dH%dZ"/>`, b.x, b.y, b.right()-c, b.right(), b.bottom(), b.x+c)
+	case "wait": // an hourglass
+		return fmt.Sprintf(`<path class="s" d="M%d %dH%dL%d %dL%d %dH%dL%d %dZ"/>`, b.x, b.y, b.right(), b.right()-c, b.y+b.h/2, b.right(), b.bottom(), b.x, b.x+c, b.y+b.h/2)
 	case "note": // a sheet with a folded corner
 		return fmt.Sprintf(`<path class="s" d="M%d %dH%dL%d %dV%dH%dZ"/><path class="o" d="M%d %dV%dH%d"/>`,
 			b.x, b.y, b.right()-10, b.right(), b.y+10, b.bottom(), b.x, b.right()-10, b.y, b.y+10, b.right())

@@ -76,7 +76,7 @@ func (g *Graph) mermaid(detail int) (s string, edges int) {
 	var b strings.Builder
 	b.WriteString("flowchart TD\n")
 	shapes := map[string]string{
-		"continue": `>"%s"]`, "stop": `{{"%s"}}`, "done": `[["%s"]]`, "ask": `[\"%s"\]`, "note": `[/"%s"/]`, "idle": `("%s")`, "start": `(["%s"])`, "fact": `[("%s")]`,
+		"continue": `>"%s"]`, "stop": `{{"%s"}}`, "done": `[["%s"]]`, "ask": `[\"%s"\]`, "wait": `[\"%s"/]`, "note": `[/"%s"/]`, "idle": `("%s")`, "start": `(["%s"])`, "fact": `[("%s")]`,
 	}
 	inside := []string{""}
 	leave := func(parent string) {
@@ -126,7 +126,7 @@ func (g *Graph) mermaid(detail int) (s string, edges int) {
 		edges++
 	}
 	colors := palette(light)
-	for _, verb := range []string{"continue", "stop", "done", "ask", "note", "then", "idle"} {
+	for _, verb := range []string{"continue", "stop", "done", "ask", "wait", "note", "then", "idle"} {
 		fmt.Fprintf(&b, "classDef %s fill:%s,stroke:%s,color:%s\n", verb, colors[verb+"-fill"], colors[verb+"-line"], colors[verb+"-text"])
 	}
 	if way != "" {

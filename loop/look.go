@@ -22,6 +22,17 @@ func (l *Loop) Look(ctx context.Context, ev host.Event) (*rules.Verdict, error) 
 	return v, err
 }
 
+// Awaits reports whether a rule that decided an event with [rules.Wait] still waits, see [rules.Program.Awaits]: it gathers
+// the facts of the rule's until, and changes, counts and records nothing. Once it returns false, decide the event again with
+// [Loop.Run]. An error is why until was not evaluated.
+func (l *Loop) Awaits(ctx context.Context, ev host.Event, rule string) (waits bool, err error) {
+	_, err = l.outside(ctx, ev, func(ctx context.Context, p *rules.Program, f rules.Facts, o rules.Options) error {
+		waits = p.Awaits(ctx, f, o, rule)
+		return nil
+	})
+	return waits, err
+}
+
 // Start returns the files with which a loop of the policy begins, see [rules.Program.Start]. The event has the session
 // and directory of the command that starts the loop. Start writes nothing.
 func (l *Loop) Start(ctx context.Context, ev host.Event, given map[string]any) (files []rules.StartFile, err error) {

@@ -15,7 +15,7 @@ type Outcome string
 // The outcomes. docs/run.md has the exit status of each, docs/embedding.md a table of situations.
 const (
 	Continued Outcome = "continued" // the agent continues
-	Waiting   Outcome = "waiting"   // a loop is paused; or a run waits: for a rate limit, after a crash, or while it is paused
+	Waiting   Outcome = "waiting"   // a rule waits, or a loop is paused; or a run waits: for what a rule waits for, for a rate limit, after a crash, or while it is paused
 	Done      Outcome = "done"      // the rule that let the agent stop has success
 	Stopped   Outcome = "stopped"   // another rule let it stop, none continued it, or the loop's file is gone
 	Limited   Outcome = "limit"     // a limit turned a continue into a stop, or ended a run
@@ -72,6 +72,8 @@ func (h Head) ended() (Outcome, Cause) {
 		return "", ""
 	case h.Action == rules.Ask:
 		return Asked, ""
+	case h.Action == rules.Wait:
+		return Waiting, ""
 	case h.Bound != "":
 		return Limited, Cause(strings.TrimPrefix(h.Bound, "limits."))
 	case h.Success:
@@ -111,7 +113,7 @@ func (d *Decision) ended() Head {
 		return Head{Fault: rules.FaultInput}
 	}
 	v := d.Verdict
-	h := Head{Event: d.Event.Name, Action: v.Action, Rule: v.Rule, Success: v.Success, Bound: v.Bound, Aside: v.Aside, Fault: v.Fault, Loop: v.Loop}
+	h := Head{Event: d.Event.Name, Action: v.Action, Rule: v.Rule, Success: v.Success, Bound: v.Bound, Aside: v.Aside, Fault: v.Fault, Wait: v.Wait, Loop: v.Loop}
 	if d.broken {
 		h.Error = "broken"
 	}

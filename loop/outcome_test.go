@@ -30,6 +30,8 @@ func TestOutcome(t *testing.T) {
 		{"the command that ended it", loop.Head{Command: "ralph stop"}, loop.Asked},
 		{"a question", loop.Head{Action: rules.Ask, Rule: "which"}, loop.Asked},
 		{"a question that could not be kept", loop.Head{Action: rules.Ask, Error: "disk full"}, loop.Failed},
+		{"a wait", loop.Head{Action: rules.Wait, Rule: "ci"}, loop.Waiting},
+		{"a wait that could not be kept", loop.Head{Action: rules.Wait, Error: "disk full"}, loop.Failed},
 		{"a prompt", loop.Head{Event: host.UserPromptSubmit, Rule: "notes"}, ""},
 		{"a fault at a prompt", loop.Head{Event: host.UserPromptSubmit, Fault: rules.FaultFact}, loop.Failed},
 		{"a fault", loop.Head{Rule: "limit", Fault: rules.FaultFact}, loop.Failed},

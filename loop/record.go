@@ -41,6 +41,8 @@ type Record struct {
 		Failed  int           `json:"failures,omitempty"` // how many of the latest continuations followed a failed turn
 		Elapsed time.Duration `json:"elapsed_ns,omitempty"`
 		Step    time.Duration `json:"step_ns,omitempty"`
+
+		Waited map[string]time.Duration `json:"waited_ns,omitempty"` // how long rules with wait have waited, of those that were tried
 	} `json:"streak"`
 	Log     []string       `json:"log,omitempty"`
 	Hint    string         `json:"hint,omitempty"`    // the user's, shown to the agent with the reason
@@ -79,6 +81,7 @@ type Head struct {
 	Reason  string          `json:"reason,omitempty"`
 	Success bool            `json:"success,omitempty"` // the rule that let the agent stop has success
 	Bound   string          `json:"bound,omitempty"`
+	Wait    *rules.Waiting  `json:"wait,omitempty"`    // of a wait: since when, and until when at the latest
 	Skipped string          `json:"skipped,omitempty"` // why no rule was tried
 	Aside   rules.Aside     `json:"aside,omitempty"`   // the same, in a word
 	Fault   rules.Fault     `json:"fault,omitempty"`   // what kept the policy from deciding
@@ -109,7 +112,7 @@ func (d *Decision) head() Head {
 	h := Head{
 		V: 1, ID: d.id, Time: d.Time.UTC(), Policy: d.Policy, Scope: d.Scope, Root: d.Root, Host: d.Event.Host, Event: d.Event.Name, Session: d.Event.SessionID,
 		Agent: d.Event.AgentID, SessionFile: d.Event.TranscriptPath, Run: d.Event.Run, Action: v.Action, Rule: v.Rule, Reason: v.Reason, Success: v.Success, Bound: v.Bound,
-		Aside: v.Aside, Fault: v.Fault, Loop: v.Loop, Measure: v.Measure,
+		Aside: v.Aside, Fault: v.Fault, Wait: v.Wait, Loop: v.Loop, Measure: v.Measure,
 		Notices: slices.Concat(d.Notices, d.texts.known), Notes: d.Notes, USD: d.usd, Took: d.Took, Iteration: d.Event.Iteration,
 	}
 	if v.Aside != "" {
@@ -223,11 +226,20 @@ func (d *Decision) recordMemory(r *Record) {
 		r.Streak.Elapsed, r.Streak.Step = max(0, now.Sub(m.Since)), max(0, now.Sub(m.Latest))
 	}
 	for _, rule := range d.program.Rules() {
-		if rule.Unless == nil {
+		if rule.Unless == nil && rule.Await == nil {
 			continue
 		}
 		for _, s := range d.Verdict.Trace.Steps {
 			if s.Rule != rule.Name {
+				continue
+			}
+			if from := m.Waits[s.Rule]; !from.IsZero() && m.Turn == d.Verdict.Memory.Turn {
+				if r.Streak.Waited == nil {
+					r.Streak.Waited = map[string]time.Duration{}
+				}
+				r.Streak.Waited[s.Rule] = max(0, now.Sub(from))
+			}
+			if rule.Unless == nil {
 				continue
 			}
 			if r.Repeated == nil {

@@ -146,6 +146,8 @@ func TestNothingPublicPanics(t *testing.T) {
 	_, brokenErr := loop.Broken("p", nil)
 	_, lookErr := l.Look(none, host.Event{})
 	_, lookZero := zero.Look(ctx, host.Event{})
+	_, awaits := l.Awaits(none, host.Event{}, "ci")
+	_, awaitsZero := zero.Awaits(ctx, host.Event{}, "ci")
 	_, startErr := zero.Start(none, host.Event{}, nil)
 	refused := map[string][]error{ // by function: each is an error
 		"New":    {err, zeroErr},
@@ -158,6 +160,7 @@ func TestNothingPublicPanics(t *testing.T) {
 		"Replace":    {l.Replace(nil), l.Replace(new(rules.Program)), zero.Replace(program), (*loop.Loop)(nil).Replace(nil)},
 		"Reload":     {l.Reload(none, files, "p.yaml").Err(), l.Reload(ctx, nil, "p.yaml").Err(), l.Reload(ctx, files, "q.yaml").Err(), zero.Reload(ctx, files, "p.yaml").Err(), (*loop.Loop)(nil).Reload(ctx, files, "p.yaml").Err()},
 		"Look":       {lookErr, lookZero},
+		"Awaits":     {awaits, awaitsZero},
 		"Start":      {startErr},
 		"Drain":      {drains(l, none), drains(zero, ctx), drains(nil, ctx), drains(load(t, goOn, loop.WithStore(newRows())), ctx)},
 		"Reply":      {replies(ctx, loop.Hook{}), replies(none, loop.Hook{Loops: loops})},

@@ -9,7 +9,7 @@
 //	ralph.policy       S C D K  the name of the policy
 //	ralph.scope        S C D K  of loop.WithScope
 //	ralph.event        S C D K  the event, such as Stop
-//	ralph.action       S C D    continue, stop or ask
+//	ralph.action       S C D    continue, stop, ask or wait
 //	ralph.outcome      S C D K  how it ended, in a word of loop.Outcome
 //	ralph.cause        S C   K  why, in a word of loop.Cause
 //	ralph.rule         S C      the rule that decided, or the limit, such as limits.continuations

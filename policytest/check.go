@@ -70,6 +70,7 @@ func (f *File) Check(p *rules.Program) rules.Diagnostics {
 		}
 		keys(given, "memory", "the policy has no memory", remembered)
 		keys(given, "repeated", "the policy has no rule", names)
+		keys(given, "waited", "the policy has no rule", names)
 		for _, field := range fields(given, "input") {
 			name, place := field.Key.Value, at(field.Key)
 			if raw {

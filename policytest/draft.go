@@ -70,6 +70,9 @@ func FromRecord(r loop.Record) Draft {
 	for rule, n := range r.Repeated {
 		put(n, "repeated", rule)
 	}
+	for rule, d := range r.Streak.Waited {
+		put(d.Round(time.Second).String(), "waited", rule)
+	}
 	s := r.Streak
 	if s.Progress != s.Before {
 		s.Same = 0

@@ -34,7 +34,7 @@ func (e *expectation) decode(r *reader, n *yamltree.Node) {
 // verdict reads a key that is the word of an action: true, or patterns for the reason.
 func (r *reader) verdict(f yamltree.Field, e *expectation) {
 	if e.Action != nil {
-		r.errorf(f.Value, checkValue, "keep one of them", "a verdict must be one of continue, stop and ask; got two")
+		r.errorf(f.Value, checkValue, "keep one of them", "a verdict must be one of continue, stop, ask and wait; got two")
 		return
 	}
 	e.Action = new(rules.Action)

@@ -46,16 +46,17 @@ type situation struct {
 	Host       string         `key:"host"`   // the host of the hook; "" is an unknown one
 	Answer     string         `key:"answer"` // of a person, to the question of the decision before
 
-	Env      map[string]string `key:"env"`
-	Now      time.Time         `key:"now"`    // of the event; the zero time means defaultNow
-	Exists   []string          `key:"exists"` // paths for which exists() and anyfile() are true, in addition to Files
-	IsDir    []string          `key:"isdir"`  // paths for which isdir() and exists() are true
-	Which    []string          `key:"which"`  // programs that which() finds
-	Loop     *givenLoop        `key:"loop"`   // the loop memory; nil is that of a first stop
-	Repeated map[string]int    `key:"repeated"`
-	Set      map[string]string `key:"set"` // values of params
-	Names    map[string]any    // values of session.NAME and run.NAME
-	Memory   map[string]any    `key:"memory"` // values of the policy's memory
+	Env      map[string]string        `key:"env"`
+	Now      time.Time                `key:"now"`    // of the event; the zero time means defaultNow
+	Exists   []string                 `key:"exists"` // paths for which exists() and anyfile() are true, in addition to Files
+	IsDir    []string                 `key:"isdir"`  // paths for which isdir() and exists() are true
+	Which    []string                 `key:"which"`  // programs that which() finds
+	Loop     *givenLoop               `key:"loop"`   // the loop memory; nil is that of a first stop
+	Repeated map[string]int           `key:"repeated"`
+	Waited   map[string]time.Duration `key:"waited"`
+	Set      map[string]string        `key:"set"` // values of params
+	Names    map[string]any           // values of session.NAME and run.NAME
+	Memory   map[string]any           `key:"memory"` // values of the policy's memory
 
 	node *yamltree.Node // the given values of file and test, merged
 }
@@ -89,7 +90,7 @@ type expectation struct {
 	Action  *rules.Action
 	Rule    *string            `key:"rule"`    // "" means that no rule decided
 	Success *bool              `key:"success"` // the stop has success
-	Text    texts              // of continue, stop or ask: the reason
+	Text    texts              // of continue, stop, ask or wait: the reason
 	Reason  texts              `key:"reason"` // the same for any action
 	Notice  texts              `key:"notice"`
 	Note    texts              `key:"note"`

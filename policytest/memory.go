@@ -17,7 +17,7 @@ type memory struct{ session, project rules.Memory }
 func (b *bench) memory(p *rules.Program, ev host.Event) *memory {
 	g := b.test.Given
 	m := &memory{}
-	m.session, m.project = inputs.Memories(p, rules.Said{At: b.now, Turn: ev.Turn}, g.Repeated, g.Memory)
+	m.session, m.project = inputs.Memories(p, rules.Said{At: b.now, Turn: ev.Turn}, g.Repeated, g.Waited, g.Memory)
 	m.session.Turn = ev.Turn
 	if l := g.Loop; l != nil {
 		m.session.Streak, m.session.Total = l.Continuations, l.Total

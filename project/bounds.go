@@ -39,6 +39,20 @@ func (p Policy) Bounded() string {
 	return p.Short() + strings.TrimPrefix(p.Bounds(0), "it")
 }
 
+// Waits returns the sentence about rules after whose wait no hook starts the agent again, or "" if there are none.
+func (p Policy) Waits() string {
+	var names []string
+	for _, r := range p.Program.Rules() {
+		if r.Await != nil && !r.Await.Woken {
+			names = append(names, r.Name)
+		}
+	}
+	if names == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s waits (%s): in a hook nothing starts the agent again, so send a prompt once the wait is over; a run continues by itself", p.Short(), strings.Join(names, ", "))
+}
+
 // Bounds returns what ends the run at the latest.
 func (r *Run) Bounds() string {
 	l, own := r.policy.Program.Limits(), r.limits()

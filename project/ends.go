@@ -38,6 +38,7 @@ func endings() map[run.End]ending {
 		run.Success:     {loop.Done, nil},
 		run.Stopped:     {loop.Stopped, why},
 		run.Asked:       {loop.Asked, answer},
+		run.StillWaits:  {loop.Waiting, atLimit},
 		run.AtLimit:     {loop.Limited, atLimit},
 		run.NoProgress:  {loop.Limited, resume("", "")},
 		run.NoReset:     {loop.Limited, func(i run.Info) (string, bool) { return resume("", " --for "+seconds(untilReset(i)))(i) }},
@@ -111,7 +112,7 @@ func Cause(i run.Info) loop.Cause {
 	switch i.Ended {
 	case "", run.Success:
 		return ""
-	case run.AtLimit:
+	case run.AtLimit, run.StillWaits:
 		return loop.Cause(cmp.Or(i.Limit, strings.TrimPrefix(i.Rule, "limits.")))
 	case run.Stopped:
 		if i.Rule == "" {

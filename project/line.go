@@ -165,6 +165,12 @@ func (p *Project) line(ctx context.Context, of subject, k known) (l Loop, err er
 	if last.Action == rules.Ask && now.last != "" {
 		now.waits = cmp.Or(now.waits, k.question(last))
 	}
+	if last.Action == rules.Wait && last.Run == "" && now.last != "" {
+		now.waiting = "it waits: " + last.Said()
+		if p := policy.Program; p == nil || !slices.ContainsFunc(p.Rules(), func(r *rules.Rule) bool { return r.Name == last.Rule && r.Await != nil && r.Await.Woken }) {
+			now.waiting += "; in a hook nothing starts the agent again, so send a prompt once the wait is over"
+		}
+	}
 	_, paused, err := p.orders.Ordered(p.dir, policy.Name, cmp.Or(l.Owner, last.Session))
 	if err != nil {
 		return l, err

@@ -18,6 +18,7 @@ const (
 	StateWaits    State = "waits for you"  // it needs an approval or trust, or asked a question
 	StateNoHook   State = "no hook"        // no hook evaluates it, and no run
 	StateInRun    State = "in a run"       // a run continues it; sessions step aside
+	StateWaiting  State = "waiting"        // its last decision waits, while state and prompt are the same
 	StateDone     State = "done"           // its last decision, while state and prompt are the same
 	StateLimit    State = "at its limit"   // the same
 	StateEnded    State = "stopped"        // the same
@@ -33,7 +34,7 @@ const alive = 15 * time.Minute
 
 // signs are what the state of a policy is read from. A text says why; "" is that it does not hold.
 type signs struct {
-	unusable, off, stopped, paused, waits, noHook, inRun, lost string
+	unusable, off, stopped, paused, waits, noHook, inRun, waiting, lost string
 
 	last  loop.Outcome // of the last decision, "" if the state or the prompt has changed since
 	heard time.Time    // of the session: its last decision, or a later change of its file; zero if there is none
@@ -47,7 +48,7 @@ func (s signs) state() (State, string) {
 		why   string
 	}{
 		{StateUnusable, s.unusable}, {StateOff, s.off}, {StateStopped, s.stopped}, {StatePaused, s.paused}, {StateWaits, s.waits},
-		{StateNoHook, s.noHook}, {StateInRun, s.inRun},
+		{StateNoHook, s.noHook}, {StateInRun, s.inRun}, {StateWaiting, s.waiting},
 	} {
 		if one.why != "" {
 			return one.state, one.why

@@ -24,6 +24,7 @@ func TestState(t *testing.T) {
 		{StateEnded, func() { s.last = loop.Stopped }},
 		{StateLimit, func() { s.last = loop.Limited }},
 		{StateDone, func() { s.last = loop.Done }},
+		{StateWaiting, func() { s.waiting = "it waits for CI" }},
 		{StateInRun, func() { s.inRun = "run x" }},
 		{StateNoHook, func() { s.noHook = "nothing asks it" }},
 		{StateWaits, func() { s.waits = "approve it" }},

@@ -55,13 +55,14 @@ func checkDeclarations(p *Program) Diagnostics {
 	}
 	for _, r := range p.rules {
 		if r.Verb == "" && r.says.notice == nil && r.says.log == nil && len(r.then) == 0 {
-			report(r.Pos, "does-nothing", "add continue, stop, ask, note, notice, log or then", "the rule %q does nothing when it holds", r.Name)
+			report(r.Pos, "does-nothing", "add continue, stop, ask, wait, note, notice, log or then", "the rule %q does nothing when it holds", r.Name)
 		}
 	}
 	if i := slices.IndexFunc(p.rules, func(r *Rule) bool { return r.Verb == verbAsk }); i >= 0 && p.machine.table.find(vocab.Answer) == nil {
 		report(p.rules[i].Pos, "unread-answer", "add a rule for it, such as `when: answer != \"\"` with `continue: ${answer}`",
 			"the rule %q asks, and no rule reads the answer", p.rules[i].Name)
 	}
+	p.checkWaits(report)
 	for _, s := range p.machine.table.all() {
 		if s.kind == memorySymbol && s.used.Load() && !s.memory.set.Load() && s.pos.File == p.origin.files[0].Name {
 			report(s.pos, "unused", "add then: [{remember: "+s.name+" = …}] to a rule, or remove it", "no rule changes the memory %q, so it always has its default", s.name)

@@ -107,7 +107,7 @@ func decisions(t *translator, p *Program) []decided {
 		holds, fails := t.tried(r)
 		out = append(out, decided{d, append(slices.Clone(before), holds)})
 		before = append(before, analysis.Not(holds))
-		if r.stops() {
+		if r.stops() || r.Halts {
 			d.Action, d.Failed = Stop, true
 			out = append(out, decided{d, append(slices.Clone(before), fails)})
 			before = append(before, analysis.Not(fails))
@@ -248,7 +248,7 @@ func (p *Program) keys() map[Pos]map[string]string {
 			continue
 		}
 		for _, n := range list.Items {
-			read(Pos{File: f.Name, Line: n.Start.Line, Col: n.Start.Col}, n, "name", "when", "unless_repeated", verbContinue, verbStop, verbAsk)
+			read(Pos{File: f.Name, Line: n.Start.Line, Col: n.Start.Col}, n, "name", "when", "unless_repeated", verbContinue, verbStop, verbAsk, verbWait, "until", "every", "for", "on_unknown")
 		}
 	}
 	return out

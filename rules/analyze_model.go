@@ -5,7 +5,9 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/ralph-sdk/ralph/internal/amount"
 	"github.com/ralph-sdk/ralph/rules/internal/analysis"
 	"github.com/ralph-sdk/ralph/schema"
 )
@@ -61,6 +63,7 @@ const (
 	paramValue
 	memoryOf   // a value of memory
 	ruleSpent  // unless_repeated has reached its count
+	ruleWaited // a rule has waited as long as it may
 	opaqueTest // an operand of unknown meaning: false, true, or an error
 )
 
@@ -68,7 +71,7 @@ const (
 const (
 	isOK, isMissing, isInvalid = 0, 1, 2 // factStatus
 	isUsable, isUnusable       = 0, 1    // fieldUsable
-	isActive, isSpent          = 0, 1    // ruleSpent
+	isActive, isSpent          = 0, 1    // ruleSpent, ruleWaited
 	isNo, isYes, isError       = 0, 1, 2 // opaqueTest
 )
 
@@ -79,7 +82,8 @@ type quantity struct {
 	name  string // of the fact, name, param or rule
 	path  []string
 	fact  *Fact
-	times int // of unless_repeated
+	times int           // of unless_repeated
+	limit time.Duration // of a wait
 }
 
 // choice returns the quantity with this key, and creates it as a choice of size values if it is new.
@@ -112,6 +116,7 @@ type Situation struct {
 	Names    map[string]any    `json:"names,omitempty"`    // values of ralph's names
 	Memory   map[string]any    `json:"memory,omitempty"`   // values of the policy's memory
 	Params   map[string]any    `json:"set,omitempty"`      // values of params
+	Waited   map[string]string `json:"waited,omitempty"`   // rules that have waited as long as they may, and how long
 	Given    map[string]int    `json:"repeated,omitempty"` // rules that unless_repeated skips, with the number of their verdicts
 }
 
@@ -128,7 +133,7 @@ func (w *Situation) asJSON() json.RawMessage {
 func (m *model) situation(r *analysis.Result) *Situation {
 	w := &Situation{
 		Facts: map[string]any{}, Invalid: map[string]string{}, Names: map[string]any{},
-		Memory: map[string]any{}, Params: map[string]any{}, Given: map[string]int{},
+		Memory: map[string]any{}, Params: map[string]any{}, Given: map[string]int{}, Waited: map[string]string{},
 	}
 	for _, q := range m.things {
 		value, asked := q.Value(r)
@@ -161,6 +166,8 @@ func (m *model) situation(r *analysis.Result) *Situation {
 			w.Params[q.name] = value
 		case q.kind == ruleSpent && value == isSpent:
 			w.Given[q.name] = q.times
+		case q.kind == ruleWaited && value == isSpent:
+			w.Waited[q.name] = amount.Time(q.limit)
 		}
 	}
 	maps.DeleteFunc(w.Facts, func(name string, _ any) bool {

@@ -40,6 +40,8 @@ func (p *Program) analyze() Diagnostics {
 		a.holds[i], a.passes[i] = holds, analysis.True()
 		if a.decides(r) {
 			a.passes[i] = analysis.Not(analysis.Or(holds, fails))
+		} else {
+			a.passes[i] = analysis.Not(fails)
 		}
 	}
 	a.end = a.passes

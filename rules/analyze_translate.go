@@ -54,11 +54,18 @@ func (t *translator) when(c *cond) *analysis.Outcomes {
 // tried returns when a rule holds, and when it ends the trying because it is undecided.
 func (t *translator) tried(r *Rule) (holds, fails *analysis.Formula) {
 	w, active, fails := t.when(r.when), analysis.True(), analysis.False()
-	if r.Unless != nil {
-		q := t.choice(fmt.Sprint("spent ", r.Name, *r.Unless), 2, quantity{kind: ruleSpent, name: r.Name, times: r.Unless.Times})
+	if r.Await != nil {
+		q := t.choice(fmt.Sprint("waited ", r.Name, r.Await.For), 2, quantity{kind: ruleWaited, name: r.Name, limit: r.Await.For})
 		active = analysis.In(q.Var, isActive)
 	}
-	if r.stops() {
+	if r.Unless != nil {
+		q := t.choice(fmt.Sprint("spent ", r.Name, *r.Unless), 2, quantity{kind: ruleSpent, name: r.Name, times: r.Unless.Times})
+		active = analysis.And(active, analysis.In(q.Var, isActive))
+	}
+	switch {
+	case r.Halts:
+		fails = analysis.And(analysis.Not(analysis.Or(w.Yes, w.No)), active)
+	case r.stops():
 		fails = analysis.And(w.Broken, active)
 	}
 	return analysis.And(w.Yes, active), fails
@@ -78,6 +85,8 @@ func (t *translator) outcomes(p subject) *analysis.Outcomes {
 		out = t.when(p.c).Known()
 	case p.c.op == not:
 		out = t.when(kids[0]).Not()
+	case p.c.op == untrue:
+		out = t.when(kids[0]).Untrue()
 	default:
 		parts := make([]*analysis.Outcomes, len(kids))
 		for i, kid := range kids {
@@ -217,6 +226,8 @@ func (t *translator) proposition(n ast.Node) *analysis.Outcomes {
 		case s == nil:
 		case s.kind == letSymbol:
 			return t.when(s.let.root)
+		case s.kind == nameSymbol && s.name == vocab.Waited: // whether the rules above have waited
+			return t.opaqueNode(n)
 		case s.kind == askSymbol:
 			status := map[string]int{"ok": isOK, "missing": isMissing, "invalid": isInvalid}
 			if i, ok := status[s.ask]; ok {

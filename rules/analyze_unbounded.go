@@ -17,7 +17,7 @@ func (a *analyzer) unboundedContinue() {
 	for i, r := range a.p.rules {
 		switch {
 		case a.dead[i]:
-		case r.stops() && a.moves(r.when):
+		case r.stops() && r.Await == nil && a.moves(r.when):
 			stopped = true
 		case r.Verb == verbContinue && r.Unless == nil && !stopped && !a.moves(r.when):
 			a.report("unbounded-continue", a.place(i),

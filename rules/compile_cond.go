@@ -15,6 +15,7 @@ const (
 	or
 	not
 	choose // cond ? a : b
+	untrue // true unless its part is true: what is missing is not true yet, what is unusable stays unknown
 )
 
 // cond is ralph's skeleton over operands in expr. and, or, not and a top-level conditional are evaluated here, not by
@@ -24,6 +25,28 @@ type cond struct {
 	op      connective
 	kids    []*cond
 	operand *operand // of a leaf
+}
+
+// unless returns a condition that holds where c does, unless until is true. nil is a condition that is always true, or an
+// until that does not compile.
+func (c *cond) unless(until *cond) *cond {
+	if until == nil {
+		return c
+	}
+	yet := &cond{op: untrue, kids: []*cond{until}}
+	switch {
+	case c == nil:
+		return yet
+	case c.op == and:
+		return &cond{op: and, kids: append(c.kids[:len(c.kids):len(c.kids)], yet)}
+	}
+	return &cond{op: and, kids: []*cond{c, yet}}
+}
+
+// has reports whether an operand is in c.
+func (c *cond) has(o *operand) (yes bool) {
+	c.walk(func(own *operand) { yes = yes || own == o })
+	return yes
 }
 
 // walk calls f for every operand of c. A nil condition has none.

@@ -30,7 +30,7 @@ func ownFunctions() []string { return append([]string{"cut", "bullets"}, laterFu
 
 // laterFunctions returns functions added after the first version of the language: a declaration in a policy replaces
 // one.
-func laterFunctions() []string { return []string{"digest", "similar"} }
+func laterFunctions() []string { return []string{"digest", "similar", "folded"} }
 
 // functions returns the pure functions that ralph adds to expr's own, and those of expr that it replaces. They are
 // called with the meter before their arguments.
@@ -151,6 +151,15 @@ func functions() []pureFunction {
 			}
 			return similar(m, a, b), nil
 		}, reflect.TypeFor[func(string, string) float64](), reflect.TypeFor[func(any, any) float64]()),
+
+		function("folded", "A string without what differs when the same error comes again: numbers are #, directories of paths are left out, white space is one blank.", func(m *meter, args []any) (any, error) {
+			s, ok := args[0].(string)
+			if !ok {
+				return nil, fmt.Errorf("folded takes a string; got %s", kindOf(args[0]))
+			}
+			m.text(mul(len(s), 2))
+			return folded(s), nil
+		}, reflect.TypeFor[func(string) string](), reflect.TypeFor[func(any) string]()),
 	}
 }
 
@@ -180,6 +189,60 @@ func similar(m *meter, a, b string) float64 {
 		}
 	}
 	return 2 * float64(common) / float64(pairs)
+}
+
+// folded returns s with # for each number, without the directories of paths, and with one blank for white space. A number is
+// a word of hexadecimal digits with at least one decimal one, also after 0x, or decimal digits within another word.
+func folded(s string) string {
+	var b []byte
+	path := 0 // where the path at the end of b begins
+	for i := 0; i < len(s); {
+		n := 0
+		for i+n < len(s) && isWord(s[i+n]) {
+			n++
+		}
+		switch c := s[i]; {
+		case n > 0:
+			b = appendFolded(b, s[i:i+n])
+			i += n
+			continue
+		case c == '/' || c == '\\':
+			b = b[:path]
+		case c == ' ' || c >= '\t' && c <= '\r':
+			if len(b) > 0 && b[len(b)-1] != ' ' {
+				b = append(b, ' ')
+			}
+			path = len(b)
+		default:
+			if b = append(b, c); !strings.ContainsRune(".-+~@", rune(c)) && c < 0x80 {
+				path = len(b)
+			}
+		}
+		i++
+	}
+	return strings.TrimSuffix(string(b), " ")
+}
+
+// isWord reports whether a byte is an ASCII letter, a digit or an underscore.
+func isWord(c byte) bool {
+	return c == '_' || c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z'
+}
+
+// appendFolded adds a word with # for its numbers.
+func appendFolded(b []byte, word string) []byte {
+	digits := strings.TrimPrefix(strings.ToLower(word), "0x")
+	if strings.Trim(digits, "0123456789abcdef") == "" && strings.ContainsAny(word, "0123456789") {
+		return append(b, '#')
+	}
+	for i := range len(word) {
+		switch c := word[i]; {
+		case c < '0' || c > '9':
+			b = append(b, c)
+		case i == 0 || word[i-1] < '0' || word[i-1] > '9':
+			b = append(b, '#')
+		}
+	}
+	return b
 }
 
 // wordsOf returns the words of a string, which are letters and digits, in lower case.

@@ -8,9 +8,10 @@ import (
 
 // Outline is a part of a policy as it is written, for pictures and other tools.
 type Outline struct {
-	Kind string // when, on, state or owner of the head; rule; fact
-	Name string // of the rule or fact; of state: its fact
-	When string // the condition, several joined by "and"; of owner: the expression. "" is always true
+	Kind  string // when, on, state or owner of the head; rule; fact
+	Name  string // of the rule or fact; of state: its fact
+	When  string // the condition, several joined by "and"; of owner: the expression. "" is always true
+	Until string // of a rule with wait: what ends the wait
 	// Operands lists the operands in the condition of a rule, or of when, as written, with their not, each once, in the
 	// order of the text. [OperandStep].Text of a trace has the same strings.
 	Operands []string
@@ -53,7 +54,11 @@ func (p *Program) Outline() []Outline {
 
 // outlined returns the outline of a rule.
 func (p *Program) outlined(r *Rule) Outline {
-	o := Outline{Kind: "rule", Name: r.Name, When: r.when.written(), Operands: r.when.texts(), Reads: factsIn(nil, r.when)}
+	when := r.when
+	if r.Await != nil {
+		when = r.own
+	}
+	o := Outline{Kind: "rule", Name: r.Name, When: when.written(), Until: r.until.written(), Operands: r.when.texts(), Reads: factsIn(nil, r.when)}
 	if r.says.text != nil {
 		passages(r.says.text.node, func(when []*yamltree.Node, n *yamltree.Node) {
 			var all []string

@@ -92,10 +92,13 @@ type File struct {
 type Rule struct {
 	Name   string // with the include's name and a slash: reentry/continued-before
 	Pos    Pos
-	Verb   string  // continue, stop, ask or note; "" and note do not decide
+	Verb   string  // continue, stop, ask, wait or note; "" and note do not decide
 	Unless *Unless // nil without unless_repeated
 
+	Await *Await // of a wait, nil for other rules
+
 	Success bool // of a stop: the work is complete
+	Halts   bool // of a continue: the agent may stop if the condition is unknown
 	Empty   bool // of a success: so is a checklist without a box
 
 	// Runs are the programs that its effects run, as facts that need approval: with Source, Args and Timeout, and the
@@ -108,17 +111,22 @@ type Rule struct {
 
 	include string // the prefix of the include that it is in, with a slash; "" in the policy itself
 
-	when *cond // nil means true
-	says says
-	then []*effect
-	late bool // a note that is tried last, because its condition reads slow facts
+	when  *cond // nil means true; of a wait: its own when, and that until is not true
+	own   *cond // of a wait: its own when
+	until *cond // of a wait
+	says  says
+	then  []*effect
+	late  bool // a note that is tried last, because its condition reads slow facts
 }
 
 // action returns the action of a verdict by the rule.
 func (r *Rule) action() Action { return Action(max(0, slices.Index(actions[:], r.Verb))) }
 
 // stops reports whether the agent may stop once the rule holds.
-func (r *Rule) stops() bool { return r.Verb == verbStop || r.Verb == verbAsk }
+func (r *Rule) stops() bool { return r.Verb == verbStop || r.Verb == verbAsk || r.Verb == verbWait }
+
+// ends reports whether the trying ends with the rule when its condition is neither true nor false.
+func (r *Rule) ends(o Outcome) bool { return r.Halts && (o == Unknown || o == Broken) }
 
 // decides reports whether the rule decides if it holds.
 func (r *Rule) decides() bool { return r.Verb == verbContinue || r.stops() }

@@ -28,8 +28,13 @@ func (c *compiler) checkRuleNames(rules []pendingRule) {
 
 func (c *compiler) rule(r pendingRule) *Rule {
 	d := r.decl
-	rule := &Rule{Name: r.name, Pos: r.scope.file.at(d.node.Start), Verb: d.verb, Unless: d.unless, Success: d.success, Empty: d.empty != "", include: r.scope.prefix}
+	rule := &Rule{Name: r.name, Pos: r.scope.file.at(d.node.Start), Verb: d.verb, Unless: d.unless, Success: d.success, Empty: d.empty != "", Halts: d.halt != "", include: r.scope.prefix}
 	rule.when = c.conditions(r.scope, d.when)
+	if d.verb == verbWait {
+		rule.Await = &d.await
+		rule.own, rule.until = rule.when, c.conditions(r.scope, d.until)
+		rule.when = rule.own.unless(rule.until)
+	}
 	rule.says = says{c.newText(r.scope, d.text), c.newText(r.scope, d.notice), c.newText(r.scope, d.log)}
 	for _, e := range d.then {
 		if eff := c.effect(r.scope, e); eff != nil {
@@ -82,6 +87,9 @@ func (c *compiler) finish() {
 	c.findSlow()
 	l := c.program.head.loop
 	for _, r := range c.program.rules {
+		if r.Await != nil {
+			r.Await.Woken = r.until.woken()
+		}
 		for _, e := range r.then {
 			switch {
 			case e.kind == OwnEffect:

@@ -106,9 +106,9 @@ rules:
 }
 
 func TestActionWords(t *testing.T) {
-	all := []rules.Action{rules.Stop, rules.Continue, rules.Ask}
+	all := []rules.Action{rules.Stop, rules.Continue, rules.Ask, rules.Wait}
 	b, err := json.Marshal(all)
-	if err != nil || string(b) != `["stop","continue","ask"]` {
+	if err != nil || string(b) != `["stop","continue","ask","wait"]` {
 		t.Fatalf("%s, %v", b, err)
 	}
 	var back []rules.Action

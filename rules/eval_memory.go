@@ -24,9 +24,12 @@ func (ev *evaluation) remember() {
 		session.continued(v.Progress, ev.used.failed != "", now)
 		v.Session.share(ev.counted(), session.Total)
 		v.Changed = true
+	case v.Wait != nil:
+		session.waits(v.Rule, v.Wait.Since)
+		v.Changed = true
 	case v.Bound != "" || v.Fault != "" || v.Aside != "" || ev.compacts():
 		// The streak continues: a user who raises the limit continues it, and other events do not end it.
-	case session.Streak > 0:
+	case session.Streak > 0 || len(session.Waits) > 0:
 		session.endStreak()
 		v.Session.Streak = 0
 		v.Changed = true
@@ -97,10 +100,9 @@ func (ev *evaluation) loop(name string) any {
 	case vocab.LoopContinuations:
 		return m.Streak
 	case vocab.LoopName:
-		if ev.verdict.Loop != nil {
-			return ev.verdict.Loop.Name
-		}
-		return ""
+		return cmp.Or(ev.verdict.Loop, &LoopInfo{}).Name
+	case vocab.Waited:
+		return ev.met.waited
 	case vocab.LoopTotal:
 		return m.Total
 	case vocab.LoopElapsed:

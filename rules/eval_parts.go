@@ -24,7 +24,7 @@ func (ev *evaluation) reportParts(prompt bool) {
 		if !prompt {
 			var broken sentence
 			if part.Effects, broken = ev.effects(r); broken.full != "" {
-				v.Action, v.Fault, v.Parts, v.Bound, v.Success = Stop, FaultRule, nil, "", false
+				v.Action, v.Fault, v.Parts, v.Bound, v.Success, v.Wait = Stop, FaultRule, nil, "", false, nil
 				v.Rule, v.Pos = r.Name, r.Pos
 				why := sentencef("its effects could not be evaluated: %s", broken)
 				v.Reason, v.Private = why.full, why.private()
@@ -45,7 +45,7 @@ func (ev *evaluation) reportParts(prompt bool) {
 			part.Notice = strings.TrimSpace(v.Reason + "\n" + part.Notice)
 			ev.here.quoted = ev.here.quoted || v.Private
 		}
-		part.Seen = r.Verb == verbStop && !ev.lastNotice(part.Notice)
+		part.Seen = r.stops() && r.Verb != verbAsk && !ev.lastNotice(part.Notice)
 		part.Log = escape.Person(ev.render(r.says.log))
 		part.Private = ev.here.quoted
 	}

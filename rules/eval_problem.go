@@ -38,7 +38,7 @@ func (ev *evaluation) reportInstead(why sentence, last bool) {
 func (ev *evaluation) reportEnd() {
 	v := ev.verdict
 	switch {
-	case v.Action != Stop, v.Success, v.Aside == Stopped, v.Aside == InRun: // no end, or one that was asked for
+	case v.Action != Stop && v.Action != Wait, v.Success, v.Aside == Stopped, v.Aside == InRun: // no end, or one that was asked for
 	case v.Memory.Streak == 0 && v.Bound == "", ev.event.inRun, !ev.shows():
 	case v.Aside != "":
 		if v.Show = ev.lastNotice(v.Reason) || v.Show; v.Show {
@@ -50,6 +50,10 @@ func (ev *evaluation) reportEnd() {
 	case slices.ContainsFunc(ev.problems, func(p reported) bool { return p.last }):
 	case v.Rule != "" && slices.ContainsFunc(v.Parts, func(p Part) bool { return p.Rule == v.Rule && p.Notice != "" }):
 	default:
+		if v.Action == Wait {
+			ev.reportInstead(sentencef("the loop waits: %s", masked(cmp.Or(v.Reason, "the rule "+v.Rule), v.Private)), true)
+			return
+		}
 		why := "no rule of the policy continues"
 		if v.Rule != "" {
 			why = "the rule " + v.Rule + " stops the agent"

@@ -243,7 +243,7 @@ rules:
 			}
 		}
 		switch {
-		case fault != "" && r.stops(), fault == FaultApproval && r.decides():
+		case fault != "" && r.stops(), fault == FaultApproval && r.decides(), r.ends(outcome):
 			// The loop may have to end. With gate: all a stop only ends the reading, and so does one that is undecided.
 			ev.endTrying(r, fault, chosen == nil)
 			break rules
@@ -252,6 +252,9 @@ rules:
 			if chosen == nil {
 				hollow := ev.hollow(r) // rendering reads other lists
 				v.Action, v.Rule, v.Pos, v.Success = r.action(), r.Name, r.Pos, r.Success && hollow == nil
+				if r.Await != nil {
+					v.Wait = ev.waiting(r)
+				}
 				ev.here.quoted = false
 				v.Reason = escape.Person(ev.reason(r))
 				v.Private = ev.here.quoted
@@ -313,7 +316,7 @@ rules:
 	}
 }
 
-// reason returns the reason of a stop, or a question, which the user sees.
+// reason returns the reason of a stop or a wait, or a question, which the user sees.
 func (ev *evaluation) reason(r *Rule) string {
 	if r.Verb == verbAsk {
 		return cmp.Or(ev.shownText(r.says.text), "The rule "+r.Name+" asks you")
@@ -419,8 +422,11 @@ func (ev *evaluation) try(r *Rule) Outcome {
 	ev.here.trying, ev.met.gap = true, nil
 	outcome, because := ev.test(r.when, s)
 	ev.here.trying = false
-	if outcome == Broken && !r.stops() { // the trying ends with a stop rule, which is reported
+	if outcome == Broken && !r.stops() && !r.Halts { // the trying ends with a stop rule, which is reported
 		ev.reportBroken(r)
+	}
+	if r.Await != nil {
+		outcome, because = ev.awaited(r, outcome, because)
 	}
 	return ev.tried(s, outcome, because, repeated)
 }
@@ -462,6 +468,9 @@ func (ev *evaluation) test(when *cond, s *Step) (o Outcome, because string) {
 		return Unknown, ev.last.why.shown
 	case holds:
 		return Holds, ""
+	}
+	if r := ev.here.rule; r != nil && r.until.has(by) {
+		return No, "its until is true: " + by.src.shown
 	}
 	return No, by.src.shown
 }

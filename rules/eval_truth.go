@@ -48,8 +48,9 @@ func (ev *evaluation) truth(c *cond) (holds bool, state truth, by *operand) {
 			return false, broken, c.operand
 		}
 		return b, known, c.operand
-	case not:
+	case not, untrue:
 		holds, state, by := ev.truth(c.kids[0])
+		state = c.yet(state, ev.last.lack)
 		return !holds && state == known, state, by
 	case choose:
 		first, state, by := ev.truth(c.kids[0])
@@ -82,6 +83,14 @@ func (ev *evaluation) truth(c *cond) (holds bool, state truth, by *operand) {
 		return false, worst, c.last()
 	}
 	return c.op == and, known, c.last()
+}
+
+// yet returns the state of the opposite of a part: what is only missing is not true yet, for untrue.
+func (c *cond) yet(of truth, because lack) truth {
+	if c.op == untrue && of == unknown && because < unusable {
+		return known
+	}
+	return of
 }
 
 // value evaluates an expression of any type.

@@ -10,6 +10,7 @@ const (
 	verbContinue = "continue" // the agent must continue
 	verbStop     = "stop"     // the agent may stop
 	verbAsk      = "ask"      // the agent may stop, and a person is asked
+	verbWait     = "wait"     // the agent may stop, until something has happened
 	verbNote     = "note"     // the user sees a text
 )
 
@@ -19,7 +20,7 @@ type verb struct{ word, example string } // an example of its text
 // verbs returns the verbs, in the order of the documentation: the parser, the schema and messages have them from here.
 func verbs() []verb {
 	return []verb{
-		{verbContinue, "Continue with the next item"}, {verbStop, "the work is done"}, {verbAsk, "Which of the two designs do you want?"}, {verbNote, "three items are open"},
+		{verbContinue, "Continue with the next item"}, {verbStop, "the work is done"}, {verbAsk, "Which of the two designs do you want?"}, {verbWait, "CI is running"}, {verbNote, "three items are open"},
 	}
 }
 
@@ -53,12 +54,31 @@ func memoryPer() []string { return []string{perSession, perProject} }
 // emptyWords returns what empty: can say.
 func emptyWords() []string { return []string{"ok"} }
 
+// haltWords returns what on_unknown: can say.
+func haltWords() []string { return []string{verbStop} }
+
 // Unless makes ralph skip a rule after it has been in Times verdicts within Within (0 means ever).
 type Unless struct {
 	Times  int
 	Within time.Duration
 	Per    string // the scope of the count: session, prompt or project
 }
+
+// Await is how a rule waits.
+type Await struct {
+	Every time.Duration // how often a run evaluates its until
+	For   time.Duration // the longest wait
+	// Woken says that only the host's own work ends the wait, in the background or by a wake-up: then the host starts the agent
+	// again. After any other wait in a hook nothing does.
+	Woken bool
+}
+
+// The bounds of a wait.
+const (
+	leastEvery   = 10 * time.Second
+	defaultEvery = time.Minute
+	maxWait      = 24 * time.Hour
+)
 
 // Limits end a loop, whatever its rules decide. A policy can replace the defaults, up to maximums: 10,000 continuations
 // per prompt, 100,000 per session, 30 days, 10,000 iterations. Those of continuations count for all policies of a

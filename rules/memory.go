@@ -22,7 +22,7 @@ import (
 //	 "since": "2026-01-02T15:04:05Z", "latest": "2026-01-02T15:06:00Z",
 //	 "loop": {"name": "001-login", "state": ".specify/specs/001-login/.speckit-state.json"}, "seen": ["5d41402abc4b2a76"],
 //	 "of": {"speckit": 7}, "notice": "7d793037a0760186", "shown": ["2d711642b726b044"], "began": "2026-01-02T13:00:00Z", "said": {"hurry": [{"at": "2026-01-02T15:06:00Z", "turn": "t1"}]},
-//	 "values": {"section": "Parser"}, "private": ["section"]}
+//	 "waits": {"ci": "2026-01-02T15:05:00Z"}, "values": {"section": "Parser"}, "private": ["section"]}
 //
 // without zero fields. Any version other than 1 is an error.
 type Memory struct {
@@ -66,6 +66,10 @@ type Memory struct {
 	// Said lists the verdicts of rules with unless_repeated, oldest first.
 	Said map[string][]Said `json:"said,omitempty"`
 
+	// Waits is since when rules with wait have waited, by rule, over consecutive verdicts that wait. Any other verdict that was
+	// decided ends them.
+	Waits map[string]time.Time `json:"waits,omitempty"`
+
 	// Values has the values of memory that rules have changed, by name, as JSON types. Private names those that contain
 	// something private.
 	Values  map[string]any `json:"values,omitempty"`
@@ -96,6 +100,10 @@ func (m Memory) MarshalJSON() ([]byte, error) {
 			times[i].At = times[i].At.UTC()
 		}
 		said[rule] = times
+	}
+	m.Waits = maps.Clone(m.Waits)
+	for rule, at := range m.Waits {
+		m.Waits[rule] = at.UTC()
 	}
 	m.Said, m.Since, m.Latest, m.Reset, m.Began = said, m.Since.UTC(), m.Latest.UTC(), m.Reset.UTC(), m.Began.UTC()
 	return json.Marshal(struct {
@@ -234,7 +242,7 @@ func nextTurn(turn string) string {
 // endStreak resets the streak, but neither the total nor the verdicts of rules.
 func (m *Memory) endStreak() {
 	m.Streak, m.Progress, m.Same, m.Failures = 0, "", 0, 0
-	m.Since, m.Latest = time.Time{}, time.Time{}
+	m.Since, m.Latest, m.Waits = time.Time{}, time.Time{}, nil
 }
 
 // continued counts a continuation.
@@ -247,6 +255,7 @@ func (m *Memory) continued(progress string, failed bool, now time.Time) {
 	} else {
 		m.Same = 1
 	}
+	m.Waits = nil
 	m.Latest, m.Progress = later(m.Latest, now), progress
 	m.Streak++
 	m.Failures++

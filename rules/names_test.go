@@ -40,7 +40,7 @@ func TestNames(t *testing.T) {
 				t.Error(v.Trace.Warnings)
 			}
 			asked := []string{name}
-			if name == "now" || name == "session_id" || strings.HasPrefix(name, "loop.") { // they come with the event, or the world does not note it
+			if name == "now" || name == "session_id" || name == "waited" || strings.HasPrefix(name, "loop.") { // they come with the event, or the world does not note it
 				asked = nil
 			}
 			if diff := cmp.Diff(asked, w.asked); diff != "" {

@@ -142,7 +142,7 @@ func unknownKeyHelp(name string, ks form.Keys) string {
 	}
 	for _, alias := range [...]struct{ theirs, ours string }{
 		{"if", "when"}, {"condition", "when"}, {"unless", "when"}, {"block", "continue"}, {"deny", "continue"}, {"reason", "continue"},
-		{"prompt", "continue"}, {"allow", "stop"}, {"question", "ask"}, {"confirm", "ask"}, {"message", "notice"}, {"do", "then"}, {"actions", "then"}, {"effects", "then"},
+		{"prompt", "continue"}, {"allow", "stop"}, {"question", "ask"}, {"confirm", "ask"}, {"sleep", "wait"}, {"interval", "every"}, {"max_wait", "for"}, {"message", "notice"}, {"do", "then"}, {"actions", "then"}, {"effects", "then"},
 		{"id", "name"}, {"variables", "let"}, {"vars", "let"}, {"steps", "rules"}, {"max", "times"}, {"max", "continuations"}, {"max_iterations", "continuations"}, {"timeout", "elapsed"}, {"time", "elapsed"}, {"budget", "cost"}, {"path", "json"}, {"file", "json"},
 		{"import", "include"}, {"uses", "include"}, {"update", "set"}, {"remove", "delete"}, {"version", "ralph"},
 	} {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ralph-sdk/ralph/internal/form"
 	"github.com/ralph-sdk/ralph/internal/yamltree"
@@ -36,8 +37,8 @@ func (p *parser) rule(n *yamltree.Node) (*ruleDecl, bool) {
 		})
 	}
 	p.object(n, "a rule", form.RuleKeys(), targets{
-		{"name", &r.name}, {"when", &r.when}, {verbContinue, verb}, {verbStop, verb}, {verbAsk, verb}, {verbNote, verb}, {"then", then}, {"success", &r.success}, {"empty", choice{&r.empty, emptyWords()}},
-		{"notice", &r.notice}, {"log", &r.log}, {"unless_repeated", &r.unless},
+		{"name", &r.name}, {"when", &r.when}, {verbContinue, verb}, {verbStop, verb}, {verbAsk, verb}, {verbWait, verb}, {verbNote, verb}, {"then", then}, {"success", &r.success}, {"empty", choice{&r.empty, emptyWords()}},
+		{"notice", &r.notice}, {"log", &r.log}, {"unless_repeated", &r.unless}, {"until", &r.until}, {"every", &r.await.Every}, {"for", &r.await.For}, {"on_unknown", choice{&r.halt, haltWords()}},
 	})
 	if at := n.Get("success"); at != nil && r.verb != verbStop {
 		p.errorf(at, "success", "write it beside stop:, in the rule that finds the work done", "success needs stop in the same rule")
@@ -46,7 +47,11 @@ func (p *parser) rule(n *yamltree.Node) (*ruleDecl, bool) {
 		p.errorf(at, "success", "write success: true beside it", "empty needs success in the same rule")
 	}
 	if len(found) > 1 {
-		p.errorf(found[1], "verbs", "make two rules of it", "a rule must have at most one of continue, stop, ask and note; got %s and %s", found[0].Value, found[1].Value)
+		p.errorf(found[1], "verbs", "make two rules of it", "a rule must have at most one of continue, stop, ask, wait and note; got %s and %s", found[0].Value, found[1].Value)
+	}
+	p.wait(n, r)
+	if at := n.Get("on_unknown"); at != nil && r.verb != verbContinue {
+		p.errorf(at, "on-unknown", "remove it: a rule that stops ends the trying by itself, and other rules decide nothing", "on_unknown needs continue in the same rule")
 	}
 	switch {
 	case n.Get("name") == nil:
@@ -58,6 +63,40 @@ func (p *parser) rule(n *yamltree.Node) (*ruleDecl, bool) {
 		r.name = &yamltree.Node{Kind: yamltree.Scalar, Tag: "!!str", Value: fmt.Sprintf("line-%d-%d", n.Start.Line, n.Start.Col), Start: n.Start}
 	}
 	return r, true
+}
+
+// wait checks the keys of a rule that waits.
+func (p *parser) wait(n *yamltree.Node, r *ruleDecl) {
+	every, most, at := n.Get("every"), n.Get("for"), n.Get(verbWait)
+	if at == nil {
+		for _, key := range [...]string{"until", "every", "for"} {
+			if at := n.Get(key); at != nil {
+				p.errorf(at, "wait", "write it beside wait:", "%s needs wait in the same rule", key)
+			}
+		}
+		return
+	}
+	if n.Get("until") == nil {
+		p.errorf(at, "wait", `add until: with the condition that ends the wait, such as until: exists("report.md")`, "a wait needs until")
+	}
+	switch d := r.await.For; {
+	case most == nil:
+		p.errorf(at, "wait", "add for: with the longest wait, such as for: 30m", "a wait needs for")
+	case isSpan(most) && (d <= 0 || d > maxWait):
+		p.errorf(most, "wait", "write for: 24h, or less", "for must be more than 0 and at most 24h; got %s", most.Value)
+	}
+	switch {
+	case every == nil:
+		r.await.Every = defaultEvery
+	case isSpan(every) && r.await.Every < leastEvery:
+		p.errorf(every, "wait", "write every: 10s, or more", "every must be 10s or more; got %s", every.Value)
+	}
+}
+
+// isSpan reports whether a node is a duration; others are reported where they are read.
+func isSpan(n *yamltree.Node) bool {
+	_, err := time.ParseDuration(n.Value)
+	return err == nil && n.Kind == yamltree.Scalar
 }
 
 func (p *parser) unless(n *yamltree.Node) *Unless {

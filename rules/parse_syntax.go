@@ -113,8 +113,11 @@ type ruleDecl struct {
 	log     *yamltree.Node
 	then    []effectDecl
 	unless  *Unless
+	until   []*yamltree.Node
+	await   Await // of a wait
 	success bool
 	empty   string // ok, or ""
+	halt    string // stop, or ""
 }
 
 type effectDecl struct {

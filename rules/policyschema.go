@@ -76,6 +76,7 @@ func plainShapes() map[form.Shape]jsonSchema {
 		form.Gate:     {"enum": gateWords()},
 		form.Per:      {"enum": perWords()},
 		form.OK:       {"enum": emptyWords()},
+		form.Halt:     {"enum": haltWords()},
 		form.Events:   {"anyOf": []jsonSchema{event, {"type": "array", "minItems": 1, "uniqueItems": true, "items": event}}},
 		form.Schema:   {"type": []string{"string", "object", "boolean"}},
 		form.Params:   named(jsonSchema{"type": "object"}),
@@ -130,6 +131,7 @@ func shapeSchema(s form.Shape, sources []SourceKind) jsonSchema {
 				two = append(two, needs(b, a))
 			}
 		}
+		rule["dependentRequired"] = jsonSchema{verbWait: []string{"until", "for"}, "until": []string{verbWait}, "every": []string{verbWait}, "for": []string{verbWait}, "on_unknown": []string{verbContinue}}
 		rule["not"] = jsonSchema{"anyOf": two}
 		return list(jsonSchema{"oneOf": []jsonSchema{rule, object(form.IncludeKeys(), "include")}})
 	case form.Effects:

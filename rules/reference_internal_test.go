@@ -231,7 +231,7 @@ func shapeWords(t *testing.T, s form.Shape) string {
 		form.Text: "text", form.Name: "name", form.Template: "template", form.Parts: "template or parts", form.Path: "path", form.Expr: "expression", form.Exprs: "expressions",
 		form.Assignment: "assignment", form.Bool: "`true` or `false`", form.Int: "whole number", form.Count: "count", form.Duration: "duration",
 		form.Version: fmt.Sprintf("`%d`", languageVersion), form.Events: "one of " + reference.Code(vocab.Events()...) + ", or a list of them",
-		form.Gate: "one of " + reference.Code(gateWords()...), form.Per: "one of " + reference.Code(perWords()...), form.OK: "`ok`", form.Word: "word", form.Any: "any value",
+		form.Gate: "one of " + reference.Code(gateWords()...), form.Per: "one of " + reference.Code(perWords()...), form.OK: "`ok`", form.Halt: "`stop`", form.Word: "word", form.Any: "any value",
 		form.Schema: "schema", form.Fact: "name of a fact", form.Words: "list of templates", form.Params: "name → schema", form.Facts: "name → fact",
 		form.Memory: "name → schema, with `per`",
 		form.Lets:   "name → expression", form.Bindings: "name → expression", form.Limits: "[keys](#limits)",

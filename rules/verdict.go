@@ -13,14 +13,15 @@ import (
 // it.
 type Action uint8
 
-// The actions. A verdict that asks lets the agent stop, too.
+// The actions. A verdict that asks or waits lets the agent stop, too.
 const (
 	Stop Action = iota
 	Continue
-	Ask // a person is asked, and Reason is the question
+	Ask  // a person is asked, and Reason is the question
+	Wait // for what Reason says, see [Verdict].Wait
 )
 
-var actions = [...]string{Stop: verbStop, Continue: verbContinue, Ask: verbAsk}
+var actions = [...]string{Stop: verbStop, Continue: verbContinue, Ask: verbAsk, Wait: verbWait}
 
 // String returns the action's word in the policy language.
 func (a Action) String() string {
@@ -42,7 +43,7 @@ func (a Action) MarshalText() ([]byte, error) {
 func (a *Action) UnmarshalText(b []byte) error {
 	i := slices.Index(actions[:], string(b))
 	if i < 0 {
-		return fmt.Errorf("unknown action %q; expected stop, continue or ask", b)
+		return fmt.Errorf("unknown action %q; expected stop, continue, ask or wait", b)
 	}
 	*a = Action(i)
 	return nil
@@ -57,7 +58,7 @@ type Verdict struct {
 	Action   Action      `json:"action"`
 	Rule     string      `json:"rule,omitempty"`     // the rule that decided, "limits.NAME" for a limit, "" if none did
 	Pos      Pos         `json:"pos,omitzero"`       // the position of that rule
-	Reason   string      `json:"reason,omitempty"`   // the message to the agent (continue), the question (ask) or why it may stop
+	Reason   string      `json:"reason,omitempty"`   // the message to the agent (continue), the question (ask), what it waits for (wait) or why it may stop
 	Private  bool        `json:"private,omitempty"`  // of a stop or a question: the reason contains what traces do not show. The reason of a continue always counts as private
 	Success  bool        `json:"success,omitempty"`  // of a stop: its rule has success, and nothing unusable kept a rule above it from continuing
 	Show     bool        `json:"show,omitempty"`     // with Aside: show Reason to the session, for the first time
@@ -67,6 +68,7 @@ type Verdict struct {
 	Aside    Aside       `json:"aside,omitempty"`    // why no rule was tried, which Reason says to a person; "" if rules were
 	Loop     *LoopInfo   `json:"loop,omitempty"`     // the loop that the event found, or nil
 	Progress string      `json:"progress,omitempty"` // fingerprint of progress, only a SHA-256 digest if it is private; known only if a rule chose to continue
+	Wait     *Waiting    `json:"wait,omitempty"`     // with the action Wait
 	Parts    []Part      `json:"parts,omitempty"`    // the texts and effects of each rule of the verdict, in order
 	Problems []Problem   `json:"problems,omitempty"` // for the user, in addition to the rules' texts
 	Finally  []Effect    `json:"finally,omitempty"`  // to do after the verdict is applied, best effort: prune and log
@@ -86,6 +88,14 @@ type Verdict struct {
 
 	Cost  Budget `json:"cost"` // what the evaluation spent
 	Trace Trace  `json:"trace"`
+}
+
+// Waiting is how a verdict waits. A caller that can start the agent evaluates the until of the rule, with
+// [Program.Awaits], at each Every, and decides again once it does not wait or at Until.
+type Waiting struct {
+	Since time.Time     `json:"since,omitzero"` // of the first of consecutive waits by the rule; zero without a time
+	Until time.Time     `json:"until,omitzero"` // the latest end
+	Every time.Duration `json:"every_ns"`
 }
 
 // Limit is a limit and its current value: a count, nanoseconds for elapsed, or millionths of a US dollar for cost.

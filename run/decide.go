@@ -37,9 +37,14 @@ func (r *Runner) decide(ctx context.Context) error {
 	if said := r.plan.Said; said != "" && r.progress.Outcome == OK && host.Said.In([]string{r.progress.Text}, said, r.shown()...) {
 		return endf(Success, "the agent wrote %s", said)
 	}
+	return r.ask(ctx, r.stop())
+}
+
+// stop returns the end of the last iteration, with the agent's words.
+func (r *Runner) stop() host.Event {
 	ev := r.event()
 	ev.LastAssistantMessage, ev.TranscriptPath = r.progress.Text, r.progress.Transcript
-	return r.ask(ctx, ev)
+	return ev
 }
 
 // waiting returns a prompt with the line that the run waits for, and why it did not count in the last iteration.
@@ -82,17 +87,18 @@ func (r *Runner) ask(ctx context.Context, ev host.Event) error {
 	if m := v.Measure; m != nil {
 		said.Done, said.Total = &m.Done, &m.Total
 	}
-	p.Phase = ready
-	if v.Action == rules.Continue {
-		p.Prompt = r.waiting(v.Reason)
-	} else {
-		p.Phase = deciding // when it is resumed
+	p.Phase, p.Await = deciding, nil // when it is resumed
+	switch v.Action {
+	case rules.Continue:
+		p.Phase, p.Prompt = ready, r.waiting(v.Reason)
+	case rules.Wait:
+		p.Phase, p.Await = waiting, &await{Rule: v.Rule, For: v.Reason, Until: v.Wait.Until, Every: v.Wait.Every}
 	}
 	if err := r.say(said); err != nil {
 		return err
 	}
 	switch {
-	case v.Action == rules.Continue:
+	case v.Action == rules.Continue, v.Action == rules.Wait:
 		return nil
 	case err != nil:
 		return &ended{end: Failed, rule: v.Rule, why: err.Error()}

@@ -13,7 +13,7 @@ const (
 	AgentOutput    Kind = "output"          // the agent reports what it is doing; not in run.jsonl
 	IterationEnd   Kind = "iteration_end"
 	VerdictMade    Kind = "verdict" // the policy decided
-	Waiting        Kind = "waiting" // for a rate limit, after a crash, or while the run is paused
+	Waiting        Kind = "waiting" // for what a rule waits for, a rate limit, after a crash, or while the run is paused
 	RunEnd         Kind = "run_end"
 )
 
@@ -42,7 +42,7 @@ type Event struct {
 	Left    int        `json:"left,omitempty"`      // iteration_end: how many processes the agent left; ralph ended them
 	Resets  *time.Time `json:"resets_at,omitempty"` // iteration_end, run_end: of the rate limit
 
-	Action  string   `json:"action,omitempty"`  // verdict: continue, stop or ask
+	Action  string   `json:"action,omitempty"`  // verdict: continue, stop, ask or wait
 	Rule    string   `json:"rule,omitempty"`    // verdict, run_end
 	Notices []string `json:"notices,omitempty"` // verdict: messages for the user
 	Done    *float64 `json:"done,omitempty"`    // verdict: progress out of Total, if the policy measures it
@@ -73,6 +73,7 @@ const (
 	Success     End = "success"     // a rule with success: true, or the text of WithSaid
 	Stopped     End = "stopped"     // another rule, or none, lets the agent stop
 	Asked       End = "asked"       // a rule asks a person, and Why is the question; WithAnswer answers it
+	StillWaits  End = "waiting"     // the time of the run is over while a rule waits
 	AtLimit     End = "limit"       // a limit of the run or of the policy
 	NoProgress  End = "repeats"     // the policy's limit of repeats
 	NoReset     End = "rate_limit"  // the rate limit resets after the run's time limit

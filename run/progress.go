@@ -23,6 +23,7 @@ const (
 	ready     phase = "ready"     // start an iteration
 	iterating phase = "iterating" // an iteration is running
 	deciding  phase = "deciding"  // evaluate the policy
+	waiting   phase = "waiting"   // a rule waits
 )
 
 // progress is the state of a run. With the plan it is all that is needed to continue the run. Its JSON form has the
@@ -35,6 +36,7 @@ type progress struct {
 	Iterations int           `json:"iterations"`        // iterations started
 	Prompt     string        `json:"prompt,omitempty"`
 	Answer     string        `json:"answer,omitempty"` // for the next decision
+	Await      *await        `json:"await,omitempty"`  // what a rule waits for
 	Agent      process.ID    `json:"agent,omitzero"`   // the running agent
 	Seq        int           `json:"seq"`              // number of the latest event
 	Event      *Event        `json:"event,omitempty"`
@@ -209,7 +211,10 @@ func (r *Runner) recall() error {
 		Tokens: cmp.Or(limits.Tokens, old.Tokens), Cost: cmp.Or(limits.Cost, old.Cost),
 	}
 	if r.progress.End != "" {
-		r.progress.Resumed++
+		r.progress.Resumed++ // another turn, in which the policy decides before it waits
+		if r.progress.Phase == waiting {
+			r.progress.Phase = deciding
+		}
 	}
 	r.progress.End, r.progress.Crashes, r.progress.Answer = "", 0, cmp.Or(r.resumed.answer, r.progress.Answer)
 	return nil

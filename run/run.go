@@ -340,6 +340,8 @@ func (r *Runner) step(ctx context.Context) error {
 			return err
 		}
 		return r.decide(ctx)
+	case waiting:
+		return r.await(ctx)
 	default:
 		return r.iterate(ctx)
 	}

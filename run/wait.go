@@ -27,12 +27,69 @@ func (r *Runner) wait(ctx context.Context, until time.Time, why string) error {
 	if err := r.say(Event{Kind: Waiting, Iteration: r.progress.Iterations, Until: &until, Why: why}); err != nil {
 		return err
 	}
+	return r.sleep(ctx, until)
+}
+
+// sleep returns at a time, or earlier with an error if the run should end.
+func (r *Runner) sleep(ctx context.Context, until time.Time) error {
 	for left := until.Sub(r.clock.now()); left > 0; left = until.Sub(r.clock.now()) {
 		if err := r.tick(ctx, min(left, poll)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// await is a rule that waits.
+type await struct {
+	Rule  string        `json:"rule"`
+	For   string        `json:"for"` // what it waits for
+	Until time.Time     `json:"until"`
+	Every time.Duration `json:"every_ns"`
+}
+
+// await waits for what a rule waits for: it evaluates the rule's until again and again, until the policy has to decide. Nothing
+// is recorded meanwhile.
+func (r *Runner) await(ctx context.Context) error {
+	w, last := r.progress.Await, r.over()
+	for said := false; ; {
+		if err := r.waitWhilePaused(ctx); err != nil {
+			return err
+		}
+		if !said {
+			if err := r.say(Event{Kind: Waiting, Iteration: r.progress.Iterations, Until: &w.Until, Why: w.For}); err != nil {
+				return err
+			}
+		}
+		next := r.clock.now().Add(w.Every)
+		for _, end := range []time.Time{w.Until, last} {
+			if end.Before(next) {
+				next = end
+			}
+		}
+		if err := r.sleep(ctx, next); err != nil {
+			return err
+		}
+		if said = r.user.control() != Pause; !said {
+			continue
+		}
+		now := r.clock.now()
+		waits := now.Before(w.Until)
+		if waits {
+			yet, err := r.loop.Awaits(ctx, r.stop(), w.Rule)
+			if ctx.Err() != nil {
+				return r.user.interrupted(ctx)
+			}
+			waits = yet && err == nil // otherwise the decision reports why
+		}
+		switch {
+		case !waits:
+			r.progress.Phase = deciding
+			return nil
+		case !now.Before(last):
+			return &ended{end: StillWaits, rule: w.Rule, limit: "elapsed", why: w.For}
+		}
+	}
 }
 
 // poll is how often a waiting run checks its control.

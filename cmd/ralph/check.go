@@ -95,10 +95,12 @@ func (a *app) check(ctx context.Context, names []string, o checkOptions) error {
 	return err
 }
 
-// showBounds prints what ends a loop of a policy at the latest.
+// showBounds prints what ends a loop of a policy at the latest, and which waits end it in a hook.
 func showBounds(w io.Writer, policy project.Policy) {
-	if text := policy.Bounded(); text != "" {
-		fmt.Fprintln(w, text)
+	for _, text := range []string{policy.Bounded(), policy.Waits()} {
+		if text != "" {
+			fmt.Fprintln(w, text)
+		}
 	}
 }
 

@@ -26,6 +26,7 @@ const (
 	exitCrashes     = 13
 	exitNoProgress  = 14
 	exitAsked       = 15
+	exitWaiting     = 16
 	exitInterrupted = 130 // as in shells
 )
 

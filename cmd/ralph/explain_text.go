@@ -53,6 +53,9 @@ func writeExplanation(w io.Writer, r loop.Record, hook, state string) error {
 	if r.Reason != r.Error {
 		line("reason", r.Reason)
 	}
+	if w := r.Wait; w != nil && !w.Until.IsZero() {
+		line("wait", fmt.Sprintf("since %s, until %s at the latest", w.Since.Local().Format(time.TimeOnly), w.Until.Local().Format(time.DateTime)))
+	}
 	line("skipped", r.Skipped)
 	line("error", r.Error)
 	if r.Command != "" { // there was no event and no decision

@@ -60,6 +60,7 @@ const (
 	Gate                    // first or all
 	Per                     // prompt, session or project
 	OK                      // the word ok
+	Halt                    // the word stop
 	Word                    // one of the source's words
 	Any                     // any value
 	Schema                  // a JSON Schema, or the name of one

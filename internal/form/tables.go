@@ -20,7 +20,7 @@ func PolicyKeys() Keys {
 		{"progress", Exprs, "What changes when the loop makes progress; loop.repeats counts continuations without a change."},
 		{"measure", Measure, "How far the work is, for ralph status and the log. It decides nothing."},
 		{"run", Run, "Defaults of ralph run. They decide nothing."},
-		{"rules", Rules, "Tried in order; the first continue, stop or ask whose when is true decides."},
+		{"rules", Rules, "Tried in order; the first continue, stop, ask or wait whose when is true decides."},
 		{"finally", Finally, "Done after every verdict that was applied. A failure changes nothing."},
 	}
 }
@@ -51,6 +51,11 @@ func RuleKeys() Keys {
 		{"continue", Parts, "Continues the agent with this text."},
 		{"stop", Parts, "Lets the agent stop. The text is the reason, shown only by log and explain."},
 		{"ask", Parts, "Lets the agent stop, and asks a person. The text is the question; the value answer of the next decision has the answer."},
+		{"wait", Parts, "Lets the agent stop until something has happened. The text says what, shown only by log and explain; needs until and for."},
+		{"until", Exprs, "Only with wait, required: an expression, or a list of which all must be true. Once it is true, the rule does not hold."},
+		{"every", Duration, "Only with wait: how often a run evaluates until; 10s or more, 1m by default."},
+		{"for", Duration, "Only with wait, required: the longest wait; 24h at most. Then the next rules are tried, and the value waited is true."},
+		{"on_unknown", Halt, "Only with continue: stop lets the agent stop if when is unknown, for whatever reason; otherwise the next rules are tried."},
 		{"success", Bool, "Only with stop: the work is done. Without it, the loop gave up or had nothing to do."},
 		{"empty", OK, "Only with success: a checklist without a box, or without a file, is done too."},
 		{"note", Parts, "Decides nothing; shown to the user with the verdict, and on UserPromptSubmit to the agent."},

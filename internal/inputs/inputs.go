@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/rules"
@@ -129,8 +130,9 @@ func Gathered(r *loop.Record, fact string) (read rules.FactRead, ok bool) {
 	return rules.FactRead{}, false
 }
 
-// Memories returns memories of session and project with these numbers of verdicts and these values.
-func Memories(p *rules.Program, verdict rules.Said, repeated map[string]int, values map[string]any) (session, project rules.Memory) {
+// Memories returns memories of session and project with these numbers of verdicts and these values, in which rules have
+// waited so long.
+func Memories(p *rules.Program, verdict rules.Said, repeated map[string]int, waited map[string]time.Duration, values map[string]any) (session, project rules.Memory) {
 	both := map[bool]*rules.Memory{false: &session, true: &project}
 	for _, m := range both {
 		m.Said, m.Values = map[string][]rules.Said{}, map[string]any{}
@@ -142,6 +144,12 @@ func Memories(p *rules.Program, verdict rules.Said, repeated map[string]int, val
 	}
 	for name, v := range values {
 		both[p.Memory[name].Per == "project"].Values[name] = v
+	}
+	for name, d := range waited {
+		if session.Waits == nil {
+			session.Waits = map[string]time.Time{}
+		}
+		session.Waits[name] = verdict.At.Add(-d)
 	}
 	return session, project
 }

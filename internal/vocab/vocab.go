@@ -100,6 +100,7 @@ const (
 	LoopElapsed       = "loop.elapsed"
 	LoopStep          = "loop.step"
 	LoopName          = "loop.name"
+	Waited            = "waited"
 
 	SessionElapsed = "session.elapsed"
 
@@ -201,6 +202,7 @@ func Names() []Entry {
 		{Name: LoopElapsed, Zero: time.Duration(0), Memory: true, Doc: "Time since the first continuation of the streak."},
 		{Name: LoopStep, Zero: time.Duration(0), Memory: true, Doc: "Time since the latest continuation."},
 		{Name: LoopName, Zero: "", Memory: true, Doc: "Name of the loop."},
+		{Name: Waited, Zero: false, Memory: true, Yields: true, Doc: "A rule with wait above has waited as long as it may, in this decision."},
 
 		{
 			Name: SessionElapsed, Zero: time.Duration(0), Yields: true,

@@ -145,7 +145,7 @@ func (w *past) options(p *rules.Program) rules.Options {
 			values[name] = v
 		}
 	}
-	o.Memory, o.Project = inputs.Memories(p, rules.Said{At: r.Time}, r.Repeated, values)
+	o.Memory, o.Project = inputs.Memories(p, rules.Said{At: r.Time}, r.Repeated, s.Waited, values)
 	o.Memory.Streak, o.Memory.Total, o.Memory.Progress, o.Memory.Same, o.Memory.Failures = s.Continuations, s.Total, s.Before, s.Same, s.Failed
 	if s.Continuations > 0 {
 		o.Memory.Since, o.Memory.Latest = r.Time.Add(-s.Elapsed), r.Time.Add(-s.Step)

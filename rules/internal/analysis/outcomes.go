@@ -18,6 +18,9 @@ func Always(b bool) *Outcomes {
 // Not returns the outcomes of the opposite.
 func (o *Outcomes) Not() *Outcomes { return &Outcomes{o.No, o.Yes, o.Broken} }
 
+// Untrue returns the outcomes of a condition that is true unless o is true or broken.
+func (o *Outcomes) Untrue() *Outcomes { return &Outcomes{Not(Or(o.Yes, o.Broken)), o.Yes, o.Broken} }
+
 // AllOf returns the outcomes of an and. An operand that decides overrides broken ones.
 func AllOf(parts []*Outcomes) *Outcomes {
 	var yes, no, bad []*Formula
