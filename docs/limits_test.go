@@ -41,6 +41,7 @@ func inner() map[string][]string {
 		"internal/store":          {"maxLogSize", "maxText", "maxTexts", "maxTrustSize", "MaxLogLine", "maxMemoryHistory", "maxDocument", "maxOwner", "maxTempAge", "usualMemory"},
 		"internal/git":            {"maxConfig", "maxLink", "maxMessage"},
 		"project":                 {"maxFinished", "MaxUntil"},
+		"run/step":                {"MaxText", "MaxPlan", "maxOutcomes", "maxName", "maxTokens"},
 		"run":                     {"maxProblem", "maxReset", "maxSession", "maxShort", "maxStderr"},
 		"loop":                    {"maxAnswerText", "maxAnswersSize", "maxFailedText", "maxMissed", "maxShown", "maxBad", "maxCutTexts", "maxDigests", "maxInMemory", "maxPause", "maxQuestions", "maxTraced"},
 		"host":                    {"maxOccurrences", "MaxInput", "maxExchange"},

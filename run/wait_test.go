@@ -137,7 +137,7 @@ func TestResumedWait(t *testing.T) {
 	})
 }
 
-// A pause is no end of the wait: no fact is gathered until a person resumes the loop.
+// A pause is no end of the wait: no fact is gathered until a person resumes the loop, and then the policy decides again.
 func TestPausedWait(t *testing.T) {
 	w := &waitRun{}
 	w.dir, w.state = project(t)
