@@ -72,7 +72,7 @@ func TestImports(t *testing.T) {
 		"internal/home":      {"os", "runtime", "syscall"},
 		"internal/approval":  {"./internal/shellwords", "./internal/store", "./internal/yamltree", "./rules", "os", "os/exec", "path/filepath"},
 		"internal/workspace": {"./internal/git", "./internal/home", "os", "path/filepath"},
-		"internal/process":   {"math/rand/v2", "os", "os/exec", "path/filepath", "runtime", "syscall", "time", "unsafe"},
+		"internal/process":   {"math/rand/v2", "os", "os/exec", "os/signal", "path/filepath", "runtime", "syscall", "time", "unsafe"},
 		"internal/git":       {"./internal/home", "./internal/process", "os", "os/exec", "path/filepath", "time"},
 		"internal/store":     {"./internal/home", "./internal/jsontext", "./internal/syserr", "math/rand/v2", "os", "path/filepath", "runtime", "syscall", "time"},
 		"state": {

@@ -44,6 +44,7 @@ type RunRequest struct {
 	Answer    string // to the question of the run to resume
 
 	Limits    run.Limits
+	Watch     run.Watch       // ends the agent with this process; the zero value is none
 	Interrupt <-chan struct{} // closing it ends the run after the current iteration
 }
 
@@ -340,6 +341,9 @@ func (r *Run) prepare(q RunRequest) error {
 		}
 		return p.unapproved(r.policy, r.Dir, files, fact)
 	}))
+	if q.Watch != (run.Watch{}) {
+		r.opts = append(r.opts, run.WithWatch(q.Watch))
+	}
 	if q.Interrupt != nil {
 		r.opts = append(r.opts, run.WithInterrupt(q.Interrupt))
 	}

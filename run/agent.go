@@ -55,6 +55,8 @@ func (r *Runner) runAgent(ctx context.Context, n int, inv Invocation, cmd Comman
 	}
 	res = res.within(r.clock.now())
 	switch cause := context.Cause(timed); {
+	case fatal == Lost:
+		res.Outcome, res.Problem = Lost, "ralph did not run for "+r.watch.within.String()+", so the agent was ended"
 	case fatal != "":
 		res.Outcome = fatal
 	case errors.Is(cause, errTime):
@@ -92,7 +94,7 @@ func (r *Runner) runProgram(ctx context.Context, cancel context.CancelCauseFunc,
 	start := r.clock.now()
 	env := slices.Concat(r.env, cmd.Env) // if a name occurs twice, the last value counts
 	c := process.Command{
-		Args: cmd.Args, Dir: r.plan.Root, Env: env, Stdin: strings.NewReader(cmd.Stdin), Mark: r.mark(), Grace: grace,
+		Args: cmd.Args, Dir: r.plan.Root, Env: env, Stdin: strings.NewReader(cmd.Stdin), Mark: r.mark(), Grace: grace, Watch: r.watch.within, Alive: r.watch.alive,
 		Stdout: io.MultiWriter(spools[0], read), Stderr: io.MultiWriter(spools[1], stderr),
 		Started: func(id process.ID) {
 			r.progress.Agent = id
@@ -113,6 +115,9 @@ func (r *Runner) runProgram(ctx context.Context, cancel context.CancelCauseFunc,
 	}
 	if err != nil && ctx.Err() == nil {
 		return Result{}, exit{}, "", err
+	}
+	if ended.Late && fatal == "" {
+		fatal = Lost
 	}
 	e := exit{Process{Exit: ended.Code, Signal: ended.Signal, Stderr: stderr.end(), Dir: r.plan.Root, Env: env, Start: start}, ended.Left}
 	return out.Result(e.Process), e, fatal, nil

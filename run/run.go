@@ -29,6 +29,7 @@ type Runner struct {
 
 	loopOptions []loop.Option
 	env         []string
+	watch       Watch
 	kept        kept
 	resumed     resumption
 	user        user
