@@ -27,7 +27,7 @@ const (
 // a pause in which it did not run, such as that of a machine that sleeps, is not one of this process.
 const signsOfLife = 12
 
-var errLate = errors.New("the process that started the program gives no sign of life")
+var errLate = errors.New("the process that started the program has shown no sign of life")
 
 // order is a command as a watch gets it. Arguments, variables and paths need not be UTF-8.
 type order struct {
