@@ -11,9 +11,9 @@ func TestPortable(t *testing.T) {
 	dir := t.TempDir()
 	sh(t, dir, `git init -q .; printf 'ignored\nbuild/\n*.local.md\n' >.gitignore; git add .; git commit -qm first`)
 	for fact, refused := range map[string]bool{
-		"text: {path: TODO.md}": false, "text: {path: ignored}": true, "text: {path: docs/ignored}": true,
-		"text: {path: .claude/x.local.md}": true, `glob: "build/*.xml"`: true, `files: {pattern: "*.xml"}`: false,
-		`glob: "src/**/*.go"`: false, "text: {path: ~/notes.md}": true, "exec: [sh, -c, cat ignored]": false,
+		"text: TODO.md": false, "text: ignored": true, "text: docs/ignored": true,
+		"text: .claude/x.local.md": true, `glob: "build/*.xml"`: true, `glob: "*.xml"`: false,
+		`glob: "src/**/*.go"`: false, "text: ~/notes.md": true, "exec: [sh, -c, cat ignored]": false,
 	} {
 		p, diags := rules.LoadBytes(t.Context(), "p", []byte("ralph: 1\nfacts:\n  f: {"+fact+"}\nrules: [{name: r, when: ok(f), continue: go on}]\n"), rules.Config{})
 		if err := diags.Err(); err != nil {
