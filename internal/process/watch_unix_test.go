@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -27,7 +28,9 @@ func TestMain(m *testing.M) {
 	}
 	cmd := shell(script)
 	cmd.Watch, cmd.Grace, cmd.Mark, cmd.Stdout = time.Second, 50*time.Millisecond, "RALPH_TEST_MARK=watched", os.Stdout
-	exit, err := cmd.Run(context.Background())
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGUSR1)
+	defer stop()
+	exit, err := cmd.Run(ctx)
 	fmt.Println(exit.Late, err)
 }
 
@@ -66,15 +69,22 @@ func TestWatchedExit(t *testing.T) {
 // itself is killed or frozen.
 func TestWatch(t *testing.T) {
 	for _, c := range []struct {
-		name, script string
-		do           func(driver *os.Process, watch int) error
-		says         string
+		name string
+		do   func(driver *os.Process, watch int) error
+		says string
 	}{
-		{"killed", "", func(d *os.Process, _ int) error { return d.Kill() }, ""},
-		{"interrupted with its group", "", func(d *os.Process, _ int) error { return d.Signal(syscall.SIGTERM) }, ""},
-		{"frozen", "", func(d *os.Process, _ int) error { return d.Signal(syscall.SIGSTOP) }, "true <nil>\n"},
-		{"the watch is killed", "", func(_ *os.Process, w int) error { return syscall.Kill(w, syscall.SIGKILL) }, "false <nil>\n"},
-		{"the watch gets signals", "", func(d *os.Process, w int) error {
+		{"killed", func(d *os.Process, _ int) error { return d.Kill() }, ""},
+		{"interrupted with its group", func(d *os.Process, _ int) error { return d.Signal(syscall.SIGTERM) }, ""},
+		{"frozen", func(d *os.Process, _ int) error { return d.Signal(syscall.SIGSTOP) }, "true <nil>\n"},
+		{"the watch is killed", func(_ *os.Process, w int) error { return syscall.Kill(w, syscall.SIGKILL) }, "false <nil>\n"},
+		{"it is no longer wanted", func(d *os.Process, _ int) error { return d.Signal(syscall.SIGUSR1) }, "false <nil>\n"},
+		{"the watch is frozen, and it is no longer wanted", func(d *os.Process, w int) error {
+			if err := syscall.Kill(w, syscall.SIGSTOP); err != nil {
+				return err
+			}
+			return d.Signal(syscall.SIGUSR1)
+		}, "false <nil>\n"},
+		{"the watch gets signals", func(d *os.Process, w int) error {
 			for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP} {
 				if err := syscall.Kill(w, s); err != nil {
 					return err
