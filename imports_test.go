@@ -109,6 +109,9 @@ func TestImports(t *testing.T) {
 		// What loops keep in PostgreSQL, a module of its own.
 		"stores/postgres": {"./loop", "encoding/binary", "time"},
 
+		// Runs on many machines, a module of its own.
+		"temporal": {"./rules", "os", "os/exec", "path/filepath", "time"},
+
 		// The page in a browser, a module of its own, for tests.
 		"web":          {"bufio", "os", "os/exec", "path/filepath", "syscall", "time"},
 		"web/pictures": {"./host", "./loop", "./project", "./rules", "./run", "./view", "./web", "html", "image/png", "log", "os", "os/signal", "path/filepath", "time"},
@@ -207,6 +210,8 @@ func TestDependencies(t *testing.T) {
 		"go.opentelemetry.io/otel/metric":       {"otel"},
 		"go.opentelemetry.io/otel/trace":        {"otel"},
 		"go.yaml.in/yaml/v3":                    {"internal/yamltree", "policytest", "project", "state"},
+		"go.temporal.io/api/serviceerror":       {"temporal"},
+		"go.temporal.io/sdk/temporal":           {"temporal"},
 		"golang.org/x/sys":                      {"internal/process"},
 		"golang.org/x/term":                     {"cmd/ralph"},
 	}

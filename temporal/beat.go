@@ -9,14 +9,10 @@ import (
 	sdk "go.temporal.io/sdk/temporal"
 )
 
-// The times of an attempt. A heartbeat that the server accepted is a sign of life for the watch of the agent, which therefore
+// A heartbeat that the server accepted is a sign of life for the watch of the agent, which therefore
 // ends the agent at the time at which the server counts the attempt as lost, whatever became of the worker: killed, frozen,
 // or without a network.
-const (
-	heartbeat = 10 * time.Second // between two heartbeats
-	silence   = 2 * time.Minute  // after which an attempt is lost
-	grace     = time.Minute      // to end an agent and to commit its work, beyond the limit of the iteration
-)
+const heartbeat = 10 * time.Second // between two heartbeats
 
 // errGone is the cause of a context whose attempt the server no longer waits for.
 var errGone = errors.New("the server no longer waits for this attempt")
