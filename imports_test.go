@@ -117,7 +117,7 @@ func TestImports(t *testing.T) {
 		"web/pictures": {"./host", "./loop", "./project", "./rules", "./run", "./view", "./web", "html", "image/png", "log", "os", "os/signal", "path/filepath", "time"},
 
 		// What ships, and the command.
-		"docs/checks":                 nil,
+		"docs":                        nil,
 		"examples":                    nil,
 		"examples/embed/checklist":    {"./host", "./loop", "log", "os"},
 		"examples/embed/minimal":      {"./loop", "log", "os"},
@@ -125,7 +125,7 @@ func TestImports(t *testing.T) {
 		"examples/embed/database":     {"./host", "./loop", "./rules", "./schema", "database/sql", "net/http", "time"},
 		"examples/embed/quickstart":   {"./host", "./loop", "log"},
 		"examples/run/scripted-agent": {"os", "time"},
-		"cmd/ralph":                   {"./docs/checks", "./graph", "./host", "./host/setup", "./internal/amount", "./internal/escape", "./internal/fatal", "./internal/form", "./internal/home", "./internal/jsontext", "./internal/nearest", "./internal/room", "./internal/shellwords", "./internal/store", "./internal/vocab", "./internal/workspace", "./loop", "./loop/judge", "./loop/replay", "./policytest", "./project", "./rules", "./run", "./schema", "./state", "./view", "bufio", "os", "os/exec", "os/signal", "path/filepath", "runtime", "runtime/debug", "syscall", "time"},
+		"cmd/ralph":                   {"./docs", "./graph", "./host", "./host/setup", "./internal/amount", "./internal/escape", "./internal/fatal", "./internal/form", "./internal/home", "./internal/jsontext", "./internal/nearest", "./internal/room", "./internal/shellwords", "./internal/store", "./internal/vocab", "./internal/workspace", "./loop", "./loop/judge", "./loop/replay", "./policytest", "./project", "./rules", "./run", "./schema", "./state", "./view", "bufio", "os", "os/exec", "os/signal", "path/filepath", "runtime", "runtime/debug", "syscall", "time"},
 	}
 	got, used := map[string][]string{}, map[string]bool{}
 	for pkg, imports := range imported(t) {

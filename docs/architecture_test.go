@@ -22,8 +22,7 @@ type room struct {
 	Imports               []string
 }
 
-// The picture and the table of docs/architecture.md are made from the packages: their imports, and the first sentence of
-// their comments.
+// The table of docs/architecture.md is made from the packages: the first sentence of their comments, and their imports.
 func TestArchitecture(t *testing.T) {
 	name := filepath.Join(root(t), "docs", "architecture.md")
 	src, err := os.ReadFile(name)
@@ -32,14 +31,12 @@ func TestArchitecture(t *testing.T) {
 	}
 	rooms := listRooms(t)
 	page := string(src)
-	for marker, text := range map[string]string{"picture": picture(rooms), "rooms": table(rooms)} {
-		before, rest, opened := strings.Cut(page, "<!-- "+marker+" -->\n")
-		_, after, closed := strings.Cut(rest, "<!-- end -->")
-		if !opened || !closed {
-			t.Fatalf("%s has no <!-- %s --> … <!-- end -->", name, marker)
-		}
-		page = before + "<!-- " + marker + " -->\n" + text + "<!-- end -->" + after
+	before, rest, opened := strings.Cut(page, "<!-- rooms -->\n")
+	_, after, closed := strings.Cut(rest, "<!-- end -->")
+	if !opened || !closed {
+		t.Fatalf("%s has no <!-- rooms --> … <!-- end -->", name)
 	}
+	page = before + "<!-- rooms -->\n" + table(rooms) + "<!-- end -->" + after
 	if update := flag.Lookup("update"); update != nil && update.Value.String() == "true" {
 		if err := os.WriteFile(name, []byte(page), 0o644); err != nil {
 			t.Fatal(err)
@@ -85,50 +82,41 @@ func isInternal(path string) bool {
 	return strings.HasPrefix(path, "internal/") || strings.Contains(path, "/internal/")
 }
 
-// picture returns a mermaid graph of the rooms that are not internal, without the arrows that a longer way implies.
-func picture(rooms []room) string {
-	arrows := map[string][]string{}
+// arrows returns the imports between the rooms that are not internal, without those that a longer way implies.
+func arrows(rooms []room) map[string][]string {
+	all := map[string][]string{}
 	for _, r := range rooms {
-		if isInternal(r.ImportPath) {
-			continue
-		}
 		for _, to := range r.Imports {
-			if !isInternal(to) && !strings.HasPrefix(to, "examples") {
-				arrows[r.ImportPath] = append(arrows[r.ImportPath], to)
+			if !isInternal(r.ImportPath) && !isInternal(to) && !strings.HasPrefix(to, "examples") {
+				all[r.ImportPath] = append(all[r.ImportPath], to)
 			}
 		}
 	}
 	var leads func(from, to string) bool
 	leads = func(from, to string) bool {
-		return slices.ContainsFunc(arrows[from], func(next string) bool { return next == to || leads(next, to) })
+		return slices.ContainsFunc(all[from], func(next string) bool { return next == to || leads(next, to) })
 	}
-	id := strings.NewReplacer("/", "_").Replace
-	var b strings.Builder
-	b.WriteString("```mermaid\ngraph TD\n")
-	for _, r := range rooms {
-		if from := r.ImportPath; !isInternal(from) {
-			fmt.Fprintf(&b, "    %s[%s]\n", id(from), from)
-			for _, to := range arrows[from] {
-				implied := slices.ContainsFunc(arrows[from], func(other string) bool { return leads(other, to) })
-				if !implied {
-					fmt.Fprintf(&b, "    %s --> %s\n", id(from), id(to))
-				}
+	short := map[string][]string{}
+	for from, rooms := range all {
+		for _, to := range rooms {
+			if !slices.ContainsFunc(rooms, func(other string) bool { return leads(other, to) }) {
+				short[from] = append(short[from], to)
 			}
 		}
 	}
-	b.WriteString("```\n")
-	return b.String()
+	return short
 }
 
-// table returns the rooms with the first sentence of their comments.
+// table returns the rooms with the first sentence of their comments and what they import.
 func table(rooms []room) string {
+	imports := arrows(rooms)
 	var b strings.Builder
-	b.WriteString("| package | |\n|---|---|\n")
+	b.WriteString("| package | what it does | imports |\n|---|---|---|\n")
 	for _, r := range rooms {
 		doc := strings.TrimPrefix(r.Doc, "Package "+r.Name+" ")
 		doc = strings.TrimPrefix(doc, ", which may change in any version, ")
 		doc = strings.NewReplacer("[", "`", "]", "`", "|", `\|`).Replace(strings.TrimSuffix(doc, "."))
-		fmt.Fprintf(&b, "| [`%s`](../%[1]s) | %s |\n", r.ImportPath, doc)
+		fmt.Fprintf(&b, "| [`%s`](../%[1]s) | %s | %s |\n", r.ImportPath, doc, strings.Join(imports[r.ImportPath], ", "))
 	}
 	return b.String()
 }

@@ -1,187 +1,131 @@
 package docs_test
 
 import (
+	"cmp"
 	"flag"
-	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
-	"github.com/ralph-sdk/ralph/docs/checks"
+	"github.com/ralph-sdk/ralph/docs"
 	"github.com/ralph-sdk/ralph/internal/form"
-	"github.com/ralph-sdk/ralph/internal/reference"
 	"github.com/ralph-sdk/ralph/loop"
-	"github.com/ralph-sdk/ralph/project"
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-var update = flag.Bool("update", false, "rewrite the pages that tests make, and what ralph check prints in docs/checks")
+var update = flag.Bool("update", false, "rewrite the pages that tests make, and the messages in docs/checks.md")
 
-// checkExample is a command with what it printed.
-var checkExample = regexp.MustCompile("(?m)^```console\n\\$ ralph check (\\S+)\n((?:[^`].*\n|\n)*)```\n")
+// checkEntry is the entry of a check: its ID, the paragraph of its table's sentence, and an example if it has one.
+var checkEntry = regexp.MustCompile("(?m)^### (.*)\n\n((?:.+\n)+)\n(?:```yaml check\n((?s:.*?)\n)```\n)?")
 
-// Each check has a page and each page a check. A page has the severity and the sentence of the table, an example that this
-// check finds, and what to write instead, which it does not find.
-func TestCheckPages(t *testing.T) {
-	var ids []string
+// The page of checks has an entry for each check, in the order of the table, with its severity and its sentence. The bad line of an
+// entry gives its message, and the good line gives no finding of the check and no error.
+func TestChecksPage(t *testing.T) {
+	file := filepath.Join(root(t), "docs", "checks.md")
+	src, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sentence := map[string]string{}
+	var ids, entries []string
 	for _, c := range form.Checks() {
 		ids = append(ids, c.ID)
-		t.Run(c.ID, func(t *testing.T) { checkPage(t, c) })
+		sentence[c.ID] = strings.ToUpper(c.Severity[:1]) + c.Severity[1:] + ": " + c.Doc + "."
 	}
-	pages, err := filepath.Glob(filepath.Join(root(t), "docs", "checks", "*.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, page := range pages {
-		pages[i] = strings.TrimSuffix(filepath.Base(page), ".md")
-	}
-	slices.Sort(ids)
-	slices.Sort(pages)
-	if diff := cmp.Diff(ids, pages); diff != "" {
-		t.Errorf("docs/checks (-checks +pages):\n%s", diff)
-	}
-	if got := checks.Page("no-such-check"); got != "" {
-		t.Errorf("a check that does not exist has the page %q", got)
-	}
-}
-
-func checkPage(t *testing.T, c form.Check) {
-	name := "docs/checks/" + c.ID + ".md"
-	src, err := os.ReadFile(filepath.Join(root(t), name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	page, blocks, files := string(src), readDocument(t, name).blocks, fstest.MapFS{}
-	for _, b := range blocks {
-		if b.file != "" {
-			files[b.file] = &fstest.MapFile{Data: []byte(b.text)}
+	var page strings.Builder
+	end := 0
+	for _, at := range checkEntry.FindAllStringSubmatchIndex(string(src), -1) {
+		id, text := string(src[at[2]:at[3]]), string(src[at[4]:at[5]])
+		entries = append(entries, id)
+		if !strings.HasPrefix(strings.ReplaceAll(text, "\n", " "), sentence[id]) {
+			t.Errorf("the entry %s does not begin with: %s", id, sentence[id])
+		}
+		if help := docs.Check(id); !strings.HasPrefix(help, "# "+id+"\n\n") || regexp.MustCompile("```|\n#|\\]\\([^h]").MatchString(help) {
+			t.Errorf("ralph help %s prints\n%s", id, help)
+		}
+		if at[6] > 0 {
+			page.Write(src[end:at[6]])
+			page.WriteString(checkExample(t, id, string(src[at[6]:at[7]])))
+			end = at[7]
 		}
 	}
-	begin := fmt.Sprintf("# %s\n\n%s: %s.\n\n", c.ID, strings.ToUpper(c.Severity[:1])+c.Severity[1:], c.Doc)
+	page.Write(src[end:])
+	if diff := gocmp.Diff(ids, entries); diff != "" {
+		t.Errorf("docs/checks.md (-checks +entries):\n%s", diff)
+	}
 	if *update {
-		page = checkExample.ReplaceAllStringFunc(page, func(block string) string {
-			file := checkExample.FindStringSubmatch(block)[1]
-			return fmt.Sprintf("```console\n$ ralph check %s\n%s```\n", file, printed(t, files, file))
-		})
-		page = regexp.MustCompile(`\A# .*\n\n.*\n\n`).ReplaceAllLiteralString(page, begin)
-		if err := os.WriteFile(filepath.Join(root(t), name), []byte(page), 0o644); err != nil {
+		if err := os.WriteFile(file, []byte(page.String()), 0o644); err != nil {
 			t.Fatal(err)
 		}
+	} else if diff := gocmp.Diff(string(src), page.String()); diff != "" {
+		t.Errorf("docs/checks.md (-page +ralph), to be rewritten with -update:\n%s", diff)
 	}
-	if !strings.HasPrefix(page, begin) {
-		t.Errorf("%s does not begin with:\n%s", name, begin)
+	if got := docs.Check("no-such-check"); got != "" {
+		t.Errorf("a check that does not exist has the entry %q", got)
 	}
-	if m := checkExample.FindStringSubmatch(page); m != nil {
-		if got := printed(t, files, m[1]); got != m[2] || !strings.Contains(got, "["+c.ID+"]") {
-			t.Errorf("what is found in %s (-page +ralph), to be rewritten with -update:\n%s", m[1], cmp.Diff(m[2], got))
-		}
+}
+
+// checkExample returns an example as it has to be: a comment with the message, the bad line, and, below a comment with the help, the good
+// line.
+func checkExample(t *testing.T, id, example string) string {
+	m := regexp.MustCompile(`\A#.*\n((?s:.*?)\n)(?:\n#.*\n((?s:.*)))?\z`).FindStringSubmatch(example)
+	if m == nil {
+		t.Errorf("the example of %s has no comment with the message above its bad line", id)
+		return example
 	}
-	before, instead, ok := strings.Cut(page, "\n## Instead\n")
-	if !ok || strings.Contains(before, "\n```") != strings.Contains(before, "\n## Example\n\n") {
-		t.Errorf("the sections of %s are not an example, if it has one, and what to write instead", name)
-	}
-	for _, b := range blocks {
-		if b.lang != "yaml" || !strings.Contains(instead, "```yaml\n"+b.text+"```\n") {
+	bad, good := m[1], m[2]
+	for _, d := range found(t, bad) {
+		if d.Check != id {
 			continue
 		}
-		policy := []byte(b.text)
-		if !strings.HasPrefix(b.text, "ralph:") {
-			policy = complete(t, name, b.text, b.with)
+		place := regexp.MustCompile(`(policy\.yaml:)?\d+:\d+`) // in the completed policy
+		example = "# " + place.ReplaceAllString(d.Message, "…") + "\n" + bad
+		if good != "" {
+			example += "\n# " + place.ReplaceAllString(cmp.Or(d.Help, "instead"), "…") + "\n" + good
 		}
-		for _, d := range found(t, fstest.MapFS{"policy.yaml": {Data: policy}}, "policy.yaml") {
-			if d.Check == c.ID || d.Severity == rules.Error {
-				t.Errorf("%s:%d: what to write instead is found, too:\n%s", name, b.line, d.Message)
+		for _, d := range found(t, good) {
+			if d.Check == id || d.Severity == rules.Error {
+				t.Errorf("%s: the good line is found, too: %s", id, d)
 			}
 		}
+		return example
 	}
-	// For a terminal comments are left out, and links are absolute.
-	want := regexp.MustCompile(`(?m)^<!-- .*\n`).ReplaceAllString(page, "")
-	want = strings.ReplaceAll(want, "](../", "](https://github.com/ralph-sdk/ralph/blob/main/docs/")
-	if diff := cmp.Diff(want, checks.Page(c.ID)); diff != "" && !*update {
-		t.Errorf("ralph help %s (-page +help):\n%s", c.ID, diff)
-	}
-	if strings.Contains(want, "<!--") || regexp.MustCompile(`\]\([^h]`).MatchString(want) {
-		t.Errorf("%s has a comment of several lines, or a link that does not begin with ../", name)
-	}
+	t.Errorf("%s: the bad line is not found:\n%s", id, bad)
+	return example
 }
 
-// found returns what ralph check finds in a file.
-func found(t *testing.T, files fs.FS, name string) rules.Diagnostics {
+// found returns what ralph check finds in the lines of an example, completed to a policy.
+func found(t *testing.T, lines string) rules.Diagnostics {
+	switch {
+	case strings.HasPrefix(lines, "- "):
+		lines = "rules:\n" + regexp.MustCompile("(?m)^(.)").ReplaceAllString(lines, "  $1")
+	case regexp.MustCompile(`\A(when|stop|continue|then):`).MatchString(lines) && !strings.Contains(lines, "\nrules:"):
+		lines = regexp.MustCompile("(?m)^(.)").ReplaceAllString(lines, "    $1")
+		if !regexp.MustCompile("(?m)^    (stop|continue):").MatchString(lines) {
+			lines += "    stop: example\n"
+		}
+		lines = "rules:\n  - name: example\n" + lines
+	}
+	policy := ""
+	for _, key := range []string{
+		"ralph: 1",
+		"limits: {repeats: 3}",
+		"facts: {todo: {checklist: TODO.md}, state: {json: state.json, schema: {properties: {ready: {type: boolean, default: false}, step: {type: integer, default: 0}, " +
+			"left: {type: integer}, phase: {enum: [plan, work, test], default: plan}}}}}",
+		"rules: [{name: example, when: stop_hook_active, stop: example}]",
+	} {
+		name, _, _ := strings.Cut(key, " ")
+		if !strings.Contains("\n"+lines, "\n"+name) {
+			policy += key + "\n"
+		}
+	}
 	cfg := loop.Config()
 	cfg.Unapproved = "the policy is not approved yet"
-	_, diags := rules.Check(t.Context(), files, name, cfg)
+	_, diags := rules.Check(t.Context(), fstest.MapFS{"policy.yaml": {Data: []byte(policy + lines)}}, "policy.yaml", cfg)
 	return diags
-}
-
-// printed returns what ralph check prints of a file: what it finds, and the bounds of a policy that passes.
-func printed(t *testing.T, files fs.FS, name string) string {
-	diags := found(t, files, name)
-	if slices.ContainsFunc(diags, func(d rules.Diagnostic) bool { return d.Severity != rules.Info }) {
-		return diags.Format()
-	}
-	program, _ := rules.Load(t.Context(), files, name, loop.Config())
-	text := diags.Format()
-	if bounds := (project.Policy{Name: name, Program: program}).Bounded(); bounds != "" {
-		text += bounds + "\n"
-	}
-	return text
-}
-
-func TestChecksIndex(t *testing.T) {
-	p := reference.New(t, "../checks", "Checks")
-	p.Text("`ralph check` reports all problems of a policy at once; of a file that is not YAML, the first. Each finding ends with the ID of its check, in brackets, such as `[enum]`. " +
-		"`ralph help CHECK` prints the page of a check, with an example and what to write instead. " +
-		"A policy with an **error** cannot be used; a **warning** means that the policy probably does something else than you intend; an " +
-		"**info** suggests an improvement. The exit status is 1 if there is a warning or an error; `--fail-on` changes that. Below the findings, on stderr, is what ends a loop of a policy that passes at the latest.\n\n" +
-		"[A comment with a reason](checks/bad-ignore.md#instead) silences a finding that is not an error.")
-	sections := map[string][2]string{ // by the first check of each
-		"read":        {"The file"},
-		"yaml-syntax": {"YAML", "YAML reads some expressions differently from what they look like."},
-		"bad-name":    {"Names"},
-		"type":        {"Types", "Schemas and sources give each name a type."},
-		"fact-source": {"Facts, params and schemas"},
-		"no-rules":    {"Rules, texts, effects and includes"},
-		"config":      {"The program that loads the policy"},
-		"never-true": {"The policy as a whole", "These checks look at all rules together. They understand booleans, enums, whole numbers with their bounds, " +
-			"comparisons, and whether facts are missing. They do not know the result of a function, a pattern or the transcript; where it " +
-			"matters, they report nothing. They rely on schemas: a field has a value of its type, or is unusable. A number can be beyond " +
-			"`minimum` and `maximum`, because such a value [is kept](policy.md#schemas). A param can have any value that its schema allows.\n\n" +
-			"Each finding has a **witness**: a state that shows it, as JSON. Other values do not matter. `ralph test --write` makes a test of " +
-			"it. Included rules are written for many policies, so a rule of theirs that one policy never needs is not reported."},
-		"bad-ignore": {"Comments"},
-	}
-	var contents []string
-	for _, c := range form.Checks() {
-		if s, begins := sections[c.ID]; begins {
-			contents = append(contents, fmt.Sprintf("[%s](#%s)", s[0], strings.ReplaceAll(strings.ToLower(strings.ReplaceAll(s[0], ",", "")), " ", "-")))
-		}
-	}
-	p.Text("%s", strings.Join(contents, " · "))
-	var rows [][]string
-	for _, c := range form.Checks() {
-		if s, begins := sections[c.ID]; begins {
-			if rows != nil {
-				p.Table(rows...)
-			}
-			p.Section(2, s[0])
-			if s[1] != "" {
-				p.Text("%s", s[1])
-			}
-			rows = [][]string{{"check", "severity", "what it finds"}}
-			delete(sections, c.ID)
-		}
-		rows = append(rows, []string{fmt.Sprintf("[%s](checks/%[1]s.md)", c.ID), c.Severity, c.Doc})
-	}
-	p.Table(rows...)
-	if len(sections) > 0 {
-		t.Errorf("no check begins the sections %q", sections)
-	}
-	p.Check()
 }

@@ -72,11 +72,12 @@ func TestDocuments(t *testing.T) {
 					if err := json.Unmarshal([]byte(b.text), &v); err != nil {
 						t.Errorf("%s: %v", at, err)
 					}
+				case "yaml check": // for TestChecksPage
 				case "go", "sql":
 					if b.from == "" {
 						t.Errorf("%s: say from which file this code is", at)
 					}
-				case "sh", "text", "markdown", "mermaid":
+				case "sh", "text", "ini", "markdown", "mermaid":
 				default:
 					t.Errorf("%s: a block of the language %q is not tested", at, b.lang)
 				}

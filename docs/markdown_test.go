@@ -19,7 +19,7 @@ import (
 //	go       is part of a Go file of this repository, which is compiled and tested;
 //	         with a package clause it is the whole file.
 //	json     is parsed.
-//	sh, text are for reading only.
+//	sh, text, ini are for reading only.
 //
 // An HTML comment before a block says what readers need not see:
 //

@@ -48,7 +48,7 @@ func TestShipped(t *testing.T) {
 	}
 }
 
-// A graph with all marks, as ralph graph --log and --witness make it: a limit ends what next-task would continue.
+// A graph with all marks, as ralph graph --log and --situation make it: a limit ends what next-task would continue.
 func TestMarks(t *testing.T) {
 	p := shipped(t)["speckit"]
 	m := Marks{Counts: &Counts{Of: "decisions", Older: 7}, Way: &Way{Decided: "limits.repeats"}}

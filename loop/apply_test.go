@@ -307,7 +307,7 @@ func TestDamagedMemory(t *testing.T) {
 		p.run(l, p.turn("a"))
 		var files []string
 		for _, name := range entries(t, p.store) {
-			if strings.HasPrefix(name, "memory/") {
+			if strings.HasPrefix(name, "entries/") {
 				files = append(files, filepath.Join(p.store, name))
 			}
 		}
@@ -371,7 +371,7 @@ func TestApplyInTime(t *testing.T) {
 	if d := l.Preview(ctx, p.stop()); !errors.Is(d.Err, context.Canceled) || d.Continue() {
 		t.Errorf("decided after the end: %q, error %v", said(d), d.Err)
 	}
-	if p.read("state.json") != `{"n": 1}` || len(entries(t, filepath.Join(p.store, "memory"))) > 0 {
+	if p.read("state.json") != `{"n": 1}` || len(entries(t, filepath.Join(p.store, "entries"))) > 0 {
 		t.Errorf("file %s, store %q", p.read("state.json"), entries(t, p.store))
 	}
 }

@@ -145,7 +145,7 @@ func (d *Decision) note(ctx context.Context, final Answer) {
 	now := d.loop.now()
 	record := d.record()
 	err := d.gatherer.mem.update(ctx, record, func(e *Entry) bool {
-		e.Pending = slices.DeleteFunc(slices.Clone(e.Pending), func(c Call) bool { return d.owns(c) && (changes(c.Effect) || slices.Contains(d.done, c.ID)) })
+		e.Pending = slices.DeleteFunc(e.Pending, func(c Call) bool { return d.owns(c) && (changes(c.Effect) || slices.Contains(d.done, c.ID)) })
 		for i := range e.Pending {
 			if c := &e.Pending[i]; d.owns(*c) {
 				c.Due = now // once those before it are done

@@ -350,7 +350,7 @@ func (d *Decision) options() rules.Options {
 	case d.loop.kept.records():
 		o.Trace = rules.TraceFull
 	}
-	m := &d.gatherer.mem.entries
+	m := d.gatherer.mem.entries
 	o.Memory, o.Project, o.Session = m[0].Memory, m[1].Memory, m[2].Memory
 	return o
 }

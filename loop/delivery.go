@@ -54,11 +54,11 @@ const (
 
 // answered makes the decision the one that was made on the first delivery of its event, if there is one.
 func (d *Decision) answered() bool {
-	i := d.answerIn(d.gatherer.mem.entries[0].Answers)
+	i := d.answerIn(d.gatherer.mem.mine().Answers)
 	if i < 0 {
 		return false
 	}
-	a := d.gatherer.mem.entries[0].Answers[i]
+	a := d.gatherer.mem.mine().Answers[i]
 	d.Repeated, d.answer = true, a
 	d.Verdict = &rules.Verdict{Action: a.Action, Rule: a.Rule, Reason: a.Reason}
 	d.Notices, d.Notes, d.Log, d.texts = a.Notices, a.Notes, nil, texts{prefix: d.texts.prefix}
@@ -137,7 +137,7 @@ func (d *Decision) reopen(ctx context.Context) error {
 		return nil
 	}
 	id, event := d.Event.ID, d.Event.Name
-	err := d.remake(ctx, d.gatherer.mem.entries[0].Pending, id, event)
+	err := d.remake(ctx, d.gatherer.mem.mine().Pending, id, event)
 	if err != nil {
 		err = fmt.Errorf("the effects of the first delivery can no longer be made: %w", err)
 	}
@@ -154,7 +154,7 @@ func (d *Decision) reopen(ctx context.Context) error {
 // made takes the effects on facts of a decision from what is pending. Those that could not be made take the decision's
 // answer and its other effects with them: it did not take effect.
 func (e *Entry) made(id, event string, err error) {
-	e.Pending = slices.DeleteFunc(slices.Clone(e.Pending), func(c Call) bool { return c.of(id, event) && (err != nil || changes(c.Effect)) })
+	e.Pending = slices.DeleteFunc(e.Pending, func(c Call) bool { return c.of(id, event) && (err != nil || changes(c.Effect)) })
 	e.Answers = slices.Clone(e.Answers)
 	i := slices.IndexFunc(e.Answers, func(a Answer) bool { return a.ID == id && a.Event == event })
 	switch {

@@ -250,7 +250,7 @@ func (g *gatherer) marker(ctx context.Context, form host.Form) any {
 		if q := (question{form, text}); len(g.asked) < maxQuestions && !slices.Contains(g.asked, q) {
 			g.asked = append(g.asked, q)
 		}
-		shown := g.mem.entries[0].Memory.Shown
+		shown := g.mem.mine().Memory.Shown
 		last := g.Event.LastAssistantMessage
 		return last != "" && form.In([]string{last}, text, shown...) || form.In(g.words(ctx), text, shown...)
 	}
@@ -263,7 +263,7 @@ func (g *gatherer) missed(ctx context.Context) (lines []string) {
 		if len(lines) == maxMissed || slices.ContainsFunc(lines, shown) {
 			continue
 		}
-		if line := q.form.Missed(g.words(ctx), q.text, g.mem.entries[0].Memory.Shown...); line != "" {
+		if line := q.form.Missed(g.words(ctx), q.text, g.mem.mine().Memory.Shown...); line != "" {
 			lines = append(lines, line)
 		}
 	}

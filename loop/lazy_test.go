@@ -182,8 +182,8 @@ rules:
 			if after := fmt.Sprint(os.ReadFile(p.path("state.json"))); after != before {
 				t.Errorf("it was %.80s and is %.80s", before, after)
 			}
-			for _, name := range entries(t, filepath.Join(p.store, "memory")) { // of what the session saw
-				if b, err := os.ReadFile(filepath.Join(p.store, "memory", name)); err != nil || bytes.Contains(b, []byte(`"total"`)) {
+			for _, name := range entries(t, filepath.Join(p.store, "entries")) { // of what the session saw
+				if b, err := os.ReadFile(filepath.Join(p.store, "entries", name)); err != nil || bytes.Contains(b, []byte(`"total"`)) {
 					t.Errorf("something was counted: %s, %v", b, err)
 				}
 			}

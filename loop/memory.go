@@ -17,9 +17,9 @@ import (
 // memory is the loop memory of one event.
 type memory struct {
 	store   Store
-	keys    [3]Key   // of the loop, of the project, of the session
-	entries [3]Entry // on which the decision was made
-	latest  Entry    // of the loop, as far as is known what the store has
+	keys    [3]Key  // of the loop, of the project, of the session
+	entries []Entry // of these keys, on which the decision was made
+	latest  *Entry  // of the loop, as far as is known what the store has
 }
 
 // memory returns the memory of an event in a project, which is not yet loaded.
@@ -30,6 +30,14 @@ func (l *Loop) memory(ev host.Event, root string) memory {
 		mine.Session, all.Session, all.Root = store.NoSession, store.NoSession, root
 	}
 	return memory{store: l.kept.store, keys: [3]Key{mine, {Scope: l.scope, Root: root, Policy: l.name, Project: true}, all}}
+}
+
+// mine returns the entry of the loop on which the decision was made, an empty one before it is loaded.
+func (m *memory) mine() *Entry {
+	if len(m.entries) == 0 {
+		return new(Entry)
+	}
+	return &m.entries[0]
 }
 
 // A memoryError reports that what was counted is unknown, or cannot be stored.
@@ -56,8 +64,7 @@ func (m *memory) load(ctx context.Context, more ...Key) ([]Entry, error) {
 		}
 		return nil, memoryError{fmt.Errorf("it is not known %s: %w", what, err)}
 	}
-	m.entries = [3]Entry(entries)
-	m.latest = m.entries[0]
+	m.entries, m.latest = entries[:len(m.keys)], &entries[0]
 	return entries[len(m.keys):], nil
 }
 
@@ -70,7 +77,7 @@ func (m *memory) after(d *Decision) []Entry {
 	if !v.Changed && len(d.calls) == 0 && !answers {
 		return nil
 	}
-	mine := copyOf(m.entries[0])
+	mine := *m.mine()
 	if v.Changed {
 		mine.Memory = v.Memory
 	}
@@ -81,7 +88,7 @@ func (m *memory) after(d *Decision) []Entry {
 		if c.Effect.Private {
 			c.Effect.Old, c.Effect.Value = nil, nil // a redelivery cannot make it
 		}
-		mine.Pending = append(mine.Pending, c)
+		mine.Pending = append(slices.Clip(mine.Pending), c)
 	}
 	d.Failures = nil
 	if more := len(mine.Pending) - maxPending; more > 0 {
@@ -114,21 +121,22 @@ func (m *memory) save(ctx context.Context, entries []Entry, r *Record) error {
 	if err != nil {
 		return err
 	}
-	for _, e := range entries {
-		if e.Key == m.keys[0] {
-			m.latest = e
+	for i := range entries {
+		if entries[i].Key == m.keys[0] {
+			m.latest = &entries[i]
 		}
 	}
 	return nil
 }
 
 // update changes the entry of the loop after its decision was saved, with what others have saved since, if change reports
-// a change. Time may have run out, so it has a short limit of its own.
+// a change. The calls that change gets are a copy. Time may have run out, so it has a short limit of its own.
 func (m *memory) update(ctx context.Context, r *Record, change func(*Entry) bool) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
 	for n := 1; ; n++ {
-		e := copyOf(m.latest)
+		e := *m.latest
+		e.Pending = slices.Clone(e.Pending)
 		if !change(&e) {
 			return nil
 		}
@@ -144,19 +152,19 @@ func (m *memory) update(ctx context.Context, r *Record, change func(*Entry) bool
 }
 
 // one loads the entry of the loop.
-func (m *memory) one(ctx context.Context) (Entry, error) {
+func (m *memory) one(ctx context.Context) (*Entry, error) {
 	entries, err := m.store.Load(ctx, m.keys[0])
 	if err == nil && len(entries) != 1 {
 		err = fmt.Errorf("Store.Load returned %d entries for a key", len(entries))
 	}
 	if err != nil {
-		return Entry{}, err
+		return nil, err
 	}
-	return entries[0], nil
+	return &entries[0], nil
 }
 
 // shared reports whether, since before, only the memory of the session has changed.
-func (m *memory) shared(before [3]Entry) bool {
+func (m *memory) shared(before []Entry) bool {
 	return m.entries[0].Version == before[0].Version && m.entries[1].Version == before[1].Version
 }
 

@@ -174,7 +174,7 @@ func TestPausedWithoutMemory(t *testing.T) {
 		return d
 	}
 	run()
-	files, err := filepath.Glob(filepath.Join(dir, "memory", "*"))
+	files, err := filepath.Glob(filepath.Join(dir, "entries", "*"))
 	for _, file := range files {
 		err = errors.Join(err, os.Truncate(file, 0))
 	}

@@ -207,7 +207,7 @@ func (d *Decision) ID() string {
 
 // recordMemory records the memory before the decision.
 func (d *Decision) recordMemory(r *Record) {
-	m, now := d.gatherer.mem.entries[0].Memory, d.Time
+	m, now := d.gatherer.mem.mine().Memory, d.Time
 	r.Streak.Total, r.Streak.Progress = m.Total, shownProgress(d.Verdict.Progress)
 	r.Limits = d.Verdict.Limits
 	for _, l := range r.Limits {

@@ -98,8 +98,8 @@ func TestLocalStoreDamaged(t *testing.T) {
 		if err := s.Save(t.Context(), loop.Write{Entries: []loop.Entry{{Key: key, Memory: rules.Memory{Total: 1}}}}); err != nil {
 			t.Fatal(err)
 		}
-		for _, name := range entries(t, filepath.Join(dir, "memory")) {
-			if err := os.WriteFile(filepath.Join(dir, "memory", name), []byte(content+"\n"), 0o600); err != nil {
+		for _, name := range entries(t, filepath.Join(dir, "entries")) {
+			if err := os.WriteFile(filepath.Join(dir, "entries", name), []byte(content+"\n"), 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 )
@@ -12,13 +13,7 @@ import (
 // events of a session must not conflict a thousand times. All loops of the process with one store share it.
 var sessions struct {
 	sync.Mutex
-	busy map[sessionKey]*session
-}
-
-// session is a session with decisions under way.
-type session struct {
-	turn  chan struct{} // has one element: the lock
-	users int           // decisions under way or waiting
+	busy map[sessionKey][]chan struct{} // of each session with a decision under way, those that wait; one gets its turn when its channel closes
 }
 
 type sessionKey struct {
@@ -38,49 +33,74 @@ func (d *Decision) enter(ctx context.Context) error {
 	if d.entered {
 		return nil
 	}
-	s := d.gatherer.sessionKey().use(1)
-	select {
-	case s.turn <- struct{}{}:
+	k := d.gatherer.sessionKey()
+	turn := k.queue()
+	if turn == nil {
 		d.entered = true
-	default:
-		conflict := fmt.Errorf("other events of the session are decided, so its memory %w", ErrConflict)
-		d.bound.waits.Store(&wait{why: conflict})
-		select {
-		case s.turn <- struct{}{}:
-			d.entered = true
-			d.bound.waits.Store(nil)
-		case <-ctx.Done():
-			d.gatherer.sessionKey().use(-1)
-			return fmt.Errorf("%w: %w", conflict, interrupted(ctx))
-		}
+		return nil
 	}
-	return nil
+	conflict := fmt.Errorf("other events of the session are decided, so its memory %w", ErrConflict)
+	d.bound.waits.Store(&wait{why: conflict})
+	select {
+	case <-turn:
+		d.entered = true
+		d.bound.waits.Store(nil)
+		return nil
+	case <-ctx.Done():
+		k.leave(turn)
+		return fmt.Errorf("%w: %w", conflict, interrupted(ctx))
+	}
 }
 
 // free lets the next decision of the session begin.
 func (d *Decision) free() {
 	if d.entered {
 		d.entered = false
-		<-d.gatherer.sessionKey().use(-1).turn
+		d.gatherer.sessionKey().next()
 	}
 }
 
-// use changes the number of the session's decisions.
-func (k sessionKey) use(more int) *session {
+// queue returns nil if no decision of the session is under way, otherwise what to wait for.
+func (k sessionKey) queue() chan struct{} {
 	sessions.Lock()
 	defer sessions.Unlock()
-	if sessions.busy == nil {
-		sessions.busy = map[sessionKey]*session{}
+	waiting, busy := sessions.busy[k]
+	if !busy {
+		if sessions.busy == nil {
+			sessions.busy = map[sessionKey][]chan struct{}{}
+		}
+		sessions.busy[k] = nil
+		return nil
 	}
-	s := sessions.busy[k]
-	if s == nil {
-		s = &session{turn: make(chan struct{}, 1)}
-		sessions.busy[k] = s
+	turn := make(chan struct{})
+	sessions.busy[k] = append(waiting, turn)
+	return turn
+}
+
+// leave is for a decision that no longer waits for its turn, which may have come.
+func (k sessionKey) leave(turn chan struct{}) {
+	sessions.Lock()
+	i := slices.Index(sessions.busy[k], turn)
+	if i >= 0 {
+		sessions.busy[k] = slices.Delete(sessions.busy[k], i, i+1)
 	}
-	if s.users += more; s.users == 0 {
+	sessions.Unlock()
+	if i < 0 {
+		k.next()
+	}
+}
+
+// next ends the turn of a decision.
+func (k sessionKey) next() {
+	sessions.Lock()
+	defer sessions.Unlock()
+	waiting := sessions.busy[k]
+	if len(waiting) == 0 {
 		delete(sessions.busy, k)
+		return
 	}
-	return s
+	close(waiting[0])
+	sessions.busy[k] = waiting[1:]
 }
 
 // maxPause bounds the delay before a decision is made again.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -67,15 +66,16 @@ func (l *Loop) unused(p *rules.Program) error {
 
 // stray returns an error for a misspelt name.
 func (g given) stray(p *rules.Program) error {
-	if len(g.values) == 0 || len(p.Rules()) == 0 {
-		return nil
-	}
-	for _, name := range slices.Sorted(maps.Keys(g.values)) {
+	var stray []string
+	for name := range g.values {
 		if !p.Takes(name) {
-			return fmt.Errorf("the value %q is neither a fact of the policy %s nor one of ralph's names", name, p.Name)
+			stray = append(stray, name)
 		}
 	}
-	return nil
+	if len(stray) == 0 || len(p.Rules()) == 0 {
+		return nil
+	}
+	return fmt.Errorf("the value %q is neither a fact of the policy %s nor one of ralph's names", slices.Min(stray), p.Name)
 }
 
 // given answers with values, and gathers the rest.

@@ -15,11 +15,11 @@ import (
 // ends, and every byte that was there stays.
 func TestAppend(t *testing.T) {
 	draft := policytest.Draft{
-		Name:   "a witness",
+		Name:   "a situation",
 		Given:  map[string]any{"facts": map[string]any{"state": map[string]any{"n": 3, "on": true, "text": "a: b"}}, "stop_hook_active": true},
 		Expect: map[string]any{"rule": "", "stop": true},
 	}
-	const item = `  - name: a witness
+	const item = `  - name: a situation
     given:
       facts:
         state: {"n": 3, "on": true, text: 'a: b'}
@@ -35,7 +35,7 @@ func TestAppend(t *testing.T) {
 		{"a list at the margin", "tests:\n- name: a\n  expect: {rule: r}\n", "tests:\n- name: a\n  expect: {rule: r}\n\n" + flush},
 		{"a block text at the end", "tests:\n  - name: a\n    expect:\n      reason: |\n        one\n        two\n", "tests:\n  - name: a\n    expect:\n      reason: |\n        one\n        two\n\n" + item},
 		{"CRLF", "tests:\r\n  - name: a\r\n    expect: {rule: r}\r\n", "tests:\r\n  - name: a\r\n    expect: {rule: r}\r\n\r\n" + strings.ReplaceAll(item, "\n", "\r\n")},
-		{"a name that is taken", "tests:\n  - name: a witness\n    expect: {rule: r}\n", "tests:\n  - name: a witness\n    expect: {rule: r}\n\n" + strings.Replace(item, "a witness", "a witness (2)", 1)},
+		{"a name that is taken", "tests:\n  - name: a situation\n    expect: {rule: r}\n", "tests:\n  - name: a situation\n    expect: {rule: r}\n\n" + strings.Replace(item, "a situation", "a situation (2)", 1)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, err := policytest.Append("x_test.yaml", []byte(c.src), draft)
@@ -105,8 +105,8 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-func ExampleFromWitness() {
-	d, _ := policytest.FromWitness([]byte(`{"facts": {"state": {"phase": "execution", "taskIndex": 5, "totalTasks": 5}}, "names": {"stop_hook_active": false}}`))
+func ExampleFromSituation() {
+	d, _ := policytest.FromSituation([]byte(`{"facts": {"state": {"phase": "execution", "taskIndex": 5, "totalTasks": 5}}, "names": {"stop_hook_active": false}}`))
 	d.Name, d.Expect = "stops behind the last task", map[string]any{"rule": "verified", "stop": true}
 	out, err := policytest.Append("speckit_test.yaml", nil, d)
 	fmt.Print(string(out), err)

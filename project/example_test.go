@@ -92,7 +92,7 @@ rules:
 	event := fmt.Sprintf(`{"hook_event_name": "Stop", "session_id": "s", "cwd": %q}`, tree)
 	host, reply := hook.Reply(context.Background(), []byte(event))
 	fmt.Print(string(host.Encode(reply).Stdout))
-	_, err = os.Stat(filepath.Join(own, "memory"))
+	_, err = os.Stat(filepath.Join(own, "entries"))
 	fmt.Println("counted in the given directory:", err == nil)
 	// Output:
 	// {"decision":"block","reason":"Next: Write"}

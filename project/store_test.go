@@ -192,7 +192,7 @@ func TestHookElsewhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	reply("")
-	if left, _ := filepath.Glob(filepath.Join(config.State, "memory", "*")); len(left) > 0 {
+	if left, _ := filepath.Glob(filepath.Join(config.State, "entries", "*")); len(left) > 0 {
 		t.Errorf("the state directory has %q", left)
 	}
 	if n := len(s.kept.All()); n != 2 {

@@ -115,7 +115,7 @@ func (a *analyzer) contradiction(c *cond) {
 	last := core[len(core)-1]
 	from, to := last.place()
 	first := a.t.when(core[0]).Yes
-	// The witness satisfies the first of them, so that the last is false.
+	// The situation satisfies the first of them, so that the last is false.
 	d := a.report("contradiction", place{from, to}, "remove one of them, or join them with or", names+" are never true together",
 		where(first, a.t.when(last).No), where(first), nil)
 	for _, k := range core[:len(core)-1] {

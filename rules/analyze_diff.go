@@ -26,10 +26,10 @@ type Comparison struct {
 
 // Difference is a state in which two programs decide differently.
 type Difference struct {
-	Old     Side     `json:"old"`
-	New     Side     `json:"new"`
-	Witness *Witness `json:"witness,omitempty"` // a state that shows the difference; nil if unknown
-	Why     string   `json:"why,omitempty"`     // why it is unknown
+	Old       Side       `json:"old"`
+	New       Side       `json:"new"`
+	Situation *Situation `json:"situation,omitempty"` // a state that shows the difference; nil if unknown
+	Why       string     `json:"why,omitempty"`       // why it is unknown
 }
 
 // Side is what one of two compared programs decides.
@@ -138,7 +138,7 @@ func (d *differ) compare(m *model, old *decided, after []decided) bool {
 			if unknown >= 0 {
 				d.out.Unknown = slices.Delete(d.out.Unknown, unknown, unknown+1)
 			}
-			pair.Witness = m.witness(r)
+			pair.Situation = m.situation(r)
 			d.out.Differences = append(d.out.Differences, pair)
 			if len(d.out.Differences) == maxDifferences {
 				return false

@@ -29,7 +29,7 @@ func told(t testing.TB, c *rules.Comparison) string {
 	t.Helper()
 	var b strings.Builder
 	for _, d := range c.Differences {
-		w, err := json.Marshal(d.Witness)
+		w, err := json.Marshal(d.Situation)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -277,7 +277,7 @@ rules:
 	}
 	c := rules.Diff(policy("plan.turn < 10"), policy("plan.turn <= 10"), false)
 	for _, d := range c.Differences {
-		fmt.Printf("%q %s → %q %s\n%v\n", d.Old.Rule, d.Old.Action, d.New.Rule, d.New.Action, d.Witness.Facts)
+		fmt.Printf("%q %s → %q %s\n%v\n", d.Old.Rule, d.Old.Action, d.New.Rule, d.New.Action, d.Situation.Facts)
 	}
 	// Output:
 	// "" stop → "go-on" continue
@@ -303,7 +303,7 @@ rules:
 	// 7 |   - name: planning
 	//   |     ^~~~~~~~~~~~~~
 	//   = help: move it up, or remove it
-	//   = witness: {"names":{"permission_mode":"plan","stop_hook_active":true}}
+	//   = situation: {"names":{"permission_mode":"plan","stop_hook_active":true}}
 	//   = note: "once" decides first (loop.yaml:4:5)
 }
 

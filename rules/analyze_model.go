@@ -29,7 +29,7 @@ func newModel() *model {
 
 // find returns a state in which fs hold, preferably one in which each field has a value of its type, or nil if none is
 // known.
-func (m *model) find(fs []*analysis.Formula) *Witness {
+func (m *model) find(fs []*analysis.Formula) *Situation {
 	status, r := m.Ask(fs...)
 	if status != analysis.Sat {
 		return nil
@@ -37,7 +37,7 @@ func (m *model) find(fs []*analysis.Formula) *Witness {
 	if status, fits := m.Ask(slices.Concat(fs, m.fits())...); status == analysis.Sat {
 		r = fits
 	}
-	return m.witness(r)
+	return m.situation(r)
 }
 
 // fits returns formulas for: each field has a value of its type.
@@ -102,9 +102,9 @@ func (m *model) define(key string, q *quantity) *quantity {
 	return q
 }
 
-// Witness is a state of the world that demonstrates a finding. What it omits does not matter. Its JSON form is the
+// Situation is a state of the world that demonstrates a finding. What it omits does not matter. Its JSON form is the
 // input of a test for `ralph test`.
-type Witness struct {
+type Situation struct {
 	Facts    map[string]any    `json:"facts,omitempty"`    // values of facts that are ok, where they matter
 	Missing  []string          `json:"missing,omitempty"`  // facts without a document
 	Invalid  map[string]string `json:"invalid,omitempty"`  // facts that are invalid, with the reason
@@ -115,8 +115,8 @@ type Witness struct {
 	Given    map[string]int    `json:"repeated,omitempty"` // rules that unless_repeated skips, with the number of their verdicts
 }
 
-// asJSON returns the witness on one line.
-func (w *Witness) asJSON() json.RawMessage {
+// asJSON returns the situation on one line.
+func (w *Situation) asJSON() json.RawMessage {
 	b, err := json.Marshal(w)
 	if err != nil { // all its values are JSON
 		return nil
@@ -124,9 +124,9 @@ func (w *Witness) asJSON() json.RawMessage {
 	return b
 }
 
-// witness returns the state that a solver found.
-func (m *model) witness(r *analysis.Result) *Witness {
-	w := &Witness{
+// situation returns the state that a solver found.
+func (m *model) situation(r *analysis.Result) *Situation {
+	w := &Situation{
 		Facts: map[string]any{}, Invalid: map[string]string{}, Names: map[string]any{},
 		Memory: map[string]any{}, Params: map[string]any{}, Given: map[string]int{},
 	}

@@ -93,6 +93,6 @@ func (f *fieldCheck) needs(n ast.Node) {
 	d := f.a.report("optional-field", place{f.o.src.snippet.pos(from), f.o.src.snippet.pos(to)},
 		fmt.Sprintf("write %s ?? and a value to use instead, or give the field a default in its schema", text),
 		fmt.Sprintf("%q may be missing, and then this cannot be evaluated", strings.Join(path, ".")))
-	w := Witness{Facts: map[string]any{sym.fact.Name: absent}}
-	d.Witness = w.asJSON()
+	w := Situation{Facts: map[string]any{sym.fact.Name: absent}}
+	d.Situation = w.asJSON()
 }

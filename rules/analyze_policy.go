@@ -23,8 +23,8 @@ func policyChecks() []func(*analyzer) {
 
 // analyze checks the policy as a whole: for conditions that are never or always true, rules that others keep from
 // deciding, and states in which no rule decides. It knows enums, booleans, whole numbers with their bounds, comparisons
-// between them, and the status of facts, and assumes nothing about the rest. Every finding has a witness. See
-// docs/checks for each check.
+// between them, and the status of facts, and assumes nothing about the rest. Every finding has a situation. See
+// docs/checks.md for each check.
 func (p *Program) analyze() Diagnostics {
 	p.machine.mu.Lock()
 	defer p.machine.mu.Unlock()
@@ -124,12 +124,12 @@ func (a *analyzer) place(i int) place {
 	return place{r.Pos, a.p.lineEnd(r.Pos)}
 }
 
-// report adds a finding. The first state in shows that needs no guess becomes its witness.
+// report adds a finding. The first state in shows that needs no guess becomes its situation.
 func (a *analyzer) report(check string, at place, help, message string, shows ...[]*analysis.Formula) *Diagnostic {
 	d := a.p.finding(check, at, help, message)
 	for _, fs := range shows {
 		if w := a.t.find(a.tried(fs)); w != nil {
-			d.Witness = w.asJSON()
+			d.Situation = w.asJSON()
 			break
 		}
 	}

@@ -35,8 +35,8 @@ func TestCheck(t *testing.T) {
 			}
 			checkDiagnostics(t, fsys, diags)
 			for _, d := range diags {
-				if slices.Contains(shown, d.Check) && d.Witness == nil {
-					t.Errorf("%s has no witness", d)
+				if slices.Contains(shown, d.Check) && d.Situation == nil {
+					t.Errorf("%s has no situation", d)
 				}
 			}
 			golden(t, filepath.Join(dir, strings.TrimSuffix(name, ".yaml")+".golden"), diags.Format())
@@ -115,8 +115,8 @@ rules:`+tt.rules))
 	}
 }
 
-// A witness is a state in the words of a test.
-func TestWitness(t *testing.T) {
+// A situation is a state in the words of a test.
+func TestSituation(t *testing.T) {
 	p := load(t, policy(`params:
   most: {type: integer, minimum: 1, default: 5}
 facts:
@@ -144,11 +144,11 @@ rules:
 	if len(diags) != 1 {
 		t.Fatalf("there should be one finding:\n%s", diags.Format())
 	}
-	var got rules.Witness
-	if err := json.Unmarshal(diags[0].Witness, &got); err != nil {
+	var got rules.Situation
+	if err := json.Unmarshal(diags[0].Situation, &got); err != nil {
 		t.Fatal(err)
 	}
-	want := rules.Witness{
+	want := rules.Situation{
 		Facts: map[string]any{
 			"settings": map[string]any{"on": true},
 			"name":     "something",
@@ -158,7 +158,7 @@ rules:
 		Params: map[string]any{"most": 7.0},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("the witness (-want +got):\n%s", diff)
+		t.Errorf("the situation (-want +got):\n%s", diff)
 	}
 }
 
@@ -186,8 +186,8 @@ func FuzzCheck(f *testing.F) {
 			return
 		}
 		for _, d := range diags {
-			if d.Witness != nil && json.Unmarshal(d.Witness, new(rules.Witness)) != nil {
-				t.Errorf("%s: the witness is %s", d, d.Witness)
+			if d.Situation != nil && json.Unmarshal(d.Situation, new(rules.Situation)) != nil {
+				t.Errorf("%s: the situation is %s", d, d.Situation)
 			}
 			if d.Severity == rules.Error {
 				t.Errorf("%s, but the policy can be used", d)

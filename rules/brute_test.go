@@ -239,11 +239,11 @@ func (p smallPolicy) ruleAt(line int) smallRule {
 	return smallRule{}
 }
 
-// worldOf makes a world of a witness.
+// worldOf makes a world of a situation.
 func worldOf(t rapid.TB, raw json.RawMessage) (mode string, w *world) {
-	var in rules.Witness
+	var in rules.Situation
 	if err := json.Unmarshal(raw, &in); err != nil {
-		t.Fatalf("the witness %s: %v", raw, err)
+		t.Fatalf("the situation %s: %v", raw, err)
 	}
 	w = &world{facts: map[string]rules.Value{}, names: map[string]any{"said": func(string) bool { return false }}, given: in.Given}
 	for name, v := range in.Names {
@@ -277,7 +277,7 @@ func worldOf(t rapid.TB, raw json.RawMessage) (mode string, w *world) {
 
 // TestAnalyzeAgreesWithTryingEverything is what the analyses promise: a rule is
 // called dead if and only if no world lets it hold in its turn, an operand is
-// called constant if and only if it is, and each witness shows what it should.
+// called constant if and only if it is, and each situation shows what it should.
 func TestAnalyzeAgreesWithTryingEverything(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawPolicy(t, smallOperands)
@@ -318,33 +318,33 @@ func (p smallPolicy) never(t rapid.TB, r smallRule) bool {
 	return !p.alone(smallRule{name: r.name, verb: "stop", when: r.when}).held(t)[r.name]
 }
 
-// mustHold fails unless the witness makes the rule hold that the finding is about,
+// mustHold fails unless the situation makes the rule hold that the finding is about,
 // and yet another one has its turn before.
 func (p smallPolicy) mustHold(t rapid.TB, r smallRule, d rules.Diagnostic, want rules.Outcome) {
-	if d.Witness == nil {
-		t.Fatalf("%s has no witness\n%s", d, p)
+	if d.Situation == nil {
+		t.Fatalf("%s has no situation\n%s", d, p)
 	}
-	mode, w := worldOf(t, d.Witness)
+	mode, w := worldOf(t, d.Situation)
 	v := w.eval(p.alone(r).load(t, mode))
 	if got := v.Trace.Steps[0].Outcome; got != want {
-		t.Fatalf("%s: in %s the rule %s: %s, should be: %s\n%s", d, d.Witness, r.name, got, want, p)
+		t.Fatalf("%s: in %s the rule %s: %s, should be: %s\n%s", d, d.Situation, r.name, got, want, p)
 	}
 	v = w.eval(p.load(t, mode))
 	for _, s := range v.Trace.Steps {
 		if s.Rule == r.name {
-			t.Fatalf("%s: in %s the rule %s has its turn\n%s", d, d.Witness, r.name, p)
+			t.Fatalf("%s: in %s the rule %s has its turn\n%s", d, d.Situation, r.name, p)
 		}
 	}
 }
 
-// mustEnd fails unless the policy decides like this in the world of the witness.
+// mustEnd fails unless the policy decides like this in the world of the situation.
 func (p smallPolicy) mustEnd(t rapid.TB, d rules.Diagnostic, like func(*rules.Verdict) bool) {
-	if d.Witness == nil {
-		t.Fatalf("%s has no witness\n%s", d, p)
+	if d.Situation == nil {
+		t.Fatalf("%s has no situation\n%s", d, p)
 	}
-	mode, w := worldOf(t, d.Witness)
+	mode, w := worldOf(t, d.Situation)
 	if v := w.eval(p.load(t, mode)); !like(v) {
-		t.Fatalf("%s, but in %s: %s %q\n%s", d, d.Witness, v.Action, v.Rule, p)
+		t.Fatalf("%s, but in %s: %s %q\n%s", d, d.Situation, v.Action, v.Rule, p)
 	}
 }
 
@@ -371,8 +371,8 @@ func (p smallPolicy) mustBe(t rapid.TB, d rules.Diagnostic, not rules.Outcome) {
 		}
 		return true
 	})
-	if d.Witness == nil {
-		t.Fatalf("%s has no witness\n%s", d, p)
+	if d.Situation == nil {
+		t.Fatalf("%s has no situation\n%s", d, p)
 	}
 }
 
@@ -416,7 +416,7 @@ func TestDiffAgreesWithTryingEverything(t *testing.T) {
 			}
 			c := rules.Diff(old, now, false)
 			for _, d := range c.Differences {
-				raw, err := json.Marshal(d.Witness)
+				raw, err := json.Marshal(d.Situation)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -79,9 +79,9 @@ type Diagnostic struct {
 	Related  []Related `json:"related,omitempty"`
 	Line     string    `json:"line,omitempty"` // the source line at Pos
 
-	// Witness is a state that demonstrates a finding about the policy as a whole: the JSON of a [Witness]. nil if there
+	// Situation is a state that demonstrates a finding about the policy as a whole: the JSON of a [Situation]. nil if there
 	// is none.
-	Witness json.RawMessage `json:"witness,omitempty"`
+	Situation json.RawMessage `json:"situation,omitempty"`
 
 	cause error // for Err to unwrap to; may be nil
 }
@@ -200,8 +200,8 @@ func (d Diagnostic) format(b *strings.Builder) {
 	if d.Help != "" {
 		fmt.Fprintf(b, "%s= help: %s\n", margin, d.Help)
 	}
-	if d.Witness != nil {
-		fmt.Fprintf(b, "%s= witness: %s\n", margin, d.Witness)
+	if d.Situation != nil {
+		fmt.Fprintf(b, "%s= situation: %s\n", margin, d.Situation)
 	}
 	for _, r := range d.Related {
 		fmt.Fprintf(b, "%s= note: %s (%s)\n", margin, r.Message, r.Pos)

@@ -42,13 +42,13 @@ func TestPolicyKeysPage(t *testing.T) {
 	section("run of an effect", "`run` is required; `timeout` is a key of the same effect.", form.RunKeys())
 	section("prune", "Both keys are required.", form.PruneKeys())
 	section("finally", "An entry of the list `finally` has `prune`, `log` or both.", form.FinallyKeys())
-	section("unless_repeated", fmt.Sprintf("`times` is required. ralph remembers the latest %s verdicts of a rule; a higher number is the warning [`limit-ceiling`](../checks/limit-ceiling.md).", reference.Number(maxSaid)), form.UnlessKeys())
+	section("unless_repeated", fmt.Sprintf("`times` is required. ralph remembers the latest %s verdicts of a rule; a higher number is the warning [`limit-ceiling`](../checks.md#limit-ceiling).", reference.Number(maxSaid)), form.UnlessKeys())
 	section("measure", "Both keys are required.", form.MeasureKeys())
 	section("run of the policy", "Defaults of [`ralph run`](../run.md). `client` is required if `args` is set. Command-line flags override both.", form.AgentKeys())
 	section("Every fact", "A fact has one [source](sources.md), the keys of that source, and these.", form.FactOptionKeys())
 
 	p.Section(2, "limits")
-	p.Text("A limit of N allows N. `iterations` and `cost` apply only in a run. A limit above its ceiling is the warning [`limit-ceiling`](../checks/limit-ceiling.md), and ralph uses the ceiling.")
+	p.Text("A limit of N allows N. `iterations` and `cost` apply only in a run. A limit above its ceiling is the warning [`limit-ceiling`](../checks.md#limit-ceiling), and ralph uses the ceiling.")
 	rows := [][]string{{"key", "value", "default", "ceiling", "meaning"}}
 	usual, highest := reflect.ValueOf(defaultLimits()), reflect.ValueOf(ceilings())
 	for _, k := range form.LimitKeys() {

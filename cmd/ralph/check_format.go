@@ -79,8 +79,8 @@ func wholeMessage(d rules.Diagnostic) []string {
 	if d.Help != "" {
 		lines = append(lines, "help: "+d.Help)
 	}
-	if d.Witness != nil {
-		lines = append(lines, "witness: "+string(d.Witness))
+	if d.Situation != nil {
+		lines = append(lines, "situation: "+string(d.Situation))
 	}
 	for _, r := range d.Related {
 		lines = append(lines, fmt.Sprintf("note: %s (%s)", r.Message, r.Pos))

@@ -10,7 +10,7 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// findings has one of each kind: with and without place, line, help, witness,
+// findings has one of each kind: with and without place, line, help, situation,
 // related places, and with characters that forms must escape.
 func findings() rules.Diagnostics {
 	at := func(line, col int) rules.Pos { return rules.Pos{File: "a b,c:d.yaml", Line: line, Col: col} }
@@ -22,7 +22,7 @@ func findings() rules.Diagnostics {
 		},
 		{
 			Pos: at(7, 1), End: at(9, 2), Severity: rules.Warning, Check: "shadowed-rule", Message: "warning: told twice", Line: "- name: b",
-			Witness: json.RawMessage(`{"missing":["state"]}`), Related: []rules.Related{{Pos: at(1, 1), Message: "here"}},
+			Situation: json.RawMessage(`{"missing":["state"]}`), Related: []rules.Related{{Pos: at(1, 1), Message: "here"}},
 		},
 		{Pos: at(8, 1), End: at(8, 2), Severity: rules.Info, Check: "unguarded-fact", Message: "not so bad", Line: "x"},
 	}
@@ -43,7 +43,7 @@ func TestColored(t *testing.T) {
 func TestGithubCommands(t *testing.T) {
 	want := `::error file=gone.yaml,title=read::there is no file gone.yaml
 ::error file=a b%2Cc%3Ad.yaml,line=3,col=5,endLine=3,endColumn=9,title=enum::100%25 wrong: "a" | "b"%0Ahelp: write = or: |
-::warning file=a b%2Cc%3Ad.yaml,line=7,col=1,endLine=9,endColumn=2,title=shadowed-rule::warning: told twice%0Awitness: {"missing":["state"]}%0Anote: here (a b,c:d.yaml:1:1)
+::warning file=a b%2Cc%3Ad.yaml,line=7,col=1,endLine=9,endColumn=2,title=shadowed-rule::warning: told twice%0Asituation: {"missing":["state"]}%0Anote: here (a b,c:d.yaml:1:1)
 ::notice file=a b%2Cc%3Ad.yaml,line=8,col=1,endLine=8,endColumn=2,title=unguarded-fact::not so bad
 `
 	if diff := cmp.Diff(want, githubCommands(findings())); diff != "" {

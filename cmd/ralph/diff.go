@@ -76,11 +76,11 @@ func writeComparison(w io.Writer, c *rules.Comparison) error {
 	}
 	for _, d := range c.Differences {
 		pair("differ", d)
-		witness, err := json.Marshal(d.Witness)
+		situation, err := json.Marshal(d.Situation)
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(&b, "  = witness: %s\n", witness)
+		fmt.Fprintf(&b, "  = situation: %s\n", situation)
 	}
 	for _, d := range c.Unknown {
 		pair("unknown whether they differ", d)

@@ -103,7 +103,7 @@ func TestPipesEverywhere(t *testing.T) {
 		{"a folder in the home directory", "HOME/notes"},
 		{"state directory", "STATE"},
 		{"memories", "STATE/memory"},
-		{"a memory", "STATE/memory/*"},
+		{"a memory", "STATE/entries/*"},
 		{"locks", "STATE/locks"},
 		{"a lock", "STATE/locks/*"},
 		{"log", "STATE/decisions.jsonl"},

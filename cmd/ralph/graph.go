@@ -20,9 +20,9 @@ import (
 )
 
 type graphFlags struct {
-	out, format, theme, witness string
-	log, tests                  bool
-	set                         []string
+	out, format, theme, situation string
+	log, tests                    bool
+	set                           []string
 }
 
 func (a *app) graphCommand() *cobra.Command {
@@ -52,7 +52,7 @@ func (a *app) graphCommand() *cobra.Command {
 	restrict(cmd, "theme", &f.theme, themes...)
 	fl.BoolVar(&f.log, "log", false, "count the decisions of this project that each rule was tried and held in, as the decision log has them")
 	fl.BoolVar(&f.tests, "tests", false, "count the tests beside the policy that each rule was tried and held in")
-	fl.StringVar(&f.witness, "witness", "", "mark the path of the situation in this `file`, JSON with the keys of given in a test; - is stdin")
+	fl.StringVar(&f.situation, "situation", "", "mark the path of the situation in this `file`, JSON with the keys of given in a test; - is stdin")
 	setFlag(fl, &f.set)
 	return cmd
 }
@@ -68,8 +68,8 @@ func (a *app) graph(ctx context.Context, name string, f graphFlags) error {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	var draft policytest.Draft
-	if f.witness != "" {
-		if draft, err = a.situation(f.witness); err != nil {
+	if f.situation != "" {
+		if draft, err = a.situation(f.situation); err != nil {
 			return err
 		}
 		set, _ := draft.Given["set"].(map[string]any) // also for the picture
@@ -88,7 +88,7 @@ func (a *app) graph(ctx context.Context, name string, f graphFlags) error {
 	case f.tests:
 		marks.Counts, err = a.countTests(ctx, p, policy)
 	}
-	if err == nil && f.witness != "" {
+	if err == nil && f.situation != "" {
 		marks.Way, err = wayOf(ctx, p, policy, draft)
 	}
 	if err != nil {
@@ -145,7 +145,7 @@ func (a *app) situation(file string) (policytest.Draft, error) {
 	if err != nil {
 		return policytest.Draft{}, err
 	}
-	draft, err := policytest.FromWitness(src)
+	draft, err := policytest.FromSituation(src)
 	if draft.Note != "" {
 		fmt.Fprintf(a.stderr, "ralph: %s\n", draft.Note)
 	}

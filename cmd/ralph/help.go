@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/ralph-sdk/ralph/docs/checks"
+	"github.com/ralph-sdk/ralph/docs"
 	"github.com/ralph-sdk/ralph/internal/form"
 	"github.com/ralph-sdk/ralph/internal/nearest"
 )
@@ -138,7 +138,7 @@ func (a *app) listChecks() error {
 
 // aboutCheck returns the page of a check of policies or of doctor, or "".
 func aboutCheck(id string) string {
-	about := checks.Page(id)
+	about := docs.Check(id)
 	for _, c := range doctorChecks() {
 		if c.id == id {
 			about += fmt.Sprintf("# %s\n\nFound by `ralph doctor`: %s.\n\n%s\n\n**Fix**: %s\n", c.id, c.doc, c.cause, c.fix)

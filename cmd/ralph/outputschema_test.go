@@ -53,7 +53,7 @@ func TestOutputSchemas(t *testing.T) {
 		"status": "status -o json", "policies": "policies -o json", "log": "log -n 1 -o json", "explain": "explain 1 -o json", "check": "check policy other -o json", "test-report": "test --coverage -o json",
 		"run": "run --prompt x --max 1 -o json -- " + self + " -test.run=^$", "runs": "run --list -o json",
 		"doctor": "doctor -o json", "diff": "diff policy other -o json", "diff-log": "diff --log policy policy -o json",
-		"graph": "graph policy --log --witness situation.json --format json",
+		"graph": "graph policy --log --situation situation.json --format json",
 	}
 	for range 3 {
 		run("eval --input event.json")

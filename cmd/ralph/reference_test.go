@@ -1,9 +1,7 @@
 package main
 
 import (
-	"cmp"
 	"flag"
-	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -27,55 +25,20 @@ import (
 // Package reference asks for it.
 var _ = flag.Bool("update", false, "write the pages of docs/reference")
 
-// The page about commands says what their help says. A flag without a usage text fails the test.
-func TestCommandsPage(t *testing.T) {
-	root := commandTree()
-	p := reference.New(t, "commands", "Commands")
-	p.Text("Every command of ralph with its flags, as `ralph COMMAND --help` shows them. All commands take `--help`.")
-
-	rows := [][]string{{"command", "what it does"}}
-	for _, c := range root.Commands() {
-		rows = append(rows, []string{fmt.Sprintf("[`%s`](#ralph-%[1]s)", c.Name()), c.Short})
-	}
-	p.Table(rows...)
-
-	p.Section(2, "Exit statuses")
-	p.Text("For every command but `eval`, %d means: %s. A command that is not in the table ends with %d or %d.", exitFailed, failedMeaning, exitOK, exitFailed)
-	rows = [][]string{{"command", "status", "meaning"}}
-	for _, c := range root.Commands() {
-		for _, s := range exitsOf(c) {
-			if s.status != exitFailed && len(exitsOf(c)) > 2 {
-				rows = append(rows, []string{reference.Code(c.Name()), strconv.Itoa(s.status), s.meaning})
+// Every flag has a usage text.
+func TestFlagUsage(t *testing.T) {
+	var check func(c *cobra.Command)
+	check = func(c *cobra.Command) {
+		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			if f.Usage == "" {
+				t.Errorf("%s --%s has no usage text", c.CommandPath(), f.Name)
 			}
+		})
+		for _, sub := range c.Commands() {
+			check(sub)
 		}
 	}
-	p.Table(rows...)
-
-	for _, c := range root.Commands() {
-		p.Section(2, "ralph "+c.Name())
-		p.Block("text", c.UseLine()+"\n\n"+strings.TrimSpace(cmp.Or(c.Long, c.Short)))
-		if flags := flagRows(t, c); len(flags) > 1 {
-			p.Table(flags...)
-		}
-		if c.HasExample() {
-			p.Block("sh", unindent(c.Example))
-		}
-		if subs := c.Commands(); len(subs) > 0 {
-			rows := [][]string{{"command", "what it does"}}
-			for _, sub := range subs {
-				rows = append(rows, []string{reference.Code(sub.CommandPath()), sub.Short})
-			}
-			p.Table(rows...)
-			for _, sub := range subs {
-				p.Section(3, sub.CommandPath())
-				p.Block("text", sub.UseLine()+"\n\n"+strings.TrimSpace(unindent(cmp.Or(sub.Long, sub.Short))))
-				if flags := flagRows(t, sub); len(flags) > 1 {
-					p.Table(flags...)
-				}
-			}
-		}
-	}
-	p.Check()
+	check(commandTree())
 }
 
 // commandTree is the tree as people meet it, with what cobra adds.
@@ -84,36 +47,6 @@ func commandTree() *cobra.Command {
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	return root
-}
-
-func flagRows(t *testing.T, c *cobra.Command) [][]string {
-	rows := [][]string{{"flag", "default", "meaning"}}
-	c.LocalFlags().VisitAll(func(f *pflag.Flag) {
-		if f.Name == "help" || f.Hidden {
-			return
-		}
-		value, usage := pflag.UnquoteUsage(f)
-		name := reference.Code(strings.TrimSpace("--" + f.Name + " " + value))
-		if f.Shorthand != "" {
-			name = reference.Code("-"+f.Shorthand) + ", " + name
-		}
-		absent := "-"
-		switch f.DefValue {
-		case "", "[]", "false", "0", "0s":
-		default:
-			absent = reference.Code(f.DefValue)
-		}
-		rows = append(rows, []string{name, absent, usage})
-	})
-	return rows
-}
-
-func unindent(text string) string {
-	var lines []string
-	for line := range strings.SplitSeq(text, "\n") {
-		lines = append(lines, strings.TrimPrefix(line, "  "))
-	}
-	return strings.Join(lines, "\n")
 }
 
 // Each command has its exit statuses in the table: a command's file names exitFindings where the table has that status.

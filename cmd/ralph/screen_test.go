@@ -117,7 +117,7 @@ func TestNothingSpeaksToTheTerminal(t *testing.T) {
 		"explain": {{nil, true}, {[]string{"--format", "json"}, true}},
 		"check":   {{nil, true}, {[]string{"broken"}, true}, {[]string{".ralph/raw.yaml"}, true}, {[]string{"--format", "github", "broken"}, false}, {[]string{title}, true}},
 		"test":    {{nil, true}, {[]string{"--format", "json"}, true}},
-		"graph":   {{nil, true}, {[]string{"--format", "mermaid"}, false}, {[]string{"--format", "text"}, true}, {[]string{"--format", "json"}, true}, {[]string{"--witness", title}, true}},
+		"graph":   {{nil, true}, {[]string{"--format", "mermaid"}, false}, {[]string{"--format", "text"}, true}, {[]string{"--format", "json"}, true}, {[]string{"--situation", title}, true}},
 		"view":    {{[]string{"--run", title}, true}, {[]string{"--out", "page.html"}, false}},
 		"diff":    {{[]string{"new.yaml"}, false}}, "init": {{[]string{title}, true}}, "install": {{[]string{"claude-code", "--dry-run"}, true}},
 		"uninstall": {{[]string{"claude-code", "--policy", title, "--dry-run"}, true}}, "doctor": {{nil, true}}, "trust": {{nil, false}, {[]string{"--list"}, false}},

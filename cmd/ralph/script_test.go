@@ -39,6 +39,8 @@ import (
 //	grep RE FILE             the file matches; after a ! it does not
 //	cp, rm, mkdir, chmod, symlink, cd, env NAME=VALUE
 //
+// A script that names stop.json without having it gets the stop of the session s1.
+//
 // A word in brackets before a line, [unix] or [windows], limits it to that system.
 // $PROGRAM is the path of the program, $WORK the directory of project and home.
 // $NAME is replaced outside of single quotes. With UPDATE_SCRIPTS=1 in the
@@ -123,6 +125,12 @@ func runScript(t *testing.T, file, bin string, followed *followed) {
 	}}
 	for _, dir := range []string{"home", "project", "tmp"} {
 		if err := os.MkdirAll(at(dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if strings.Contains(s.archive.comment, "stop.json") {
+		stop := `{"session_id": "s1", "hook_event_name": "Stop", "cwd": ".", "stop_hook_active": false}` + "\n"
+		if err := os.WriteFile(s.path("stop.json"), []byte(stop), 0o644); err != nil { // a file of the script replaces it
 			t.Fatal(err)
 		}
 	}

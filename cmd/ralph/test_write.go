@@ -35,7 +35,7 @@ func (f writeFlags) alone() error {
 	return nil
 }
 
-// writeTest adds a test to a file. It expects what was decided then, or, for a witness, what the policy decides now:
+// writeTest adds a test to a file. It expects what was decided then, or, for a situation, what the policy decides now:
 // the user reviews it, and corrects it to get a failing test.
 func (a *app) writeTest(ctx context.Context, f writeFlags) error {
 	if !strings.HasSuffix(f.file, policytest.Suffix) {
@@ -46,7 +46,7 @@ func (a *app) writeTest(ctx context.Context, f writeFlags) error {
 		if f.fromLog {
 			draft, err = a.draftFromLog(ctx, f.file, src)
 		} else {
-			draft, err = a.draftFromWitness()
+			draft, err = a.draftFromSituation()
 		}
 		if err == nil && len(draft.Expect) == 0 {
 			draft, err = a.expectNow(ctx, f.file, src, draft)
@@ -113,8 +113,8 @@ func testedPolicy(file string, src []byte) (string, error) {
 	return filepath.ToSlash(abs), nil
 }
 
-// draftFromWitness reads a situation as JSON.
-func (a *app) draftFromWitness() (policytest.Draft, error) {
+// draftFromSituation reads a situation as JSON.
+func (a *app) draftFromSituation() (policytest.Draft, error) {
 	var input []byte
 	if _, typed := terminalOf(a.stdin); !typed { // otherwise it is unclear what to type
 		var err error
@@ -125,7 +125,7 @@ func (a *app) draftFromWitness() (policytest.Draft, error) {
 	if len(bytes.TrimSpace(input)) == 0 {
 		return policytest.Draft{}, errors.New(`a situation is required: write one as JSON to stdin, such as {"missing": ["todo"]}, or use --from-log`)
 	}
-	return policytest.FromWitness(input)
+	return policytest.FromSituation(input)
 }
 
 // expectNow runs the draft and makes the policy's decision its expectation.

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Check is one check of policies, documented in docs/checks/ID.md.
+// Check is one check of policies, documented in docs/checks.md.
 type Check struct {
 	ID       string
 	Severity string // error, warning or info

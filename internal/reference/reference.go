@@ -20,7 +20,7 @@ type Page struct {
 	text strings.Builder
 }
 
-// New begins the page docs/reference/NAME.md with its title. The name can lead to another directory of docs.
+// New begins the page docs/reference/NAME.md with its title.
 func New(t testing.TB, name, title string) *Page {
 	t.Helper()
 	p := &Page{t: t, name: name}

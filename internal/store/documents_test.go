@@ -72,7 +72,7 @@ func TestDocumentDamaged(t *testing.T) {
 func TestDocumentPlaces(t *testing.T) {
 	dir := t.TempDir()
 	s := store.Open(dir)
-	for _, kind := range []string{"orders", `orders ["","/p"]`, "runs", "memory", "locks", "..", "../x"} {
+	for _, kind := range []string{"orders", `orders ["","/p"]`, "runs", "entries", "locks", "..", "../x"} {
 		if err := s.PutDocument(t.Context(), kind, "20260102-id", []byte("{}"), ""); err != nil {
 			t.Fatal(err)
 		}

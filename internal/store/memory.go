@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	memoryDir    = "memory"
+	memoryDir    = "entries"
 	resetDir     = "reset" // what a person moved out of memoryDir
 	memorySuffix = ".json"
 

@@ -21,9 +21,9 @@ func TestPipes(t *testing.T) {
 		do         func(*Store) error
 		want       string // of the error; "" for none
 	}{
-		{"load a memory", "memory/" + MemoryKey{Root: key}.file(), func(s *Store) error { _, _, err := s.LoadMemory(MemoryKey{Root: key}); return err }, "not a regular file"},
-		{"save a memory", "memory/" + MemoryKey{Root: key}.file(), func(s *Store) error { return s.SaveMemory(MemoryKey{Root: key}, []byte("{}"), "") }, "not a regular file"},
-		{"memories", "memory", func(s *Store) error { return s.SaveMemory(MemoryKey{Root: key}, []byte("{}"), "") }, "not a directory"},
+		{"load a memory", "entries/" + MemoryKey{Root: key}.file(), func(s *Store) error { _, _, err := s.LoadMemory(MemoryKey{Root: key}); return err }, "not a regular file"},
+		{"save a memory", "entries/" + MemoryKey{Root: key}.file(), func(s *Store) error { return s.SaveMemory(MemoryKey{Root: key}, []byte("{}"), "") }, "not a regular file"},
+		{"memories", "entries", func(s *Store) error { return s.SaveMemory(MemoryKey{Root: key}, []byte("{}"), "") }, "not a directory"},
 		{"lock", "locks/" + fileName(key, lockSuffix), func(s *Store) error { _, err := s.Lock(t.Context(), []string{key}); return err }, "not a regular file"},
 		{"write the log", "decisions.jsonl", func(s *Store) error { return s.AppendLog([]byte("{}")) }, "not a regular file"},
 		{"read the log", "decisions.jsonl", func(s *Store) error { _, err := s.ReadLog(nil, 0); return err }, "not a regular file"},
@@ -39,7 +39,7 @@ func TestPipes(t *testing.T) {
 		{"approvals", "trust/" + fileName(root+"\x00"+policy, documentSuffix), func(s *Store) error { _, err := s.Approvals(); return err }, ""},
 		{"all approvals", "trust", func(s *Store) error { _, err := s.Approvals(); return err }, "not a directory"},
 		{"clean up", "cleaned", func(s *Store) error { return s.Clean(now.Add(48*time.Hour), time.Hour) }, "cannot clean"},
-		{"clean up a memory", "memory/" + MemoryKey{Root: key}.file(), func(s *Store) error { return s.Clean(now.Add(48*time.Hour), time.Hour) }, ""},
+		{"clean up a memory", "entries/" + MemoryKey{Root: key}.file(), func(s *Store) error { return s.Clean(now.Add(48*time.Hour), time.Hour) }, ""},
 		{"clean up a lock", "locks/" + fileName(key, lockSuffix), func(s *Store) error { return s.Clean(now.Add(48*time.Hour), time.Hour) }, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {

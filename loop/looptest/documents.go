@@ -79,7 +79,7 @@ func documents(t *testing.T, s loop.Store) {
 
 	// Any kind, name and data.
 	long := strings.Repeat("long", 3000)
-	odd := []string{"", "x", "X", "x ", "..", "../x", "x/x", `["a","/b"]`, "x\x00", "ü", long, long + "r", strings.Repeat("0", 32), "locks", "memory"}
+	odd := []string{"", "x", "X", "x ", "..", "../x", "x/x", `["a","/b"]`, "x\x00", "ü", long, long + "r", strings.Repeat("0", 32), "locks", "entries"}
 	for i, name := range odd[1:] {
 		put("odd", name, fmt.Sprint(i), "", nil)
 		put("a kind "+name, "x", fmt.Sprint(i), "", nil)

@@ -78,7 +78,7 @@ func (s *varSet) clear() {
 type variable struct {
 	values *big.Int // of a choice; nil for a number
 	opaque bool
-	prefer int // the preferred value for witnesses
+	prefer int // the preferred value for situations
 }
 
 // NewModel returns a model without quantities.
@@ -89,7 +89,7 @@ func NewModel() *Model {
 	return m
 }
 
-// Choice declares a variable with the values 0 … size-1. Witnesses use the value prefer if possible.
+// Choice declares a variable with the values 0 … size-1. Situations use the value prefer if possible.
 func (m *Model) Choice(size, prefer int) Var {
 	values := big.NewInt(1)
 	return m.declare(variable{values: values.Sub(values.Lsh(values, uint(size)), big.NewInt(1)), prefer: prefer}, 0, 0)
@@ -102,7 +102,7 @@ func (m *Model) Opaque(size int) Var {
 	return v
 }
 
-// Int declares a whole number from minimum to maximum. Witnesses use the value nearest to prefer. A bound beyond
+// Int declares a whole number from minimum to maximum. Situations use the value nearest to prefer. A bound beyond
 // MaxConstant is ignored, and so are two bounds without a number between them.
 func (m *Model) Int(minimum, maximum, prefer int) Var {
 	if minimum < -MaxConstant || minimum > maximum {

@@ -186,7 +186,7 @@ func TestSolveAgreesWithTryingEverything(t *testing.T) {
 			w.all(w.opaque, m, func(m map[analysis.Var]int) bool {
 				for _, c := range conds {
 					if !c.holds(m) {
-						t.Fatalf("the witness %v breaks %s", m, c.text)
+						t.Fatalf("the situation %v breaks %s", m, c.text)
 					}
 				}
 				return true
@@ -236,7 +236,7 @@ func TestSolve(t *testing.T) {
 		name string
 		ask  []*analysis.Formula
 		want analysis.Status
-		at   map[analysis.Var]int // values of the witness
+		at   map[analysis.Var]int // values of the situation
 	}{
 		{"nothing is asked", nil, analysis.Sat, map[analysis.Var]int{phase: 1, index: 0, total: 3}},
 		{"the preferred value is kept if it may be", []*analysis.Formula{analysis.In(phase, 0, 1)}, analysis.Sat, map[analysis.Var]int{phase: 1}},

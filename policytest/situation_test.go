@@ -12,9 +12,9 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// The witness of a finding, as check prints it, becomes the situation of a test.
-func TestFromWitness(t *testing.T) {
-	w := rules.Witness{
+// The situation of a finding, as check prints it, becomes the situation of a test.
+func TestFromSituation(t *testing.T) {
+	w := rules.Situation{
 		Facts:    map[string]any{"state": map[string]any{"phase": "work"}},
 		Missing:  []string{"list"},
 		Invalid:  map[string]string{"epic": "is blank"},
@@ -27,12 +27,12 @@ func TestFromWitness(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := policytest.FromWitness(text)
+	d, err := policytest.FromSituation(text)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := policytest.Draft{
-		Name: "a situation from a witness",
+		Name: "a situation",
 		Given: map[string]any{
 			"facts":            map[string]any{"state": map[string]any{"phase": "work", "total": map[string]any{"of": "a wrong type"}}},
 			"missing":          []any{"list"},
@@ -55,8 +55,8 @@ func TestFromWitness(t *testing.T) {
 }
 
 // A situation may also come with a name and with what is expected.
-func TestFromWitnessWhole(t *testing.T) {
-	d, err := policytest.FromWitness([]byte(`{"name": "a test", "event": "UserPromptSubmit", "note": "why", "given": {"facts": {"a": 1}}, "expect": {"rule": "r"}}`))
+func TestFromSituationWhole(t *testing.T) {
+	d, err := policytest.FromSituation([]byte(`{"name": "a test", "event": "UserPromptSubmit", "note": "why", "given": {"facts": {"a": 1}}, "expect": {"rule": "r"}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,22 +70,22 @@ func TestFromWitnessWhole(t *testing.T) {
 }
 
 // A misspelled key must not result in a different test.
-func TestFromWitnessUnknownKey(t *testing.T) {
-	for witness, want := range map[string]string{
+func TestFromSituationUnknownKey(t *testing.T) {
+	for situation, want := range map[string]string{
 		`{"facst": {}}`: `did you mean "facts"?`,
 		`{"given": {"mising": ["a"]}, "name": "x"}`: `did you mean "missing"?`,
 		`{"given": {"facts": {}}, "nmae": "x"}`:     `unknown field "nmae"`,
 		`{"given": {"facts": {}}, "facts": {}}`:     `unknown field "facts"`,
-		`{"given": 1}`:                              "the witness is not a test",
-		`[]`:                                        "the witness is not a JSON object",
+		`{"given": 1}`:                              "the situation is not a test",
+		`[]`:                                        "the situation is not a JSON object",
 	} {
-		d, err := policytest.FromWitness([]byte(witness))
+		d, err := policytest.FromSituation([]byte(situation))
 		if err == nil {
 			d.Expect = map[string]any{"rule": "r"}
 			_, err = policytest.Append("x_test.yaml", nil, d)
 		}
 		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: the error is %v, want %s", witness, err, want)
+			t.Errorf("%s: the error is %v, want %s", situation, err, want)
 		}
 	}
 }
@@ -99,7 +99,7 @@ func TestDecide(t *testing.T) {
 	if p == nil {
 		t.Fatal(diags.Err())
 	}
-	for _, tt := range []struct{ witness, rule, err string }{
+	for _, tt := range []struct{ situation, rule, err string }{
 		{`{"facts": {"state": {"n": 3}}}`, "enough", ""},
 		{`{"given": {"facts": {"state": {"n": 2}}}, "event": "Stop"}`, "next", ""},
 		{`{"missing": ["state"]}`, "", ""},
@@ -107,13 +107,13 @@ func TestDecide(t *testing.T) {
 		{`{"facts": {"nosuch": {}}}`, "", `"nosuch"`},
 		{`{"files": {"../x": "y"}}`, "", "../x"},
 	} {
-		d, err := policytest.FromWitness([]byte(tt.witness))
+		d, err := policytest.FromSituation([]byte(tt.situation))
 		if err != nil {
 			t.Fatal(err)
 		}
 		r, err := d.Decide(t.Context(), p, cfg)
 		if r.Rule != tt.rule || (err == nil) != (tt.err == "") || err != nil && !strings.Contains(err.Error(), tt.err) {
-			t.Errorf("%s: rule %q, %v", tt.witness, r.Rule, err)
+			t.Errorf("%s: rule %q, %v", tt.situation, r.Rule, err)
 		}
 	}
 }

@@ -15,20 +15,20 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// FromWitness returns a draft of a JSON object: a situation, such as the [rules.Witness] of a finding, with the keys of
+// FromSituation returns a draft of a JSON object: a situation, such as the [rules.Situation] of a finding, with the keys of
 // given and names of the hook input; or a test, with given, name, event, expect and a note. The note lists names that a
-// test cannot give. Keys that a test does not have are errors, of FromWitness or of [Append].
-func FromWitness(src []byte) (Draft, error) {
-	d := Draft{Name: "a situation from a witness"}
+// test cannot give. Keys that a test does not have are errors, of FromSituation or of [Append].
+func FromSituation(src []byte) (Draft, error) {
+	d := Draft{Name: "a situation"}
 	var situation map[string]any
 	if err := json.Unmarshal(src, &situation); err != nil {
-		return d, fmt.Errorf("the witness is not a JSON object: %w", err)
+		return d, fmt.Errorf("the situation is not a JSON object: %w", err)
 	}
 	if _, isTest := situation["given"]; isTest {
 		in := json.NewDecoder(bytes.NewReader(src))
 		in.DisallowUnknownFields()
 		if err := in.Decode(&d); err != nil {
-			return d, fmt.Errorf("the witness is not a test: %w", err)
+			return d, fmt.Errorf("the situation is not a test: %w", err)
 		}
 		situation = d.Given
 	}
@@ -64,7 +64,7 @@ func give(at map[string]any, v any, path ...string) { inputs.Placed(at, path, v)
 // was loaded; a draft that sets params is an error.
 func (d Draft) Decide(ctx context.Context, p *rules.Program, cfg rules.Config) (r loop.Record, err error) {
 	d.Expect = map[string]any{"reason": []any{"/^/"}} // matches any decision
-	file, diags := Parse("witness", append([]byte("tests:\n"), d.text("  ", "\n")...))
+	file, diags := Parse("situation", append([]byte("tests:\n"), d.text("  ", "\n")...))
 	if file != nil {
 		diags = file.Check(p)
 	}
