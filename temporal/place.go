@@ -44,11 +44,10 @@ func openPlaces(ctx context.Context, project, dir, remote string) (places, error
 
 // git runs git and returns its output without the last line end. No hook and no pager runs, and nothing asks a person.
 func (p places) git(ctx context.Context, dir string, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, "git", append([]string{"-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "gc.auto=0", "-c", "branch.autoSetupMerge=false",
+	cmd := exec.CommandContext(ctx, "git", append([]string{"-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "gc.auto=0", "-c", "branch.autoSetupMerge=false", "-c", "user.name=ralph", "-c", "user.email=ralph@localhost",
 		"-c", "core.packedRefsTimeout=10000", "-c", "core.filesRefLockTimeout=10000"}, args...)...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GIT_TERMINAL_PROMPT=0", "GIT_ADVICE=0", "LC_ALL=C",
-		"GIT_AUTHOR_NAME=ralph", "GIT_AUTHOR_EMAIL=ralph@localhost", "GIT_COMMITTER_NAME=ralph", "GIT_COMMITTER_EMAIL=ralph@localhost")
+	cmd.Env = append(os.Environ(), "GIT_TERMINAL_PROMPT=0", "LC_ALL=C")
 	if tree, ok := strings.CutPrefix(dir, p.dir+string(filepath.Separator)); ok && p.dir != "" { // whatever an agent wrote into .git
 		cmd.Env = append(cmd.Env, "GIT_DIR="+filepath.Join(p.common, "worktrees", tree), "GIT_WORK_TREE="+dir)
 	}
