@@ -43,6 +43,7 @@ func endings() map[run.End]ending {
 		run.NoReset:     {loop.Limited, func(i run.Info) (string, bool) { return resume("", " --for "+seconds(untilReset(i)))(i) }},
 		run.NoAccess:    {loop.Failed, func(i run.Info) (string, bool) { return resume("sign in to "+i.Client+" or pay, then ", "")(i) }},
 		run.TooManyFail: {loop.Failed, resume("make the agent work again, then ", "")},
+		run.TooManyLost: {loop.Lost, resume("find out what ended the iterations, then ", "")},
 		run.Cancelled:   {loop.Asked, resume("", "")},
 		run.Failed:      {loop.Failed, resume("remove the cause, then ", "")},
 	}

@@ -29,6 +29,7 @@ func TestAdviceAboutTheAgent(t *testing.T) {
 	}{
 		{"it asks", run.Asked, nil, "run `ralph run --resume=r-1 --answer TEXT` to answer"},
 		{"it failed three times", run.TooManyFail, nil, "make the agent work again, then run `ralph run --resume=r-1` to continue"},
+		{"it was lost three times", run.TooManyLost, nil, "find out what ended the iterations, then run `ralph run --resume=r-1` to continue"},
 		{"a reset after the time of the run, which gets as much again from then on", run.NoReset, &resets, "run `ralph run --resume=r-1 --for 4h10m` to continue"},
 		{"a reset at an unknown time", run.NoReset, nil, "run `ralph run --resume=r-1 --for 1h10m` to continue"},
 	} {

@@ -1,10 +1,6 @@
 package run
 
-import (
-	"time"
-
-	"github.com/ralph-sdk/ralph/internal/vocab"
-)
+import "time"
 
 // Adapter builds the command line of a client and parses its output. It must be safe for concurrent use.
 type Adapter interface {
@@ -83,21 +79,3 @@ type Result struct {
 	Cost       *float64  // US dollars; nil if unknown
 	ResetsAt   time.Time // with RateLimited: when the limit resets, zero if unknown
 }
-
-// Outcome is how an iteration ended.
-type Outcome string
-
-// The outcomes.
-const (
-	OK              Outcome = vocab.OK
-	RateLimited     Outcome = vocab.RateLimited
-	Auth            Outcome = vocab.Auth
-	Billing         Outcome = vocab.Billing
-	TurnLimit       Outcome = vocab.TurnLimit       // a limit of turns or time set in the client
-	ContextOverflow Outcome = vocab.ContextOverflow // the conversation is too long for the model
-	OverBudget      Outcome = vocab.OverBudget      // a cost limit set in the client
-	Timeout         Outcome = vocab.Timeout         // the iteration took too long
-	Crashed         Outcome = vocab.Crashed         // the client failed for any other reason
-	Interrupted     Outcome = vocab.Interrupted     // the user ended it
-	Lost            Outcome = vocab.Lost            // ralph was killed during the iteration
-)

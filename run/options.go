@@ -22,22 +22,6 @@ func set(to func(*Runner)) Option {
 	}
 }
 
-// Limits bounds a run. Zero fields mean the defaults: 100 iterations and 24 hours; tokens and cost are unlimited.
-// Tokens and cost are known after an iteration, so a run may exceed them by one.
-type Limits struct {
-	Iterations int           `json:"iterations,omitempty"`
-	Elapsed    time.Duration `json:"elapsed_ns,omitempty"`
-	Tokens     int           `json:"tokens,omitempty"`
-	Cost       float64       `json:"cost_usd,omitempty"` // US dollars
-}
-
-// Defaults of [Limits] and of an iteration.
-const (
-	DefaultIterations = 100
-	DefaultElapsed    = 24 * time.Hour
-	DefaultIteration  = time.Hour
-)
-
 // WithArgs sets the agent's command line: the program and its flags.
 func WithArgs(args ...string) Option {
 	return func(r *Runner) error {

@@ -1,0 +1,246 @@
+package step_test
+
+import (
+	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ralph-sdk/ralph/run/step"
+)
+
+var begun = time.Date(2026, 1, 1, 22, 0, 0, 0, time.UTC)
+
+// play passes inputs to a run, each a minute after the previous one and with the key of the command that is due, and
+// returns what happened in words: events, and the command after each input.
+func play(s step.State, inputs ...step.Input) (step.State, []string) {
+	var got []string
+	at := s.At
+	if at.IsZero() {
+		at = begun
+	}
+	for _, in := range inputs {
+		at = at.Add(time.Minute)
+		in.At, in.Key = at, s.Due.Key
+		var events []step.Event
+		s, events, _ = s.Step(in)
+		words := []string{string(in.Kind) + ":"}
+		for _, ev := range events {
+			words = append(words, strings.Trim(string(ev.Kind)+" "+string(ev.Outcome)+string(ev.Ended), " ")+",")
+		}
+		got = append(got, strings.Join(append(words, string(s.Due.Kind)), " "))
+	}
+	return s, got
+}
+
+var (
+	start   = step.Input{Kind: step.Start}
+	resume  = step.Input{Kind: step.Resume}
+	lost    = step.Input{Kind: step.Lost}
+	none    = step.Input{Kind: step.NotStarted, Why: "no agent"}
+	elapsed = step.Input{Kind: step.Elapsed}
+	pause   = step.Input{Kind: step.Pause}
+	goOn    = step.Input{Kind: step.Go}
+	merged  = step.Input{Kind: step.Merged}
+	stop    = step.Input{Kind: step.Stop}
+	answer  = step.Input{Kind: step.Answer, Answer: step.Text{Text: "yes"}}
+	again   = step.Input{Kind: step.Decided, Decision: &step.Decision{Action: "continue", Prompt: step.Text{Text: "go"}}}
+	done    = step.Input{Kind: step.Decided, Decision: &step.Decision{Action: "stop", End: step.Success}}
+	ask     = step.Input{Kind: step.Decided, Decision: &step.Decision{Action: "ask", End: step.Asked, Why: "which?"}}
+)
+
+func ended(o step.Outcome) step.Input {
+	return step.Input{Kind: step.Iterated, Iteration: &step.Iteration{Outcome: o}}
+}
+
+func TestStep(t *testing.T) {
+	plan := step.Plan{ID: "r", Limits: step.Limits{Iterations: 4, Elapsed: time.Hour}}
+	with := func(change func(*step.Plan)) step.Plan {
+		p := plan
+		change(&p)
+		return p
+	}
+	for _, c := range []struct {
+		name   string
+		plan   step.Plan
+		inputs []step.Input
+		want   []string
+	}{
+		{"success", plan, []step.Input{start, again, ended(step.OK), done}, []string{
+			"start: run_start, decide", "decided: verdict, iteration_start, iterate", "iterated: iteration_end ok, decide", "decided: verdict, run_end success, finish",
+		}},
+		{"a prompt and merges", with(func(p *step.Plan) { p.Prompt.Text, p.Merge = "begin", true }), []step.Input{start, again, ended(step.OK), merged, done}, []string{
+			"start: run_start, look", "decided: iteration_start, iterate", "iterated: iteration_end ok, merge", "merged: decide", "decided: verdict, run_end success, finish",
+		}},
+		{"an agent that is not started is no iteration", plan, []step.Input{start, again, none, resume}, []string{
+			"start: run_start, decide", "decided: verdict, iteration_start, iterate", "not_started: run_end failed, finish", "resume: run_resume, iteration_start, iterate",
+		}},
+		{"lost three times", plan, []step.Input{start, again, lost, lost, lost}, []string{
+			"start: run_start, decide", "decided: verdict, iteration_start, iterate", "lost: iteration_end lost, iteration_start, iterate",
+			"lost: iteration_end lost, iteration_start, iterate", "lost: iteration_end lost, run_end lost, finish",
+		}},
+		{"killed in an iteration", plan, []step.Input{start, again, resume}, []string{
+			"start: run_start, decide", "decided: verdict, iteration_start, iterate", "resume: run_resume, iteration_end lost, iteration_start, iterate",
+		}},
+		{"a rate limit", plan, []step.Input{start, again, ended(step.RateLimited), elapsed}, []string{
+			"start: run_start, decide", "decided: verdict, iteration_start, iterate", "iterated: iteration_end rate_limited, waiting, wait", "elapsed: iteration_start, iterate",
+		}},
+		{"paused in an iteration", plan, []step.Input{start, again, pause, ended(step.OK), goOn}, []string{
+			"start: run_start, decide", "decided: verdict, iteration_start, iterate", "pause: iterate", "iterated: iteration_end ok, waiting, wait", "go: decide",
+		}},
+		{"stopped in an iteration", plan, []step.Input{start, again, stop, ended(step.OK)}, []string{
+			"start: run_start, decide", "decided: verdict, iteration_start, iterate", "stop: iterate", "iterated: iteration_end ok, run_end interrupted, finish",
+		}},
+		{"stopped while paused", plan, []step.Input{pause, start, stop}, []string{"pause: ", "start: run_start, waiting, wait", "stop: run_end interrupted, finish"}},
+		{"a question", plan, []step.Input{start, ask, resume}, []string{"start: run_start, decide", "decided: verdict, run_end asked, finish", "resume: run_resume, decide"}},
+		{"a question that waits", with(func(p *step.Plan) { p.Await = true }), []step.Input{start, ask, answer}, []string{
+			"start: run_start, decide", "decided: verdict, waiting, wait", "answer: decide",
+		}},
+		{"answers that fit nothing", plan, []step.Input{start, elapsed, merged, ended(step.OK), answer, lost, start}, []string{
+			"start: run_start, decide", "elapsed: decide", "merged: decide", "iterated: decide", "answer: decide", "lost: decide", "start: decide",
+		}},
+	} {
+		if _, got := play(step.New(c.plan), c.inputs...); !cmp.Equal(c.want, got) {
+			t.Errorf("%s (-want +got)\n%s", c.name, cmp.Diff(c.want, got))
+		}
+	}
+}
+
+// A command that a killed driver left has the same key, so that a decision made twice counts once; a new one has another.
+func TestKeys(t *testing.T) {
+	s, _ := play(step.New(step.Plan{ID: "r"}), start)
+	killed, _ := play(s, resume)
+	asked, _ := play(s, ask, resume)
+	if s.Due.Key != killed.Due.Key || s.Due.Key == asked.Due.Key {
+		t.Errorf("keys %q, resumed %q, after an end %q", s.Due.Key, killed.Due.Key, asked.Due.Key)
+	}
+	late := again
+	late.Key = "r/0/0"
+	if after, events, _ := s.Step(late); len(events) > 0 || after.Due != s.Due {
+		t.Errorf("the answer to another command counts: %v", events)
+	}
+}
+
+// The time of a run is that in which its drivers live.
+func TestLived(t *testing.T) {
+	s, _ := play(step.New(step.Plan{ID: "r"}), start, ask) // a minute later
+	s.At = s.At.Add(9 * time.Hour)
+	s, _ = play(s, resume, ask)
+	if s.Elapsed != 2*time.Minute {
+		t.Errorf("it lived %s", s.Elapsed)
+	}
+}
+
+// Whatever happens, a run ends within its limits, a state is small, and its JSON form continues as the state does.
+func FuzzStep(f *testing.F) {
+	f.Add([]byte("0123456789abcdefghijklmnopqrstuvwxyz"))
+	f.Add([]byte{0, 13, 14, 13, 1, 13, 2, 13, 3, 13, 4, 200, 100})
+	f.Fuzz(func(t *testing.T, noise []byte) {
+		plan := step.Plan{ID: "r", Args: []string{"agent"}, Limits: step.Limits{Iterations: 5, Elapsed: time.Hour}, Merge: len(noise)%2 == 0, Await: len(noise)%3 == 0}
+		s, at := step.New(plan), begun
+		long := step.Text{Text: strings.Repeat("x", step.MaxText)}
+		why := strings.Repeat("\x01", 1<<16)
+		inputs := []step.Input{
+			start, lost, none, elapsed, pause, goOn, merged, stop, answer, again, ask, ended(step.OK), ended(step.RateLimited), ended(step.Crashed),
+			{Kind: step.Iterated, Iteration: &step.Iteration{Outcome: step.Outcome(why), Text: long, Problem: why, Session: why, Transcript: why, Tokens: 1 << 62}},
+			{Kind: step.Decided, Decision: &step.Decision{Prompt: long, Memory: long, Rule: why, Why: why}},
+			{Kind: step.Stop, Why: why}, {Kind: step.Broken, Why: why},
+		}
+		s, _, cmd := s.Step(step.Input{Kind: step.Start, At: at})
+		starts := s.Iterations
+		for i := 0; cmd.Kind != step.Finish; i++ {
+			if i > 1000+len(noise) {
+				t.Fatalf("it does not end: %+v", s)
+			}
+			in := elapsed // a driver that answers what is due, and noise
+			switch cmd.Kind {
+			case step.Iterate:
+				in = ended(step.OK)
+			case step.Decide, step.Look:
+				in = again
+			case step.Merge:
+				in = merged
+			}
+			if i < len(noise) {
+				in = inputs[int(noise[i])%len(inputs)]
+				at = at.Add(time.Duration(int8(noise[i])) * time.Second) // clocks go back, too
+			}
+			if cmd.Kind == step.Wait && in.Kind == step.Elapsed {
+				at = cmd.Until
+			}
+			in.At, in.Key = at, cmd.Key
+			before, err := json.Marshal(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var kept step.State
+			if err := json.Unmarshal(before, &kept); err != nil {
+				t.Fatal(err)
+			}
+			a, events, next := s.Step(in)
+			b, eventsOfKept, nextOfKept := kept.Step(in)
+			x, _ := json.Marshal([]any{a, events, next})
+			y, _ := json.Marshal([]any{b, eventsOfKept, nextOfKept})
+			if string(x) != string(y) {
+				t.Fatalf("a kept state goes on differently:\n%s\n%s", x, y)
+			}
+			if again, _ := json.Marshal(s); string(again) != string(before) {
+				t.Fatal("a step changes the state before it")
+			}
+			if len(before) > 64<<10 {
+				t.Fatalf("a state has %d bytes", len(before))
+			}
+			for _, ev := range events {
+				if ev.Kind == step.IterationStart {
+					starts++
+				}
+			}
+			s, cmd = a, next
+		}
+		if s.Final == nil || s.Iterations > 5 {
+			t.Errorf("it ended with %+v after %d iterations", s.Final, s.Iterations)
+		}
+	})
+}
+
+// The step is pure: a replay gives the same.
+func TestPure(t *testing.T) {
+	pkgs, err := parser.ParseDir(token.NewFileSet(), ".", nil, parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	may := []string{"cmp", "encoding/json", "fmt", "hash/fnv", "maps", "math", "slices", "strings", "time", "github.com/ralph-sdk/ralph/internal/escape", "github.com/ralph-sdk/ralph/internal/vocab"}
+	for name, file := range pkgs["step"].Files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.GoStmt, *ast.SelectStmt, *ast.ChanType, *ast.RangeStmt:
+				if r, ok := n.(*ast.RangeStmt); ok {
+					if id, ok := r.X.(*ast.Ident); !ok || id.Name != "texts" { // a slice; the order of a map is random
+						t.Errorf("%s has a range over something else than texts", name)
+					}
+					return true
+				}
+				t.Errorf("%s has a %T", name, n)
+			case *ast.SelectorExpr:
+				if id, ok := n.X.(*ast.Ident); ok && id.Name == "time" && slices.Contains([]string{"Now", "Since", "Until", "Sleep", "After", "NewTimer", "NewTicker", "Tick", "AfterFunc", "Local"}, n.Sel.Name) {
+					t.Errorf("%s reads the clock: time.%s", name, n.Sel.Name)
+				}
+			case *ast.ImportSpec:
+				if path, _ := strconv.Unquote(n.Path.Value); !slices.Contains(may, path) {
+					t.Errorf("%s imports %s", name, path)
+				}
+			}
+			return true
+		})
+	}
+}

@@ -1,0 +1,95 @@
+package step
+
+import (
+	"fmt"
+	"hash/fnv"
+	"time"
+)
+
+// backoff returns the delay before retry n: 10 s, 20 s, 40 s … up to ten minutes, each with an addition of up to a tenth
+// that differs between runs, so that runs that failed together do not retry together.
+func backoff(id string, n int) time.Duration {
+	d := 10 * time.Second
+	for i := 1; i < n && d < 10*time.Minute; i++ {
+		d *= 2
+	}
+	d = min(d, 10*time.Minute)
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%s/%d", id, n)
+	return d + time.Duration(h.Sum64()%uint64(d/10))
+}
+
+// wait waits, at most until the time of the run is over.
+func (m *machine) wait(p Pending) {
+	last := m.over()
+	if p.Until.After(last) {
+		p.Until = last
+	}
+	latest := p.Until
+	shown := &latest
+	if p.Kind == forPerson {
+		p.Until, shown = last, nil // it depends on a person
+	}
+	p.Why = cut(p.Why, MaxText)
+	m.Phase, m.Pending = waiting, &p
+	until := p.Until
+	if next := m.At.Add(p.Every); p.Every > 0 && next.Before(until) {
+		until = next
+	}
+	m.say(Event{Kind: Waiting, Iteration: m.Iterations, Until: shown, Why: p.Why})
+	m.command(Command{Kind: Wait, Until: until})
+}
+
+// elapsed goes on when the time of a wait is over.
+func (m *machine) elapsed() {
+	switch p := *m.Pending; p.Kind {
+	case forPerson: // the time of the run is over, too
+		m.Phase, m.Pending = p.Resume, nil
+		m.next()
+	case forAnswer:
+		m.Phase, m.Pending = deciding, nil
+		m.end(Final{End: Asked, Why: p.Why})
+	case forPolicy:
+		if m.Phase, m.Pending = ready, nil; p.Every > 0 && m.At.Before(p.Until) {
+			m.Phase = deciding
+		}
+		m.next()
+	default:
+		m.Phase, m.Pending = rested, nil
+		m.next()
+	}
+}
+
+// awake ends a wait early.
+func (m *machine) awake() {
+	m.Phase, m.Pending = m.Pending.Resume, nil
+	m.next()
+}
+
+// pause waits while a person has paused the run, unless its time is over. It reports whether.
+func (m *machine) pause() bool {
+	if !m.Paused || !m.over().After(m.At) {
+		return false
+	}
+	m.wait(Pending{Why: "loops are paused in this project; run `ralph resume` in another terminal to continue", Resume: m.Phase, Kind: forPerson})
+	return true
+}
+
+// waitAfterFailure waits before the agent is started again: until a rate limit resets, or with growing delays if the
+// client does not report when.
+func (m *machine) waitAfterFailure() {
+	id := m.Plan.ID
+	if m.Spent.Limited == 0 {
+		m.wait(Pending{Until: m.At.Add(backoff(id, m.Spent.Crashes)), Why: "the agent failed", Resume: ready, Kind: forBackoff})
+		return
+	}
+	at := m.Latest.ResetsAt
+	if at.After(m.over()) {
+		m.end(Final{End: NoReset, Why: fmt.Sprintf("the rate limit resets at %s, after the time of the run is over", at.Format(time.DateTime)), Resets: &at})
+		return
+	}
+	if least := m.At.Add(backoff(id, m.Spent.Limited)); at.Before(least) { // even if the client reports an earlier reset
+		at = least
+	}
+	m.wait(Pending{Until: at, Why: "the rate limit of the client is reached", Resume: ready, Kind: forBackoff})
+}
