@@ -111,7 +111,7 @@ func TestImports(t *testing.T) {
 		"stores/postgres": {"./loop", "encoding/binary", "time"},
 
 		// Runs on many machines, a module of its own.
-		"temporal": {"./rules", "os", "os/exec", "path/filepath", "time"},
+		"temporal": {"./rules", "./run/step", "os", "os/exec", "path/filepath", "time"},
 
 		// The page in a browser, a module of its own, for tests.
 		"web":          {"bufio", "os", "os/exec", "path/filepath", "syscall", "time"},
@@ -212,7 +212,9 @@ func TestDependencies(t *testing.T) {
 		"go.opentelemetry.io/otel/trace":        {"otel"},
 		"go.yaml.in/yaml/v3":                    {"internal/yamltree", "policytest", "project", "state"},
 		"go.temporal.io/api/serviceerror":       {"temporal"},
+		"go.temporal.io/api/enums":              {"temporal"},
 		"go.temporal.io/sdk/temporal":           {"temporal"},
+		"go.temporal.io/sdk/workflow":           {"temporal"},
 		"golang.org/x/sys":                      {"internal/process"},
 		"golang.org/x/term":                     {"cmd/ralph"},
 	}

@@ -55,6 +55,7 @@ func inner() map[string][]string {
 			"maxValues", "maxWarnings",
 		},
 		"stores/postgres": {"maxIdle"},
+		"temporal":        {"maxEvents"},
 		"state":           {"maxRemarks", "maxRepeated", "maxShown", "maxTempAge"},
 		"view":            {"maxEvents", "maxPage", "maxText"},
 	}
