@@ -180,7 +180,7 @@ func (d *driver) do(ctx workflow.Context, command step.Command) Done {
 		if command.Until.IsZero() {
 			ctx.Done().Receive(ctx, nil)
 		} else if err := workflow.Sleep(ctx, command.Until.Sub(workflow.Now(ctx))); err != nil {
-			return Done{} // it is no longer due
+			return Done{} // another command is due
 		}
 		return Done{Input: step.Input{Kind: step.Elapsed}}
 	}
