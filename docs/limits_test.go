@@ -41,7 +41,7 @@ func inner() map[string][]string {
 		"internal/store":          {"MaxLogLine", "maxMemoryHistory", "maxDocument", "maxOwner", "maxTempAge", "usualMemory"},
 		"internal/git":            {"maxLink", "maxMessage"},
 		"project":                 {"MaxUntil"},
-		"run/step":                {"MaxText", "MaxPlan", "maxCrashes", "maxOutcomes", "maxName", "maxTokens"},
+		"run/step":                {"MaxText", "MaxPlan", "maxOutcomes", "maxName", "maxTokens"},
 		"run":                     {"maxProblem", "maxReset", "maxSession", "maxShort", "maxStderr"},
 		"loop":                    {"maxBad", "maxCutTexts", "maxDigests", "maxInMemory", "maxPause", "maxQuestions", "maxTraced"},
 		"host":                    {"MaxInput", "maxExchange"},

@@ -3,12 +3,16 @@ package run
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/ralph-sdk/ralph/host"
+	"github.com/ralph-sdk/ralph/internal/escape"
 	"github.com/ralph-sdk/ralph/internal/process"
+	"github.com/ralph-sdk/ralph/run/step"
 )
 
 // Env is the variable that names the run in the environment of the agent. Hooks of the run's policy leave the decision
@@ -36,11 +40,45 @@ var (
 	errEnd  = errors.New("the client cannot continue")
 )
 
-// runAgent runs iteration n. The error is errStuck, or that the agent could not be started.
-func (r *Runner) runAgent(ctx context.Context, n int, inv Invocation, cmd Command) (res Result, e exit, err error) {
+// Iterate carries out [step.Iterate] of a run, and returns its answer. It never fails: a failure is an input.
+func (r *Runner) Iterate(ctx context.Context, s step.State) step.Input {
+	in, n := step.Input{Kind: step.NotStarted, Key: s.Due.Key}, s.Iterations
+	inv := Invocation{Args: s.Plan.Args, Prompt: escape.Agent(r.text(s.Prompt)), Dir: s.Plan.Root}
+	if s.Plan.Continue {
+		inv.Session = s.Latest.Session
+	}
+	cmd, err := r.adapter.Command(inv)
+	if err != nil {
+		in.Why = fmt.Sprintf("iteration %d is not started: %v", n, err)
+		return in
+	}
+	res, e, err := r.runAgent(ctx, s, inv, cmd)
+	r.Agent = process.ID{}
+	switch {
+	case errors.Is(err, errStuck):
+		in.Kind, in.Why = step.Broken, fmt.Sprintf("iteration %d: %v", n, err)
+		return in
+	case err != nil:
+		in.Why = fmt.Sprintf("the agent cannot be started: %v", err)
+		return in
+	}
+	if len(res.Text) > maxText {
+		res.Text = res.Text[len(res.Text)-maxText:]
+	}
+	said := s.Plan.Said
+	in.Kind, in.Iteration = step.Iterated, &step.Iteration{
+		Outcome: res.Outcome, Text: r.put(res.Text), Promised: said != "" && res.Outcome == OK && host.Said.In([]string{res.Text}, said, r.shown(s)...),
+		Problem: res.Problem, Session: res.Session, Transcript: res.Transcript, Tokens: res.Tokens, Used: res.Used, Cost: res.Cost,
+		ResetsAt: res.ResetsAt, Exit: e.Exit, Left: e.left,
+	}
+	return in
+}
+
+// runAgent runs an iteration. The error is errStuck, or that the agent could not be started.
+func (r *Runner) runAgent(ctx context.Context, s step.State, inv Invocation, cmd Command) (res Result, e exit, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	most := max(min(r.plan.Iteration, r.over().Sub(r.clock.now())), time.Second)
+	most := s.Due.Timeout
 	timed, stop := context.WithTimeoutCause(ctx, most, errTime)
 	defer stop()
 
@@ -48,7 +86,7 @@ func (r *Runner) runAgent(ctx context.Context, n int, inv Invocation, cmd Comman
 	if f, ok := r.adapter.(function); ok {
 		res, err = f.call(timed, inv)
 	} else {
-		res, e, fatal, err = r.runProgram(timed, cancel, n, cmd)
+		res, e, fatal, err = r.runProgram(timed, cancel, s.Iterations, cmd)
 	}
 	if err != nil {
 		return Result{}, exit{}, err
@@ -97,7 +135,7 @@ func (r *Runner) runProgram(ctx context.Context, cancel context.CancelCauseFunc,
 		Args: cmd.Args, Dir: r.plan.Root, Env: env, Stdin: strings.NewReader(cmd.Stdin), Mark: r.mark(), Grace: grace, Watch: r.watch.within, Alive: r.watch.alive,
 		Stdout: io.MultiWriter(spools[0], read), Stderr: io.MultiWriter(spools[1], stderr),
 		Started: func(id process.ID) {
-			r.progress.Agent = id
+			r.Agent = id
 			_ = r.keep() // without it, only the mark finds leftover processes
 		},
 	}
@@ -108,7 +146,7 @@ func (r *Runner) runProgram(ctx context.Context, cancel context.CancelCauseFunc,
 		read.end()
 	}()
 	for shown := range doing {
-		_ = r.say(Event{Kind: AgentOutput, Iteration: n, Shown: shown})
+		r.out.emit(Event{V: 1, Kind: AgentOutput, Time: r.clock.now(), Run: r.plan.ID, Iteration: n, Shown: shown})
 	}
 	for _, s := range spools {
 		s.close()

@@ -3,6 +3,7 @@ package run
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -10,119 +11,139 @@ import (
 	"github.com/ralph-sdk/ralph/internal/vocab"
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/rules"
+	"github.com/ralph-sdk/ralph/run/step"
 )
 
-// firstPrompt sets the prompt to the user's, or to the policy's continue text.
-func (r *Runner) firstPrompt(ctx context.Context) error {
-	p := &r.progress
-	if r.plan.Prompt == "" {
-		return r.ask(ctx, r.event())
-	}
-	// Look tries no rule, so record here that a loop exists: the agent may remove it when it is done.
-	v, err := r.loop.Look(ctx, r.event())
-	switch {
-	case ctx.Err() != nil:
-		return r.user.interrupted(ctx)
-	case err != nil:
-		return endf(Failed, "%v", err)
-	case v.Aside.Loop(), v.Aside == rules.Off, v.Fault == rules.FaultMemory:
-		return endf(Failed, "%s", v.Reason)
-	}
-	p.Phase, p.Prompt, p.Memory = ready, r.waiting(r.plan.Prompt), &loop.Entry{Memory: v.Memory}
-	return nil
+// making is a decision under way: the state on which it is made, and the memories of the run.
+type making struct {
+	State step.State
+	memory
 }
 
-// decide evaluates the policy after an iteration.
-func (r *Runner) decide(ctx context.Context) error {
-	if said := r.plan.Said; said != "" && r.progress.Outcome == OK && host.Said.In([]string{r.progress.Text}, said, r.shown()...) {
-		return endf(Success, "the agent wrote %s", said)
+// memory is what a run keeps for its loop.
+type memory struct {
+	Memory  *loop.Entry `json:"memory,omitempty"`
+	Counted *loop.Entry `json:"counted,omitempty"` // what the run's session counts for all policies
+}
+
+// Decide carries out [step.Decide] or [step.Look] of a run, and returns its answer. It never fails: a failure is an
+// input. A Runner decides one at a time.
+func (r *Runner) Decide(ctx context.Context, s step.State) step.Input {
+	m := &making{State: s}
+	r.making = m
+	in := step.Input{Kind: step.NotStarted, Key: s.Due.Key}
+	if kept := r.text(s.Memory); kept != "" {
+		if err := json.Unmarshal([]byte(kept), &m.memory); err != nil {
+			in.Why = fmt.Sprintf("the memory of the run cannot be read: %v", err)
+			return in
+		}
 	}
-	ev := r.event()
-	ev.LastAssistantMessage, ev.TranscriptPath = r.progress.Text, r.progress.Transcript
-	return r.ask(ctx, ev)
+	ev := r.event(s)
+	var d *step.Decision
+	if s.Due.Kind == step.Look {
+		d = r.look(ctx, ev, m)
+	} else {
+		if s.Iterations > 0 {
+			ev.LastAssistantMessage, ev.TranscriptPath = r.text(s.Latest.Text), s.Latest.Transcript
+		}
+		d = r.ask(ctx, ev, m)
+	}
+	if ctx.Err() != nil {
+		in.Why = ctx.Err().Error() // evaluate again when the run is resumed
+		return in
+	}
+	memory, err := json.Marshal(m.memory)
+	if err != nil {
+		in.Why = fmt.Sprintf("the memory of the run cannot be kept: %v", err)
+		return in
+	}
+	d.Memory = r.put(string(memory))
+	in.Kind, in.Decision = step.Decided, d
+	return in
+}
+
+// look makes the user's prompt the first one. Look tries no rule, so record here that a loop exists: the agent may remove
+// it when it is done.
+func (r *Runner) look(ctx context.Context, ev host.Event, m *making) *step.Decision {
+	v, err := r.loop.Look(ctx, ev)
+	switch {
+	case err != nil:
+		return &step.Decision{End: Failed, Why: err.Error()}
+	case v.Aside.Loop(), v.Aside == rules.Off, v.Fault == rules.FaultMemory:
+		return &step.Decision{End: Failed, Why: v.Reason}
+	}
+	m.memory.Memory = &loop.Entry{Memory: v.Memory}
+	return &step.Decision{Prompt: r.waiting(m.State, r.text(m.State.Plan.Prompt))}
 }
 
 // waiting returns a prompt with the line that the run waits for, and why it did not count in the last iteration.
-func (r *Runner) waiting(prompt string) string {
-	said := r.plan.Said
-	if said == "" {
-		return prompt
+func (r *Runner) waiting(s step.State, prompt string) step.Text {
+	if said := s.Plan.Said; said != "" {
+		prompt += "\n\n" + cmp.Or(host.Said.Missed([]string{r.text(s.Latest.Text)}, said, r.shown(s)...), host.Said.Show(said))
 	}
-	return prompt + "\n\n" + cmp.Or(host.Said.Missed([]string{r.progress.Text}, said, r.shown()...), host.Said.Show(said))
+	return r.put(prompt)
 }
 
 // shown returns the digests for the line that the run waits for, of the prompt of the last iteration.
-func (r *Runner) shown() []string { return host.Said.Shown(r.progress.Prompt, r.plan.Said) }
+func (r *Runner) shown(s step.State) []string { return host.Said.Shown(r.text(s.Prompt), s.Plan.Said) }
 
 // event returns the end of an iteration as the policy sees it. The run is the session, and its iterations are one turn;
 // resuming a run that ended begins another turn.
-func (r *Runner) event() host.Event {
-	turn := fmt.Sprintf("%s-%d", r.plan.ID, r.progress.Resumed)
-	return host.Event{Host: r.adapter.Host(), Name: host.Stop, Run: r.plan.ID, Iteration: r.progress.Iterations, SessionID: Session(r.plan.ID), Cwd: r.plan.Root, HostTurn: turn, Turn: turn}
+func (r *Runner) event(s step.State) host.Event {
+	turn := fmt.Sprintf("%s-%d", s.Plan.ID, s.Resumed)
+	return host.Event{Host: r.adapter.Host(), Name: host.Stop, ID: s.Due.Key, Run: s.Plan.ID, Iteration: s.Iterations, SessionID: Session(s.Plan.ID), Cwd: s.Plan.Root, HostTurn: turn, Turn: turn}
 }
 
 // Session returns the session name of a run in events and decision records.
 func Session(id string) string { return "run:" + id }
 
-// ask evaluates the policy, and uses its text as the next prompt or ends the run.
-func (r *Runner) ask(ctx context.Context, ev host.Event) error {
+// ask evaluates the policy. Its text is the next prompt, or it ends the run.
+func (r *Runner) ask(ctx context.Context, ev host.Event, m *making) *step.Decision {
 	d := r.loop.Preview(ctx, ev)
 	d, err := r.loop.Apply(ctx, d)
-	if ctx.Err() != nil {
-		return r.user.interrupted(ctx) // evaluate again when the run is resumed
-	}
-	v, p := d.Verdict, &r.progress
-	if err == nil && v.Fault == "" && v.Aside == "" { // otherwise nothing was decided with it
-		p.Answer = ""
-	}
-	said := Event{Kind: VerdictMade, Iteration: p.Iterations, Action: v.Action.String(), Rule: v.Rule, Notices: d.Notices}
+	v := d.Verdict
+	out := &step.Decision{Action: v.Action.String(), Rule: v.Rule, Notices: slices.Clone(d.Notices)}
+	out.Answered = err == nil && v.Fault == "" && v.Aside == "" // otherwise nothing was decided with it
 	for _, f := range d.Failures {
-		said.Notices = append(slices.Clone(said.Notices), f.String())
+		out.Notices = append(out.Notices, f.String())
 	}
-	if m := v.Measure; m != nil {
-		said.Done, said.Total = &m.Done, &m.Total
+	if p := v.Measure; p != nil {
+		out.Done, out.Total = &p.Done, &p.Total
 	}
-	p.Phase = ready
 	if v.Action == rules.Continue {
-		p.Prompt = r.waiting(v.Reason)
-	} else {
-		p.Phase = deciding // when it is resumed
+		out.Prompt = r.waiting(m.State, v.Reason)
+		return out
 	}
-	if err := r.say(said); err != nil {
-		return err
-	}
+	out.Why = v.Reason
 	switch {
-	case v.Action == rules.Continue:
-		return nil
 	case err != nil:
-		return &ended{end: Failed, rule: v.Rule, why: err.Error()}
-	}
-	switch v.Aside {
-	case "":
-	case rules.NotListed, rules.NotFor, rules.Paused:
-		return endf(Stopped, "%s", v.Reason)
+		out.End, out.Why = Failed, err.Error()
+	case v.Aside == rules.NotListed, v.Aside == rules.NotFor, v.Aside == rules.Paused:
+		out.End = Stopped
+	case v.Aside != "":
+		out.End = Failed
 	default:
-		return endf(Failed, "%s", v.Reason)
+		out.End, out.Why = endOf(v)
 	}
-	return endOf(v)
+	return out
 }
 
-// endOf returns how a verdict ends a run.
-func endOf(v *rules.Verdict) *ended {
-	e := &ended{end: Stopped, rule: v.Rule, why: v.Reason}
+// endOf returns how a verdict ends a run, and why.
+func endOf(v *rules.Verdict) (End, string) {
 	switch {
 	case v.Bound == "repeats":
-		e.end = NoProgress
+		return NoProgress, v.Reason
 	case v.Bound != "":
-		e.end = AtLimit
+		return AtLimit, v.Reason
 	case v.Action == rules.Ask:
-		e.end = Asked
+		return Asked, v.Reason
 	case v.Success:
-		e.end = Success
-	case v.Rule == "" && e.why == "":
-		e.why = "no rule of the policy continues"
+		return Success, v.Reason
 	}
-	return e
+	if v.Rule == "" && v.Reason == "" {
+		return Stopped, "no rule of the policy continues"
+	}
+	return Stopped, v.Reason
 }
 
 // memories is the store of the run's loop. It keeps the loop's memory with the run, so that a verdict and its count are
@@ -172,9 +193,9 @@ func (m memories) Save(ctx context.Context, w loop.Write) error {
 // kept is where the run keeps a memory of its own: of its loop, or of its session.
 func (m memories) kept(k loop.Key) **loop.Entry {
 	if k.Policy == "" {
-		return &m.r.progress.Counted
+		return &m.r.making.Counted
 	}
-	return &m.r.progress.Memory
+	return &m.r.making.Memory
 }
 
 // facts returns the world with run.NAME. transcript.failed is nil: the outcome has the failure.
@@ -192,14 +213,15 @@ func (f facts) Concurrent() bool {
 }
 
 func (f facts) Name(ctx context.Context, name string) any {
-	t, p := f.r.totals(), f.r.progress
+	s := f.r.making.State
+	t, l := s.Totals(f.r.clock.now()), s.Latest
 	var cost any
-	if p.Cost != nil {
-		cost = *p.Cost
+	if t.Cost != nil {
+		cost = *t.Cost
 	}
 	own := map[string]any{
-		vocab.RunStarting: p.Iterations == 0, vocab.RunOutcome: string(p.Outcome), vocab.RunIteration: p.Iterations, vocab.RunElapsed: t.Elapsed,
-		vocab.Answer: p.Answer, vocab.RunTokens: p.Tokens, vocab.RunCost: cost, vocab.RunExitCode: p.Exit, vocab.RunSessionID: p.Session, vocab.RunResetsAt: p.ResetsAt, vocab.TranscriptFailed: nil,
+		vocab.RunStarting: s.Iterations == 0, vocab.RunOutcome: string(l.Outcome), vocab.RunIteration: s.Iterations, vocab.RunElapsed: t.Elapsed,
+		vocab.Answer: f.r.text(s.Answer), vocab.RunTokens: t.Tokens, vocab.RunCost: cost, vocab.RunExitCode: l.Exit, vocab.RunSessionID: l.Session, vocab.RunResetsAt: l.ResetsAt, vocab.TranscriptFailed: nil,
 	}
 	if v, ok := own[name]; ok {
 		return v

@@ -32,13 +32,16 @@ type directory struct {
 // logFile has one event a line.
 const logFile = "run.jsonl"
 
-// openDirectory opens the directory of the run, and appends an event that was not written because of a kill.
+// openDirectory opens the directory of the run, and appends events that were not written because of a kill.
 func (r *Runner) openDirectory() error {
 	d, err := openDirectory(cmp.Or(r.plan.Files, r.plan.Home), r.plan.ID)
-	if ev := r.progress.Event; err == nil && ev != nil {
+	if err == nil && len(r.Events) > 0 {
 		var last int
-		if last, err = d.last(); err == nil && last < ev.Seq {
-			err = d.append(*ev)
+		last, err = d.last()
+		for _, ev := range r.Events {
+			if err == nil && last < ev.Seq {
+				err = d.append(ev)
+			}
 		}
 		if err != nil {
 			d.close()

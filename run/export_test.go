@@ -2,10 +2,10 @@ package run
 
 import "time"
 
-// Hasty waits a millisecond where a run waits for better times.
+// Hasty does not wait where a run waits for better times.
 func Hasty() Option {
 	return func(r *Runner) error {
-		r.clock.backoff = func(int) time.Duration { return time.Millisecond }
+		r.clock.hasty = true
 		return nil
 	}
 }

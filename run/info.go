@@ -47,22 +47,22 @@ func Find(state, id string) (Info, error) {
 	if err != nil {
 		return Info{}, err
 	}
-	p, g := c.Plan, c.Progress
+	s := c.State
+	p := s.Plan
 	live, _ := disk.Holder(disk.RunLease(p.Root, p.Policy))
 	args, _ := escape.Secrets(p.Args)
 	info := Info{
-		ID: p.ID, Root: p.Root, Home: p.Home, Files: cmp.Or(p.Files, p.Home), Policy: p.Policy, Client: p.Client, Args: args, Command: p.Args, Prompt: p.Prompt, Started: p.Started, Latest: p.Started,
-		Running: g.End == "" && live == p.ID, Ended: g.End, Limits: p.Limits, Labels: p.Labels,
-		Totals: Totals{Iterations: g.Iterations, Tokens: g.Tokens, Cost: g.Cost, Elapsed: g.Elapsed, Outcomes: g.Outcomes},
+		ID: p.ID, Root: p.Root, Home: p.Home, Files: cmp.Or(p.Files, p.Home), Policy: p.Policy, Client: p.Client, Args: args, Command: p.Args, Prompt: c.text(p.Prompt), Started: p.Started, Latest: p.Started,
+		Running: s.Final == nil && live == p.ID, Ended: c.end(), Limits: p.Limits, Labels: p.Labels, Totals: s.Totals(s.At),
 	}
-	if ev := g.Event; ev != nil {
-		info.Latest = ev.Time
-		switch {
-		case ev.Kind == RunEnd:
-			info.Why, info.Rule, info.Limit, info.Resets = ev.Why, ev.Rule, ev.Limit, ev.Resets
-		case ev.Kind == Waiting && info.Running:
-			info.Waiting, info.Until = ev.Why, ev.Until
-		}
+	if !s.At.IsZero() {
+		info.Latest = s.At
+	}
+	if f := s.Final; f != nil {
+		info.Why, info.Rule, info.Limit, info.Resets = f.Why, f.Rule, f.Limit, f.Resets
+	}
+	if w := s.Pending; w != nil && info.Running {
+		info.Waiting, info.Until = w.Why, w.Latest()
 	}
 	return info, nil
 }

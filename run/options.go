@@ -61,7 +61,7 @@ func WithFiles(dir string) Option {
 // WithPrompt sets the prompt of the first iteration. By default it is the policy's continue text.
 func WithPrompt(text string) Option {
 	return func(r *Runner) error {
-		return option.Fill("run.WithPrompt", &r.plan.Prompt, text, "leave it out for the policy's continue text")
+		return option.Fill("run.WithPrompt", &r.prompt, text, "leave it out for the policy's continue text")
 	}
 }
 

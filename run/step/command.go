@@ -16,7 +16,7 @@ const (
 )
 
 // Command is what a driver does next. What else it needs is in the state. A command with the key of the one before is
-// the same: the driver goes on with it.
+// the same: the driver continues it.
 type Command struct {
 	Kind CommandKind `json:"kind"`
 

@@ -11,12 +11,12 @@ const (
 	Resume     InputKind = "resume"      // continues one that has ended or whose driver was killed
 	Iterated   InputKind = "iterated"    // an iteration ended
 	NotStarted InputKind = "not_started" // the command was not carried out, and has no effects; Why is the reason
-	Lost       InputKind = "lost"        // an iteration was started, and nobody knows how it ended
+	Lost       InputKind = "lost"        // an iteration was started, and its end is unknown
 	Merged     InputKind = "merged"      // its work is on the run's branch
 	Decided    InputKind = "decided"     // the policy decided, or Look found the loop
 	Elapsed    InputKind = "elapsed"     // the time of Wait is over
 	Pause      InputKind = "pause"       // a person pauses the run: nothing new is started, and time keeps counting
-	Go         InputKind = "go"          // a person lets a paused run go on
+	Go         InputKind = "go"          // a person continues a paused run
 	Answer     InputKind = "answer"      // a person answers the run's question
 	Stop       InputKind = "stop"        // a person ends the run: after the command under way, or at once while it waits
 	Broken     InputKind = "broken"      // the driver cannot go on; Why is the reason

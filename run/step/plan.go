@@ -56,8 +56,8 @@ const (
 	DefaultIteration  = time.Hour
 )
 
-// or returns the limits, with those of others where they are zero.
-func (l Limits) or(others Limits) Limits {
+// Or returns the limits, with those of others where they are zero.
+func (l Limits) Or(others Limits) Limits {
 	return Limits{
 		Iterations: cmp.Or(l.Iterations, others.Iterations), Elapsed: cmp.Or(l.Elapsed, others.Elapsed),
 		Tokens: cmp.Or(l.Tokens, others.Tokens), Cost: cmp.Or(l.Cost, others.Cost),

@@ -59,6 +59,14 @@ type Pending struct {
 	Kind   waitKind      `json:"kind"`
 }
 
+// Latest returns the latest end of the wait; nil while a person has paused the run.
+func (p Pending) Latest() *time.Time {
+	if p.Kind == forPerson {
+		return nil
+	}
+	return &p.Until
+}
+
 // waitKind is what a run waits for.
 type waitKind string
 
@@ -104,7 +112,7 @@ type Final struct {
 
 // New returns the state of a run that has not begun. Its first input is [Start].
 func New(p Plan) State {
-	p.Limits = p.Limits.or(Limits{Iterations: DefaultIterations, Elapsed: DefaultElapsed})
+	p.Limits = p.Limits.Or(Limits{Iterations: DefaultIterations, Elapsed: DefaultElapsed})
 	p.Iteration = cmp.Or(p.Iteration, DefaultIteration)
 	return State{V: version, Plan: p}
 }

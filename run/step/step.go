@@ -105,7 +105,7 @@ func (m *machine) take(in Input) {
 	case m.Phase == iterating && in.Kind == Lost:
 		m.lost()
 		if m.Spent.Losses >= maxLosses {
-			m.end(Final{End: TooManyLost, Why: fmt.Sprintf("%d iterations in a row were lost: nobody knows how they ended", m.Spent.Losses)})
+			m.end(Final{End: TooManyLost, Why: fmt.Sprintf("%d iterations in a row were lost: it is unknown how they ended", m.Spent.Losses)})
 			return
 		}
 		m.next()
@@ -129,7 +129,7 @@ func (m *machine) resume(in Input) {
 	if m.Final != nil && m.Final.End == Success {
 		return
 	}
-	m.Plan.Limits = in.Limits.or(m.Plan.Limits)
+	m.Plan.Limits = in.Limits.Or(m.Plan.Limits)
 	if m.Final != nil {
 		m.Resumed++
 		m.Due = Command{}
@@ -268,7 +268,7 @@ func (m *machine) limited() bool {
 // maxCrashes and maxLosses are how many iterations in a row may crash or be lost.
 const maxCrashes, maxLosses = 3, 3
 
-// lost counts an iteration of which nobody knows how it ended.
+// lost counts an iteration whose end is unknown.
 func (m *machine) lost() {
 	m.done(ready)
 	m.Spent.Losses++
@@ -317,7 +317,7 @@ func (m *machine) iterated(it Iteration) {
 	m.consequence(after)
 }
 
-// accepted goes on after the work of an iteration is on the run's branch.
+// accepted continues after the work of an iteration is on the run's branch.
 func (m *machine) accepted() {
 	after := deciding
 	if m.Spent.Limited > 0 {

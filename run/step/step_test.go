@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -212,14 +213,18 @@ func FuzzStep(f *testing.F) {
 
 // The step is pure: a replay gives the same.
 func TestPure(t *testing.T) {
-	pkgs, err := parser.ParseDir(token.NewFileSet(), ".", nil, parser.SkipObjectResolution)
-	if err != nil {
-		t.Fatal(err)
+	names, err := filepath.Glob("*.go")
+	if err != nil || len(names) == 0 {
+		t.Fatal(names, err)
 	}
 	may := []string{"cmp", "encoding/json", "fmt", "hash/fnv", "maps", "math", "slices", "strings", "time", "github.com/ralph-sdk/ralph/internal/escape", "github.com/ralph-sdk/ralph/internal/vocab"}
-	for name, file := range pkgs["step"].Files {
+	for _, name := range names {
 		if strings.HasSuffix(name, "_test.go") {
 			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
 		}
 		ast.Inspect(file, func(n ast.Node) bool {
 			switch n := n.(type) {

@@ -3,7 +3,7 @@ package step
 // MaxText is the most bytes of a [Text] that a state has in itself.
 const MaxText = 4 << 10
 
-// Text is a text of a run that a step passes on and does not read: a prompt, the agent's last message, the memory of the
+// Text is a string of a run that a step passes on and does not read: a prompt, the agent's last message, the memory of the
 // loop. The driver keeps one longer than [MaxText] as a document, whose name is made from its content, so that a state
 // stays small. The zero value is the empty text.
 type Text struct {

@@ -25,10 +25,8 @@ func (m *machine) wait(p Pending) {
 	if p.Until.After(last) {
 		p.Until = last
 	}
-	latest := p.Until
-	shown := &latest
 	if p.Kind == forPerson {
-		p.Until, shown = last, nil // it depends on a person
+		p.Until = last // it depends on a person
 	}
 	p.Why = cut(p.Why, MaxText)
 	m.Phase, m.Pending = waiting, &p
@@ -36,7 +34,7 @@ func (m *machine) wait(p Pending) {
 	if next := m.At.Add(p.Every); p.Every > 0 && next.Before(until) {
 		until = next
 	}
-	m.say(Event{Kind: Waiting, Iteration: m.Iterations, Until: shown, Why: p.Why})
+	m.say(Event{Kind: Waiting, Iteration: m.Iterations, Until: p.Latest(), Why: p.Why})
 	m.command(Command{Kind: Wait, Until: until})
 }
 
@@ -68,7 +66,7 @@ func (m *machine) awake() {
 
 // pause waits while a person has paused the run, unless its time is over. It reports whether.
 func (m *machine) pause() bool {
-	if !m.Paused || !m.over().After(m.At) {
+	if !m.Paused || m.Stopping != "" || !m.over().After(m.At) {
 		return false
 	}
 	m.wait(Pending{Why: "loops are paused in this project; run `ralph resume` in another terminal to continue", Resume: m.Phase, Kind: forPerson})

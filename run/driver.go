@@ -1,0 +1,153 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ralph-sdk/ralph/internal/process"
+	"github.com/ralph-sdk/ralph/run/step"
+)
+
+// run drives the step of the run until it ends.
+func (r *Runner) run(ctx context.Context) {
+	release, in, err := r.begin(ctx)
+	if release == nil { // the kept run belongs to the process that holds its lock
+		now := r.clock.now()
+		r.State.At = now
+		r.out.emit(Event{V: 1, Kind: RunEnd, Time: now, Run: r.plan.ID, Ended: Failed, Why: err.Error(), Totals: r.State.Totals(now)})
+		return
+	}
+	defer release()
+	if err != nil {
+		r.take(in) // the run has begun, and cannot go on
+		in = step.Input{Kind: step.Broken, Why: err.Error()}
+	}
+	for cmd := r.take(append(r.wishes(ctx), in)...); cmd.Kind != step.Finish; {
+		in := r.do(ctx, cmd)
+		cmd = r.take(append(r.wishes(ctx), in)...)
+	}
+	if r.out.directory != nil {
+		r.out.directory.close()
+	}
+}
+
+// begin takes the run's lock, opens its directory, and returns the first input. release is nil if it did not take the
+// lock.
+func (r *Runner) begin(ctx context.Context) (release func(), in step.Input, err error) {
+	release = func() {}
+	if r.kept.disk != nil {
+		if release, err = r.hold(ctx); err != nil {
+			return nil, in, err
+		}
+	}
+	in.Kind = step.Start
+	if r.resumed.id != "" {
+		if in, err = r.recall(); err != nil {
+			release()
+			return nil, in, err
+		}
+		process.Leftovers(r.Agent, r.mark(), grace) // a previous process of this run was killed
+		r.Agent = process.ID{}
+	}
+	if r.kept.disk != nil {
+		if err := r.openDirectory(); err != nil {
+			return release, in, err
+		}
+		r.prune()
+	}
+	return release, in, nil
+}
+
+// take passes inputs to the step, keeps the state after them, and reports the events. If that fails, the run ends.
+func (r *Runner) take(inputs ...step.Input) step.Command {
+	var events []Event
+	for _, in := range inputs {
+		in.At = r.clock.now()
+		var more []Event
+		r.State, more, _ = r.State.Step(in)
+		events = append(events, more...)
+	}
+	if len(events) == 0 {
+		return r.State.Due
+	}
+	r.Events = events
+	err := r.keep()
+	for _, ev := range events {
+		if err == nil && r.out.directory != nil {
+			err = r.out.directory.append(ev)
+		}
+		r.out.emit(ev)
+	}
+	if err == nil || r.State.Final != nil {
+		return r.State.Due
+	}
+	return r.take(step.Input{Kind: step.Broken, Why: err.Error()})
+}
+
+// do carries out a command.
+func (r *Runner) do(ctx context.Context, cmd step.Command) step.Input {
+	switch cmd.Kind {
+	case step.Iterate:
+		return r.Iterate(ctx, r.State)
+	case step.Look, step.Decide:
+		return r.Decide(ctx, r.State)
+	case step.Wait:
+		return r.wait(ctx, cmd)
+	}
+	return step.Input{Kind: step.Broken, Why: fmt.Sprintf("this program cannot carry out %q", cmd.Kind)}
+}
+
+// poll is how often a waiting run checks its control.
+const poll = time.Second
+
+// wait waits until the time of a command, or until the user wants something else.
+func (r *Runner) wait(ctx context.Context, cmd step.Command) step.Input {
+	for {
+		left := cmd.Until.Sub(r.clock.now())
+		if left <= 0 || r.clock.hasty && !r.State.Paused {
+			return step.Input{Kind: step.Elapsed, Key: cmd.Key}
+		}
+		timer := time.NewTimer(min(left, poll))
+		select {
+		case <-timer.C:
+		case <-r.user.interrupt:
+		case <-ctx.Done():
+		}
+		timer.Stop()
+		if wishes := r.wishes(ctx); len(wishes) > 0 {
+			return wishes[0]
+		}
+	}
+}
+
+// wishes returns what the user wants, if the state does not have it.
+func (r *Runner) wishes(ctx context.Context) []step.Input {
+	stop := step.Input{Kind: step.Stop, Later: true}
+	interrupted := false
+	select {
+	case <-r.user.interrupt:
+		interrupted = true
+	default:
+	}
+	control := r.user.control()
+	switch cause := context.Cause(ctx); {
+	case r.State.Stopping != "":
+		return nil
+	case interrupted || errors.Is(cause, context.Canceled):
+		stop.Why = "the run was interrupted"
+	case cause != nil:
+		stop.Why = fmt.Sprintf("the run was interrupted: %v", cause)
+	case control == Leave:
+		stop.Why = "the run was stopped"
+	case control == Pause && !r.State.Paused:
+		return []step.Input{{Kind: step.Pause}}
+	case control == GoOn && r.State.Paused:
+		return []step.Input{{Kind: step.Go}}
+	default:
+		return nil
+	}
+	stop.Later = control != Leave
+	return []step.Input{stop}
+}
