@@ -72,7 +72,7 @@ func TestImports(t *testing.T) {
 		"internal/home":      {"os", "runtime", "syscall"},
 		"internal/approval":  {"./internal/shellwords", "./internal/store", "./internal/yamltree", "./rules", "os", "os/exec", "path/filepath"},
 		"internal/workspace": {"./internal/git", "./internal/home", "os", "path/filepath"},
-		"internal/process":   {"math/rand/v2", "os", "os/exec", "path/filepath", "runtime", "syscall", "time", "unsafe"},
+		"internal/process":   {"math/rand/v2", "os", "os/exec", "os/signal", "path/filepath", "runtime", "syscall", "time", "unsafe"},
 		"internal/git":       {"./internal/home", "./internal/process", "os", "os/exec", "path/filepath", "time"},
 		"internal/store":     {"./internal/home", "./internal/jsontext", "./internal/syserr", "math/rand/v2", "os", "path/filepath", "runtime", "syscall", "time"},
 		"state": {
@@ -109,6 +109,9 @@ func TestImports(t *testing.T) {
 
 		// What loops keep in PostgreSQL, a module of its own.
 		"stores/postgres": {"./loop", "encoding/binary", "time"},
+
+		// Runs on many machines, a module of its own.
+		"temporal": {"./rules", "./run/step", "os", "os/exec", "path/filepath", "time"},
 
 		// The page in a browser, a module of its own, for tests.
 		"web":          {"bufio", "os", "os/exec", "path/filepath", "syscall", "time"},
@@ -208,6 +211,10 @@ func TestDependencies(t *testing.T) {
 		"go.opentelemetry.io/otel/metric":       {"otel"},
 		"go.opentelemetry.io/otel/trace":        {"otel"},
 		"go.yaml.in/yaml/v3":                    {"internal/yamltree", "policytest", "project", "state"},
+		"go.temporal.io/api/serviceerror":       {"temporal"},
+		"go.temporal.io/api/enums":              {"temporal"},
+		"go.temporal.io/sdk/temporal":           {"temporal"},
+		"go.temporal.io/sdk/workflow":           {"temporal"},
 		"golang.org/x/sys":                      {"internal/process"},
 		"golang.org/x/term":                     {"cmd/ralph"},
 	}

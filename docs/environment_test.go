@@ -77,6 +77,7 @@ func placesElsewhere(stateFile func(name string) string) []place {
 		{"/etc/claude-code/managed-settings.json", "read", "`ralph doctor` and `ralph status`: settings of the administrator. On macOS `/Library/Application Support/ClaudeCode/managed-settings.json`, on Windows `C:\\Program Files\\ClaudeCode\\managed-settings.json`."},
 		{"~/.claude/projects, ~/.codex/sessions, ~/.gemini/tmp, ~/.gemini/projects.json, ~/.qwen/projects, ~/.copilot/session-state", "read", "`ralph run`: the session file of the iteration."},
 		{"/proc/[0-9]*, on Linux", "read", "`ralph run`, to find the processes that an agent started."},
+		{"/proc/self/exe, on Linux", "read", "`ralph run`, to start its watch from the same file."},
 		{"/proc/self/mountinfo, /proc/*/cgroup, on Linux", "read", "The start of a program, to start it in a control group of its own."},
 		{stateFile("memoryDir") + "/, " + stateFile("lockDir") + "/, " + stateFile("cleanStamp"), "read and write", "Counts and memory of loops, at each event that a policy is for."},
 		{stateFile("resetDir") + "/", "write", "`ralph reset`: the memories that it moved."},

@@ -57,6 +57,7 @@ func inner() map[string][]string {
 		"stores/postgres": {"maxIdle"},
 		"state":           {"maxAlternatives", "maxFields", "maxRemarks", "maxRepeated", "maxShown", "maxTempAge"},
 		"view":            {"maxIterations", "maxRuns", "maxEvents", "maxPage", "maxText"},
+		"temporal":        {"maxEvents"},
 	}
 }
 

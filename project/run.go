@@ -44,6 +44,7 @@ type RunRequest struct {
 	Answer    string // to the question of the run to resume
 
 	Limits    run.Limits
+	Watch     run.Watch       // ends the agent with this process; the zero value is none
 	Interrupt <-chan struct{} // closing it ends the run after the current iteration
 }
 
@@ -334,24 +335,33 @@ func (r *Run) prepare(q RunRequest) error {
 	if r.policy.Name == "" && q.Resume == "" { // the policy of a prompt leaves the time to the run
 		q.Limits.Elapsed = cmp.Or(q.Limits.Elapsed, run.DefaultElapsed)
 	}
-	opts := append(slices.Clip(p.options), loop.Local(), loop.WithState(p.own.Dir()), loop.WithEnv(p.env), loop.WithDeadline(r.policy.Deadline(p.Language().Deadline)), loop.WithTrust(func(fact *rules.Fact, files []rules.File) error {
-		if r.policy.Name == "" {
-			return nil
-		}
-		return p.unapproved(r.policy, r.Dir, files, fact)
-	}))
+	if q.Watch != (run.Watch{}) {
+		r.opts = append(r.opts, run.WithWatch(q.Watch))
+	}
 	if q.Interrupt != nil {
 		r.opts = append(r.opts, run.WithInterrupt(q.Interrupt))
 	}
 	r.runner, err = run.New(r.policy.Program, client, append(r.opts,
 		run.WithName(name), run.WithState(p.own.Dir()), run.WithProject(loop.LocalStore(p.own.Dir())), run.WithLimits(q.Limits),
-		run.WithControl(func() run.Control { return p.control(name, r.runner.ID()) }), run.WithLoop(opts...),
+		run.WithControl(func() run.Control { return p.control(name, r.runner.ID()) }), run.WithLoop(p.RunOptions(r.policy, r.Dir)...),
 	)...)
 	if err != nil {
 		return err
 	}
 	r.Iterations = r.limits().Iterations
 	return p.own.EndRun(r.runner.ID(), false)
+}
+
+// RunOptions returns the options of the loop of a run in which an agent works in dir, which is the project or a work tree of
+// it. What the policy runs must be approved in the project, and be in dir as it was approved. A policy without a name, which
+// a person typed, needs no approval. For [run.WithLoop].
+func (p *Project) RunOptions(policy Policy, dir string) []loop.Option {
+	return append(slices.Clip(p.options), loop.Local(), loop.WithState(p.own.Dir()), loop.WithEnv(p.env), loop.WithDeadline(policy.Deadline(p.Language().Deadline)), loop.WithTrust(func(fact *rules.Fact, files []rules.File) error {
+		if policy.Name == "" {
+			return nil
+		}
+		return p.unapproved(policy, dir, files, fact)
+	}))
 }
 
 // clientOf returns the adapter by name, or without a name by the program.

@@ -43,7 +43,7 @@ var (
 // Iterate carries out [step.Iterate] of a run, and returns its answer. It never fails: a failure is an input.
 func (r *Runner) Iterate(ctx context.Context, s step.State) step.Input {
 	in, n := step.Input{Kind: step.NotStarted, Key: s.Due.Key}, s.Iterations
-	inv := Invocation{Args: s.Plan.Args, Prompt: escape.Agent(r.text(s.Prompt)), Dir: s.Plan.Root}
+	inv := Invocation{Args: s.Plan.Args, Prompt: escape.Agent(r.saved.text(s.Prompt)), Dir: s.Plan.Root}
 	if s.Plan.Continue {
 		inv.Session = s.Latest.Session
 	}
@@ -53,13 +53,16 @@ func (r *Runner) Iterate(ctx context.Context, s step.State) step.Input {
 		return in
 	}
 	res, e, err := r.runAgent(ctx, s, inv, cmd)
-	r.Agent = process.ID{}
+	r.saved.Agent = process.ID{}
 	switch {
 	case errors.Is(err, errStuck):
 		in.Kind, in.Why = step.Broken, fmt.Sprintf("iteration %d: %v", n, err)
 		return in
 	case err != nil:
 		in.Why = fmt.Sprintf("the agent cannot be started: %v", err)
+		return in
+	case res.Outcome == Lost: // the process of the run was frozen
+		in.Kind = step.Lost
 		return in
 	}
 	if len(res.Text) > maxText {
@@ -93,6 +96,8 @@ func (r *Runner) runAgent(ctx context.Context, s step.State, inv Invocation, cmd
 	}
 	res = res.within(r.clock.now())
 	switch cause := context.Cause(timed); {
+	case fatal == Lost:
+		res.Outcome, res.Problem = Lost, "ralph did not run for "+r.watch.within.String()+", so the agent was ended"
 	case fatal != "":
 		res.Outcome = fatal
 	case errors.Is(cause, errTime):
@@ -130,10 +135,10 @@ func (r *Runner) runProgram(ctx context.Context, cancel context.CancelCauseFunc,
 	start := r.clock.now()
 	env := slices.Concat(r.env, cmd.Env) // if a name occurs twice, the last value counts
 	c := process.Command{
-		Args: cmd.Args, Dir: r.plan.Root, Env: env, Stdin: strings.NewReader(cmd.Stdin), Mark: r.mark(), Grace: grace,
+		Args: cmd.Args, Dir: r.plan.Root, Env: env, Stdin: strings.NewReader(cmd.Stdin), Mark: r.mark(), Grace: grace, Watch: r.watch.within, Alive: r.watch.alive,
 		Stdout: io.MultiWriter(spools[0], read), Stderr: io.MultiWriter(spools[1], stderr),
 		Started: func(id process.ID) {
-			r.Agent = id
+			r.saved.Agent = id
 			_ = r.keep() // without it, only the mark finds leftover processes
 		},
 	}
@@ -151,6 +156,9 @@ func (r *Runner) runProgram(ctx context.Context, cancel context.CancelCauseFunc,
 	}
 	if err != nil && ctx.Err() == nil {
 		return Result{}, exit{}, "", err
+	}
+	if ended.Late && fatal == "" {
+		fatal = Lost
 	}
 	e := exit{Process{Exit: ended.Code, Signal: ended.Signal, Stderr: stderr.end(), Dir: r.plan.Root, Env: env, Start: start}, ended.Left}
 	return out.Result(e.Process), e, fatal, nil

@@ -58,7 +58,7 @@ func (r *Runner) Decide(ctx context.Context, s step.State) step.Input {
 // make begins a decision, or a look at what a rule waits for.
 func (r *Runner) make(s step.State) (*making, error) {
 	r.making = &making{State: s}
-	if kept := r.text(s.Memory); kept != "" {
+	if kept := r.saved.text(s.Memory); kept != "" {
 		if err := json.Unmarshal([]byte(kept), &r.making.memory); err != nil {
 			return nil, fmt.Errorf("the memory of the run cannot be read: %w", err)
 		}
@@ -92,19 +92,21 @@ func (r *Runner) look(ctx context.Context, ev host.Event, m *making) *step.Decis
 		return &step.Decision{End: Failed, Why: v.Reason}
 	}
 	m.memory.Memory = &loop.Entry{Memory: v.Memory}
-	return &step.Decision{Prompt: r.waiting(m.State, r.text(m.State.Plan.Prompt))}
+	return &step.Decision{Prompt: r.waiting(m.State, r.saved.text(m.State.Plan.Prompt))}
 }
 
 // waiting returns a prompt with the line that the run waits for, and why it did not count in the last iteration.
 func (r *Runner) waiting(s step.State, prompt string) step.Text {
 	if said := s.Plan.Said; said != "" {
-		prompt += "\n\n" + cmp.Or(host.Said.Missed([]string{r.text(s.Latest.Text)}, said, r.shown(s)...), host.Said.Show(said))
+		prompt += "\n\n" + cmp.Or(host.Said.Missed([]string{r.saved.text(s.Latest.Text)}, said, r.shown(s)...), host.Said.Show(said))
 	}
 	return r.put(prompt)
 }
 
 // shown returns the digests for the line that the run waits for, of the prompt of the last iteration.
-func (r *Runner) shown(s step.State) []string { return host.Said.Shown(r.text(s.Prompt), s.Plan.Said) }
+func (r *Runner) shown(s step.State) []string {
+	return host.Said.Shown(r.saved.text(s.Prompt), s.Plan.Said)
+}
 
 // event returns the end of an iteration as the policy sees it. The run is the session, and its iterations are one turn;
 // resuming a run that ended begins another turn.
@@ -117,7 +119,7 @@ func (r *Runner) event(s step.State) host.Event {
 func (r *Runner) stop(s step.State) host.Event {
 	ev := r.event(s)
 	if s.Iterations > 0 {
-		ev.LastAssistantMessage, ev.TranscriptPath = r.text(s.Latest.Text), s.Latest.Transcript
+		ev.LastAssistantMessage, ev.TranscriptPath = r.saved.text(s.Latest.Text), s.Latest.Transcript
 	}
 	return ev
 }
@@ -253,7 +255,7 @@ func (f facts) Name(ctx context.Context, name string) any {
 	}
 	own := map[string]any{
 		vocab.RunStarting: s.Iterations == 0, vocab.RunOutcome: string(l.Outcome), vocab.RunIteration: s.Iterations, vocab.RunElapsed: t.Elapsed,
-		vocab.Answer: f.r.text(s.Answer), vocab.RunTokens: t.Tokens, vocab.RunCost: cost, vocab.RunExitCode: l.Exit, vocab.RunSessionID: l.Session, vocab.RunResetsAt: l.ResetsAt, vocab.TranscriptFailed: nil,
+		vocab.Answer: f.r.saved.text(s.Answer), vocab.RunTokens: t.Tokens, vocab.RunCost: cost, vocab.RunExitCode: l.Exit, vocab.RunSessionID: l.Session, vocab.RunResetsAt: l.ResetsAt, vocab.TranscriptFailed: nil,
 	}
 	if v, ok := own[name]; ok {
 		return v

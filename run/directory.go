@@ -35,10 +35,10 @@ const logFile = "run.jsonl"
 // openDirectory opens the directory of the run, and appends events that were not written because of a kill.
 func (r *Runner) openDirectory() error {
 	d, err := openDirectory(cmp.Or(r.plan.Files, r.plan.Home), r.plan.ID)
-	if err == nil && len(r.Events) > 0 {
+	if err == nil && len(r.saved.Events) > 0 {
 		var last int
 		last, err = d.last()
-		for _, ev := range r.Events {
+		for _, ev := range r.saved.Events {
 			if err == nil && last < ev.Seq {
 				err = d.append(ev)
 			}

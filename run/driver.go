@@ -15,8 +15,8 @@ func (r *Runner) run(ctx context.Context) {
 	release, in, err := r.begin(ctx)
 	if release == nil { // the kept run belongs to the process that holds its lock
 		now := r.clock.now()
-		r.State.At = now
-		r.out.emit(Event{V: 1, Kind: RunEnd, Time: now, Run: r.plan.ID, Ended: Failed, Why: err.Error(), Totals: r.State.Totals(now)})
+		r.saved.State.At = now
+		r.out.emit(Event{V: 1, Kind: RunEnd, Time: now, Run: r.plan.ID, Ended: Failed, Why: err.Error(), Totals: r.saved.State.Totals(now)})
 		return
 	}
 	defer release()
@@ -48,8 +48,8 @@ func (r *Runner) begin(ctx context.Context) (release func(), in step.Input, err 
 			release()
 			return nil, in, err
 		}
-		process.Leftovers(r.Agent, r.mark(), grace) // a previous process of this run was killed
-		r.Agent = process.ID{}
+		process.Leftovers(r.saved.Agent, r.mark(), grace) // a previous process of this run was killed
+		r.saved.Agent = process.ID{}
 	}
 	if r.kept.disk != nil {
 		if err := r.openDirectory(); err != nil {
@@ -66,13 +66,13 @@ func (r *Runner) take(inputs ...step.Input) step.Command {
 	for _, in := range inputs {
 		in.At = r.clock.now()
 		var more []Event
-		r.State, more, _ = r.State.Step(in)
+		r.saved.State, more, _ = r.saved.State.Step(in)
 		events = append(events, more...)
 	}
 	if len(events) == 0 {
-		return r.State.Due
+		return r.saved.State.Due
 	}
-	r.Events = events
+	r.saved.Events = events
 	err := r.keep()
 	for _, ev := range events {
 		if err == nil && r.out.directory != nil {
@@ -80,8 +80,8 @@ func (r *Runner) take(inputs ...step.Input) step.Command {
 		}
 		r.out.emit(ev)
 	}
-	if err == nil || r.State.Final != nil {
-		return r.State.Due
+	if err == nil || r.saved.State.Final != nil {
+		return r.saved.State.Due
 	}
 	return r.take(step.Input{Kind: step.Broken, Why: err.Error()})
 }
@@ -90,11 +90,11 @@ func (r *Runner) take(inputs ...step.Input) step.Command {
 func (r *Runner) do(ctx context.Context, cmd step.Command) step.Input {
 	switch cmd.Kind {
 	case step.Iterate:
-		return r.Iterate(ctx, r.State)
+		return r.Iterate(ctx, r.saved.State)
 	case step.Look, step.Decide:
-		return r.Decide(ctx, r.State)
+		return r.Decide(ctx, r.saved.State)
 	case step.Await:
-		return r.Await(ctx, r.State)
+		return r.Await(ctx, r.saved.State)
 	case step.Wait:
 		return r.wait(ctx, cmd)
 	}
@@ -108,7 +108,7 @@ const poll = time.Second
 func (r *Runner) wait(ctx context.Context, cmd step.Command) step.Input {
 	for {
 		left := cmd.Until.Sub(r.clock.now())
-		if left <= 0 || r.clock.hasty && !r.State.Paused {
+		if left <= 0 || r.clock.hasty && !r.saved.State.Paused {
 			return step.Input{Kind: step.Elapsed, Key: cmd.Key}
 		}
 		timer := time.NewTimer(min(left, poll))
@@ -135,7 +135,7 @@ func (r *Runner) wishes(ctx context.Context) []step.Input {
 	}
 	control := r.user.control()
 	switch cause := context.Cause(ctx); {
-	case r.State.Stopping != "":
+	case r.saved.State.Stopping != "":
 		return nil
 	case interrupted || errors.Is(cause, context.Canceled):
 		stop.Why = "the run was interrupted"
@@ -143,9 +143,9 @@ func (r *Runner) wishes(ctx context.Context) []step.Input {
 		stop.Why = fmt.Sprintf("the run was interrupted: %v", cause)
 	case control == Leave:
 		stop.Why = "the run was stopped"
-	case control == Pause && !r.State.Paused:
+	case control == Pause && !r.saved.State.Paused:
 		return []step.Input{{Kind: step.Pause}}
-	case control == GoOn && r.State.Paused:
+	case control == GoOn && r.saved.State.Paused:
 		return []step.Input{{Kind: step.Go}}
 	default:
 		return nil

@@ -33,7 +33,7 @@ func (r *Runner) put(text string) step.Text {
 	}
 	sum := sha256.Sum256([]byte(text))
 	name := hex.EncodeToString(sum[:])
-	r.Texts[name] = text
+	r.saved.Texts[name] = text
 	return step.Text{Document: name, Bytes: len(text)}
 }
 
@@ -47,17 +47,17 @@ func (c *checkpoint) text(t step.Text) string {
 
 // keep saves the checkpoint, with the documents that its state names.
 func (r *Runner) keep() error {
-	s, texts := r.State, map[string]string{}
+	s, texts := r.saved.State, map[string]string{}
 	for _, t := range []step.Text{s.Plan.Prompt, s.Prompt, s.Answer, s.Memory, s.Latest.Text} {
 		if t.Document != "" {
-			texts[t.Document] = r.Texts[t.Document]
+			texts[t.Document] = r.saved.Texts[t.Document]
 		}
 	}
-	r.V, r.Texts = 1, texts
+	r.saved.V, r.saved.Texts = 1, texts
 	if r.kept.disk == nil {
 		return nil
 	}
-	line, err := json.Marshal(r.checkpoint)
+	line, err := json.Marshal(r.saved)
 	if err == nil {
 		err = r.kept.disk.SaveRun(context.Background(), r.plan.ID, line)
 	}
@@ -98,7 +98,7 @@ func (r *Runner) recall() (step.Input, error) {
 	if c.Texts == nil {
 		c.Texts = map[string]string{}
 	}
-	r.plan, r.checkpoint = plan, c
+	r.plan, r.saved = plan, c
 	r.plan.Limits = in.Limits.Or(plan.Limits)
 	in.Answer = r.put(r.resumed.answer)
 	return in, nil

@@ -29,12 +29,13 @@ type Runner struct {
 
 	loopOptions []loop.Option
 	env         []string
+	watch       Watch
 	kept        kept
 	resumed     resumption
 	user        user
 
-	clock clock
-	checkpoint
+	clock  clock
+	saved  checkpoint
 	making *making // the decision under way
 	out    outlet
 }
@@ -164,12 +165,12 @@ func (r *Runner) prepare(p *rules.Program) error {
 	if pl.Limits.Elapsed == 0 {
 		pl.Limits.Elapsed = max(of.Elapsed, DefaultElapsed)
 	}
-	r.Texts = map[string]string{}
+	r.saved.Texts = map[string]string{}
 	pl.Prompt = r.put(r.prompt)
 	if err := pl.Check(); err != nil {
 		return err
 	}
-	r.State = step.New(*pl)
+	r.saved.State = step.New(*pl)
 	inv := Invocation{Args: pl.Args, Prompt: "prompt", Dir: pl.Root}
 	fresh, err := r.adapter.Command(inv)
 	if err != nil || !pl.Continue || function {

@@ -92,8 +92,8 @@ func TestRuns(t *testing.T) {
 		id, verdict string
 		rows        []string
 	}{
-		{ended("lost: the run was killed", work+"kill -KILL $PPID"), "lost the run was killed", []string{"start continued", "1 lost"}},
-		{ended("asked", work+"echo '- [ ] three' >>TODO.md; kill -INT $PPID; sleep 0.1"), "asked the run was interrupted", []string{"start continued", "1 ok continued"}},
+		{ended("lost: the run was killed", work+"kill -KILL $(ps -o ppid= -p $PPID)"), "lost the run was killed", []string{"start continued", "1 lost"}},
+		{ended("asked", work+"echo '- [ ] three' >>TODO.md; kill -INT $(ps -o ppid= -p $PPID); sleep 0.1"), "asked the run was interrupted", []string{"start continued", "1 ok continued"}},
 		{ended("limit", "exit 0"), "limit 3 of 3 iterations were started", []string{"start continued", "1 ok continued", "2 ok continued", "3 ok continued"}},
 		{ended("done", work), "done every box is ticked", []string{"start continued", "1 ok done"}},
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/ralph-sdk/ralph/loop/judge"
 	"github.com/ralph-sdk/ralph/project"
 	"github.com/ralph-sdk/ralph/rules"
+	"github.com/ralph-sdk/ralph/run"
 )
 
 // app is one run of the program, with its inputs and outputs.
@@ -27,6 +28,7 @@ type app struct {
 	stderr  io.Writer
 	getenv  func(string) string
 	sources []loop.Source // in addition to ralph's own
+	watch   run.Watch     // of agents
 
 	typed   []string // the arguments
 	project string   // --project

@@ -13,11 +13,13 @@ import (
 
 	_ "github.com/ralph-sdk/ralph/internal/fatal" // makes a crash end with a signal
 	_ "github.com/ralph-sdk/ralph/internal/room"  // grows the stack early
+	"github.com/ralph-sdk/ralph/run"
 )
 
 func main() {
+	watch := run.Watched()
 	protect()
 	debug.SetGCPercent(gcPercent)
-	a := &app{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv}
+	a := &app{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv, watch: watch}
 	os.Exit(a.run(context.Background(), os.Args[1:]))
 }

@@ -8,8 +8,8 @@
 // while a command runs.
 //
 // Limits: on systems other than Linux and Windows, a process that left its parent, its group and its session before the
-// program ended is not found; if this process is killed, only the program itself ends with it, and only on Linux.
-// [Leftovers] finds those later. On Linux, root can remove the brand, and what leaves its parent, group, session and
+// program ended is not found; if this process is killed, only the program itself ends with it, and only on Linux, unless
+// it has a watch. [Leftovers] finds the others later. On Linux, root can remove the brand, and what leaves its parent, group, session and
 // environment within the first instant of the program has none: only a control group, where one can be made, finds it,
 // unless it moves itself to another one. What another service starts for a program, such as a daemon of containers,
 // belongs to that service.
@@ -49,6 +49,14 @@ type Command struct {
 
 	// Started is called with the process ID once the program runs. It may be nil.
 	Started func(ID)
+
+	// Watch, if positive, has the program started by another process of this program's file, whose main calls [Watch] first.
+	// That process ends the program, with everything that it started, once this one has ended, or has given no sign of life for
+	// so long. Windows needs no other process for the first, and has none for the second.
+	Watch time.Duration
+
+	// Alive has the signs of life. If it is nil, this process gives them as long as it runs.
+	Alive <-chan struct{}
 }
 
 // Own is the variable of the mark of a command that names none.
@@ -66,6 +74,7 @@ type Exit struct {
 	Code   int    // exit status, -1 if a signal ended it
 	Signal string // the signal, "" if none
 	Left   int    // how many processes it left, which were ended
+	Late   bool   // its watch ended it, because there was no sign of life
 }
 
 // String returns how a program ended, for people.
@@ -86,6 +95,14 @@ func (c Command) Run(ctx context.Context) (exit Exit, err error) {
 	if len(c.Args) == 0 {
 		return exit, errors.New("there is no program to run")
 	}
+	c.Mark = cmp.Or(c.Mark, Own+"="+strconv.FormatUint(rand.Uint64(), 36))
+	if c.Watch > 0 {
+		return c.runWatched(ctx)
+	}
+	return c.runHere(ctx)
+}
+
+func (c Command) runHere(ctx context.Context) (exit Exit, err error) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -106,11 +123,10 @@ func (c Command) run(ctx context.Context) (Exit, error) {
 	if err := checkBatch(runtime.GOOS, cmd.Path, c.Args[1:]); err != nil {
 		return Exit{}, err
 	}
-	mark := cmp.Or(c.Mark, Own+"="+strconv.FormatUint(rand.Uint64(), 36))
 	cmd.Args[0] = c.Args[0]
 	cmd.Dir = c.Dir
-	cmd.Env = append(slices.Clip(c.Env), mark) // the last of duplicate names counts
-	tree, err := newTree(cmd, mark, c.Asked)
+	cmd.Env = append(slices.Clip(c.Env), c.Mark) // the last of duplicate names counts
+	tree, err := newTree(cmd, c.Mark, c.Asked)
 	if err != nil {
 		return Exit{}, err
 	}

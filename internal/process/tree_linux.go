@@ -18,6 +18,9 @@ func attributes(last syscall.Signal) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setsid: true, Pdeathsig: last}
 }
 
+// executable returns the file of this process, even if another one has its name now.
+func executable() (string, error) { return "/proc/self/exe", nil }
+
 // adopt makes this process the parent of orphans of its descendants, or no longer. It returns what was so before.
 func adopt(yes bool) (before bool, err error) {
 	var is int32

@@ -3,6 +3,7 @@
 package process
 
 import (
+	"os"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -10,6 +11,8 @@ import (
 )
 
 func attributes(syscall.Signal) *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
+
+func executable() (string, error) { return os.Executable() }
 
 // adopt does nothing: orphans go to the first process of the system.
 func adopt(bool) (before bool, err error) { return false, nil }

@@ -50,7 +50,7 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
-// awaited goes on after the until of a rule that waits was evaluated.
+// awaited continues after the until of a rule that waits was evaluated.
 func (m *machine) awaited(waits bool) {
 	p := *m.Pending
 	switch {

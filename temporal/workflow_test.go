@@ -1,0 +1,138 @@
+package temporal
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.temporal.io/api/enums/v1"
+	"go.temporal.io/sdk/activity"
+	sdk "go.temporal.io/sdk/temporal"
+	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/ralph-sdk/ralph/run/step"
+)
+
+// A play is a run whose worker is played. It notes what the worker does.
+type play struct {
+	env   *testsuite.TestWorkflowEnvironment
+	notes []string
+	fails map[string]error // by the note, once
+	then  map[string]func()
+	want  int // iterations that the policy wants
+	asks  int // the iteration after which it asks
+	homes []string
+}
+
+func (p *play) note(format string, args ...any) (string, error) {
+	note := fmt.Sprintf(format, args...)
+	p.notes = append(p.notes, note)
+	if do := p.then[note]; do != nil {
+		delete(p.then, note)
+		do()
+	}
+	err := p.fails[note]
+	delete(p.fails, note)
+	return note, err
+}
+
+func (p *play) settle(_ context.Context, id, base string) (string, error) {
+	if _, err := p.note("settle %q", base); err != nil {
+		return "", err
+	}
+	if len(p.homes) == 0 {
+		return "", sdk.NewNonRetryableApplicationError(errElsewhere.Error(), "elsewhere", nil)
+	}
+	home := p.homes[0]
+	p.homes = p.homes[1:]
+	return home, nil
+}
+
+func (p *play) do(_ context.Context, c Course) (Done, error) {
+	s := c.State
+	_, err := p.note("%s %d at %s", s.Due.Kind, s.Iterations, c.Place)
+	if err != nil {
+		return Done{}, err
+	}
+	switch s.Due.Kind {
+	case step.Iterate:
+		return Done{Input: step.Input{Kind: step.Iterated, Iteration: &step.Iteration{Outcome: step.OK}}, Commit: fmt.Sprint("commit", s.Iterations)}, nil
+	case step.Merge:
+		return Done{Input: step.Input{Kind: step.Merged}}, nil
+	}
+	long := strings.Repeat("x", 2*step.MaxText)
+	d := &step.Decision{Action: "continue", Prompt: step.Text{Document: "name", Bytes: len(long)}}
+	switch {
+	case s.Iterations > 0 && c.Documents["name"] != long:
+		return Done{}, fmt.Errorf("the prompt is not there")
+	case s.Iterations == p.asks && p.asks > 0 && s.Answer.IsZero():
+		d = &step.Decision{Action: "ask", End: step.Asked, Why: "which?"}
+	case s.Iterations >= p.want:
+		d = &step.Decision{Action: "stop", End: step.Success}
+	}
+	return Done{Input: step.Input{Kind: step.Decided, Decision: d}, Documents: map[string]string{"name": long, "old": long}}, nil
+}
+
+func (p *play) signal(in step.Input) func() {
+	return func() { p.env.SignalWorkflow(signalInput, in) }
+}
+
+func TestRun(t *testing.T) {
+	lost := sdk.NewTimeoutError(enums.TIMEOUT_TYPE_HEARTBEAT, nil)
+	away := sdk.NewTimeoutError(enums.TIMEOUT_TYPE_SCHEDULE_TO_START, nil)
+	for _, c := range []struct {
+		name  string
+		play  play
+		max   int
+		notes []string
+		end   step.End
+		n     int
+	}{
+		{"until it is done", play{want: 2}, 9, []string{`settle "base"`, "decide 0 at one", "iterate 1 at one", "merge 1 at one", "decide 1 at one", "iterate 2 at one", "merge 2 at one", "decide 2 at one"}, step.Success, 2},
+		{"until its limit", play{want: 9}, 1, []string{`settle "base"`, "decide 0 at one", "iterate 1 at one", "merge 1 at one", "decide 1 at one"}, step.AtLimit, 1},
+		{"a lost iteration counts, and is not merged", play{want: 2, fails: map[string]error{"iterate 1 at one": lost}}, 2,
+			[]string{`settle "base"`, "decide 0 at one", "iterate 1 at one", "iterate 2 at one", "merge 2 at one", "decide 2 at one"}, step.Success, 2},
+		{"three lost iterations end it", play{want: 9, fails: map[string]error{"iterate 1 at one": lost, "iterate 2 at one": lost, "iterate 3 at one": lost}}, 9,
+			[]string{`settle "base"`, "decide 0 at one", "iterate 1 at one", "iterate 2 at one", "iterate 3 at one"}, step.TooManyLost, 3},
+		{"a lost decision is made again", play{want: 1, fails: map[string]error{"decide 1 at one": lost}}, 9,
+			[]string{`settle "base"`, "decide 0 at one", "iterate 1 at one", "merge 1 at one", "decide 1 at one", "decide 1 at one"}, step.Success, 1},
+		{"another worker continues, and nothing counts twice", play{want: 2, homes: []string{"two"}, fails: map[string]error{"iterate 2 at one": away}}, 9,
+			[]string{`settle "base"`, "decide 0 at one", "iterate 1 at one", "merge 1 at one", "decide 1 at one", "iterate 2 at one", `settle ""`, "iterate 2 at two", "merge 2 at two", "decide 2 at two"}, step.Success, 2},
+		{"no other worker can", play{want: 2, fails: map[string]error{"iterate 2 at one": away}}, 9,
+			[]string{`settle "base"`, "decide 0 at one", "iterate 1 at one", "merge 1 at one", "decide 1 at one", "iterate 2 at one", `settle ""`}, step.Failed, 2},
+		{"stopped in an iteration", play{want: 9, then: map[string]func(){"iterate 1 at one": nil}}, 9, []string{`settle "base"`, "decide 0 at one", "iterate 1 at one", "merge 1 at one"}, step.Cancelled, 1},
+		{"asked and answered", play{want: 2, asks: 1}, 9, []string{`settle "base"`, "decide 0 at one", "iterate 1 at one", "merge 1 at one", "decide 1 at one", "decide 1 at one", "iterate 2 at one", "merge 2 at one", "decide 2 at one"}, step.Success, 2},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var suite testsuite.WorkflowTestSuite
+			p := &c.play
+			p.env = suite.NewTestWorkflowEnvironment()
+			p.homes = append([]string{"one"}, p.homes...)
+			p.env.RegisterWorkflowWithOptions(Run, workflow.RegisterOptions{Name: workflowName})
+			p.env.RegisterActivityWithOptions(p.settle, activity.RegisterOptions{Name: activitySettle})
+			p.env.RegisterActivityWithOptions(p.do, activity.RegisterOptions{Name: activityDo})
+			if _, stops := p.then["iterate 1 at one"]; stops {
+				p.then["iterate 1 at one"] = p.signal(step.Input{Kind: step.Stop, Why: "enough"})
+			}
+			if p.asks > 0 {
+				p.env.RegisterDelayedCallback(p.signal(step.Input{Kind: step.Answer, Answer: step.Text{Text: "this"}}), time.Minute)
+			}
+			plan := step.Plan{ID: "r", Policy: "p", Client: "generic", Args: []string{"agent"}, Limits: step.Limits{Iterations: c.max}, Merge: true, Await: true}
+			p.env.ExecuteWorkflow(workflowName, Course{State: step.New(plan), Base: "base", Silence: time.Minute, Away: time.Hour})
+			var status Status
+			if err := p.env.GetWorkflowResult(&status); err != nil {
+				t.Fatal(err, p.notes)
+			}
+			if status.Final == nil || status.Final.End != c.end || status.Totals.Iterations != c.n {
+				t.Errorf("it ends with %+v after %d iterations, want %s after %d", status.Final, status.Totals.Iterations, c.end, c.n)
+			}
+			if diff := cmp.Diff(c.notes, p.notes); diff != "" {
+				t.Errorf("the worker does (-want +got)\n%s", diff)
+			}
+		})
+	}
+}
