@@ -118,8 +118,8 @@ func (r *Runner) wait(ctx context.Context, cmd step.Command) step.Input {
 		case <-ctx.Done():
 		}
 		timer.Stop()
-		if wishes := r.wishes(ctx); len(wishes) > 0 {
-			return wishes[0]
+		if len(r.wishes(ctx)) > 0 {
+			return step.Input{} // the next step takes them
 		}
 	}
 }

@@ -98,6 +98,7 @@ func (r *Runner) recall() (step.Input, error) {
 	if c.Texts == nil {
 		c.Texts = map[string]string{}
 	}
+	c.State.Stopping, c.State.Later, c.State.Paused = "", false, false // what a killed process was asked for
 	r.plan, r.saved = plan, c
 	r.plan.Limits = in.Limits.Or(plan.Limits)
 	in.Answer = r.put(r.resumed.answer)

@@ -61,24 +61,18 @@ func (s State) unusable(in Input) string {
 // take takes an input.
 func (m *machine) take(in Input) {
 	switch in.Kind {
-	case Pause, Go, Stop:
-		if m.Final != nil { // what a person wants of a run that has ended is not for the resumed one
-			return
-		}
-	}
-	switch in.Kind {
 	case Pause:
 		m.Paused = true
 		return // nothing new is started; what is under way goes on
 	case Go:
 		m.Paused = false
-		if m.Phase == waiting && m.Pending.Kind == forPerson {
+		if m.Phase == waiting && m.Pending.Kind == forPerson && m.Final == nil {
 			m.awake()
 		}
 		return
 	case Stop:
 		m.Stopping, m.Later = cut(cmp.Or(in.Why, "the run was stopped"), MaxText), in.Later
-		if m.Phase == waiting && m.Due.Kind == Wait {
+		if m.Phase == waiting && m.Final == nil && m.Due.Kind == Wait {
 			m.end(Final{End: Cancelled, Why: m.Stopping})
 		}
 		return
@@ -142,7 +136,7 @@ func (m *machine) resume(in Input) {
 		m.Resumed++
 		m.Due = Command{}
 	}
-	m.Final, m.Stopping, m.Later, m.Spent.Crashes, m.Spent.Losses = nil, "", false, 0, 0
+	m.Final, m.Spent.Crashes, m.Spent.Losses = nil, 0, 0
 	if !in.Answer.IsZero() {
 		m.Answer = in.Answer
 	}

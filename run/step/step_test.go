@@ -103,9 +103,6 @@ func TestStep(t *testing.T) {
 		{"interrupted while the policy decides to wait", plan, []step.Input{start, later, waits(90)}, []string{
 			"start: run_start, decide", "stop: decide", "decided: verdict, run_end interrupted, finish",
 		}},
-		{"stopped twice, then resumed", plan, []step.Input{start, waits(90), later, later, resume, again}, []string{
-			"start: run_start, decide", "decided: verdict, waiting, wait", "stop: run_end interrupted, finish", "stop: finish", "resume: run_resume, decide", "decided: verdict, iteration_start, iterate",
-		}},
 		{"success", plan, []step.Input{start, again, ended(step.OK), done}, []string{
 			"start: run_start, decide", "decided: verdict, iteration_start, iterate", "iterated: iteration_end ok, decide", "decided: verdict, run_end success, finish",
 		}},
