@@ -16,6 +16,7 @@ import (
 	"unicode"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/pelletier/go-toml/v2"
 	"go.yaml.in/yaml/v3"
 
 	"github.com/ralph-sdk/ralph/host"
@@ -70,6 +71,11 @@ func TestDocuments(t *testing.T) {
 				case "json":
 					var v any
 					if err := json.Unmarshal([]byte(b.text), &v); err != nil {
+						t.Errorf("%s: %v", at, err)
+					}
+				case "toml":
+					var v any
+					if err := toml.Unmarshal([]byte(b.text), &v); err != nil {
 						t.Errorf("%s: %v", at, err)
 					}
 				case "go", "sql":
