@@ -69,6 +69,7 @@ func TestImports(t *testing.T) {
 
 		// Files.
 		"internal/syserr":    {"os", "syscall"},
+		"internal/tomledit":  {"./internal/jsontext", "./schema", "time"},
 		"internal/home":      {"os", "runtime", "syscall"},
 		"internal/approval":  {"./internal/shellwords", "./internal/store", "./internal/yamltree", "./rules", "os", "os/exec", "path/filepath"},
 		"internal/workspace": {"./internal/git", "./internal/home", "os", "path/filepath"},
@@ -83,7 +84,7 @@ func TestImports(t *testing.T) {
 		// Events in, facts gathered, verdicts applied.
 		"internal/hookfile": {"path/filepath"},
 		"host":              {"./internal/escape", "./internal/hookfile", "./internal/jsontext", "./internal/markdown", "./internal/shellwords", "./internal/vocab", "os", "path/filepath", "syscall", "time"},
-		"host/setup":        {"./host", "./internal/git", "./internal/hookfile", "./internal/jsonedit", "./internal/jsontext", "./internal/nearest", "./internal/process", "./internal/shellwords", "./internal/workspace", "./schema", "./state", "os", "os/exec", "path/filepath", "runtime", "time"},
+		"host/setup":        {"./host", "./internal/amount", "./internal/git", "./internal/hookfile", "./internal/jsonedit", "./internal/jsontext", "./internal/nearest", "./internal/process", "./internal/shellwords", "./internal/tomledit", "./internal/workspace", "./schema", "./state", "os", "os/exec", "path/filepath", "runtime", "time"},
 		"loop":              {"./examples", "./host", "./internal/approval", "./internal/escape", "./internal/git", "./internal/home", "./internal/jsontext", "./internal/option", "./internal/process", "./internal/room", "./internal/shellwords", "./internal/store", "./internal/vocab", "./internal/workspace", "./rules", "./schema", "./state", "encoding/xml", "log/slog", "math/rand/v2", "os", "os/exec", "path/filepath", "runtime/debug", "time"},
 		"internal/inputs":   {"./loop", "./rules", "./schema", "time"},
 		"loop/judge":        {"./loop", "./rules", "./schema", "net", "net/http", "time"},
@@ -203,6 +204,7 @@ func TestDependencies(t *testing.T) {
 		"github.com/gofrs/flock":                {"internal/store"},
 		"github.com/jackc/pgx":                  {"stores/postgres"},
 		"github.com/mattn/go-isatty":            {"cmd/ralph"},
+		"github.com/pelletier/go-toml":          {"internal/tomledit"},
 		"github.com/santhosh-tekuri/jsonschema": {"schema"},
 		"github.com/spf13/cobra":                {"cmd/ralph"},
 		"github.com/spf13/pflag":                {"cmd/ralph"},

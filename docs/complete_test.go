@@ -3,6 +3,7 @@ package docs_test
 import (
 	"encoding/json"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -65,7 +66,7 @@ func TestClientVersions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var clients struct{ Dependencies map[string]string }
+	var clients struct{ Dependencies, OptionalDependencies map[string]string }
 	if err := json.Unmarshal(src, &clients); err != nil || len(clients.Dependencies) == 0 {
 		t.Fatalf("there are no clients: %v", err)
 	}
@@ -73,6 +74,7 @@ func TestClientVersions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	maps.Copy(clients.Dependencies, clients.OptionalDependencies)
 	for name, version := range clients.Dependencies {
 		if !strings.Contains(string(page), "| "+version+" |") {
 			t.Errorf("CONTRIBUTING.md does not say that the tests run %s %s", name, version)

@@ -16,6 +16,7 @@ import (
 	"unicode"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/pelletier/go-toml/v2"
 	"go.yaml.in/yaml/v3"
 
 	"github.com/ralph-sdk/ralph/host"
@@ -73,6 +74,11 @@ func TestDocuments(t *testing.T) {
 						t.Errorf("%s: %v", at, err)
 					}
 				case "yaml check": // for TestChecksPage
+				case "toml":
+					var v any
+					if err := toml.Unmarshal([]byte(b.text), &v); err != nil {
+						t.Errorf("%s: %v", at, err)
+					}
 				case "go", "sql":
 					if b.from == "" {
 						t.Errorf("%s: say from which file this code is", at)

@@ -28,11 +28,11 @@ var claudeCode = Host{
 		Program: "claude",
 		Dir:     hookfile.Path{Variable: "CLAUDE_CONFIG_DIR", Name: ".claude"},
 		Project: ".claude/settings.json", Local: ".claude/settings.local.json", User: "settings.json",
-		Managed:     claudeManaged,
-		Here:        true,
-		Form:        hookfile.Form{List: true},
-		Plugin:      hookfile.Plugin{Remove: "claude plugin uninstall ralph@ralph", Key: "enabledPlugins"},
-		CapVariable: "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP", CapUsual: 8,
+		Managed: claudeManaged,
+		Here:    true,
+		Form:    hookfile.Form{List: true},
+		Plugin:  hookfile.Plugin{Remove: "claude plugin uninstall ralph@ralph", Key: "enabledPlugins"},
+		Cap:     hookfile.Cap{Most: 8, PerTool: true, Variable: "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"},
 	},
 }
 

@@ -37,8 +37,9 @@ var copilot = Host{
 		Project: ".github/hooks/ralph.json", User: "hooks/ralph.json",
 		ReadsOf: ClaudeCode, Reads: []string{hookfile.Project, hookfile.Local},
 		Starts: []string{".github/hooks/*.json"},
-		Form:   hookfile.Form{Flat: true, Version: 1, Command: copilotShell, Timeout: "timeoutSec"},
+		Form:   hookfile.Form{Flat: true, Version: "1", Command: copilotShell, Timeout: "timeoutSec"},
 		Trust:  &copilotTrust,
+		Cap:    hookfile.Cap{Most: 8},
 	},
 }
 

@@ -51,6 +51,6 @@ var cursor = Host{
 		ReadsOf: ClaudeCode, Reads: []string{hookfile.Project, hookfile.Local, hookfile.User},
 		ReadsWhere: "if third-party hooks are on in Cursor's settings",
 		After:      "Cursor uses it in trusted workspaces.",
-		Form:       hookfile.Form{Flat: true, Version: 1, Timeout: "-", Loop: true},
+		Form:       hookfile.Form{Flat: true, Untyped: true, Version: "1", Timeout: "-", Loop: true},
 	},
 }

@@ -115,6 +115,9 @@ func FuzzEncode(f *testing.F) {
 			if name == host.Copilot || name == host.OpenHands || name == "" {
 				known["additionalContext"] = true
 			}
+			if name == host.Kimi {
+				known = map[string]bool{"message": true, "hookSpecificOutput": true}
+			}
 			if name == host.Codex && event != host.UserPromptSubmit {
 				delete(known, "hookSpecificOutput")
 			}

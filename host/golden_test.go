@@ -38,7 +38,11 @@ func TestHosts(t *testing.T) {
 			want := parseArchive(string(data))
 			input := []byte(want.sections[0].text)
 
-			h, ev, err := host.Read(input, nil)
+			var given *host.Host // if the entry names it
+			if known, ok := host.Lookup(name); ok && known.Settings.Args != nil {
+				given = known
+			}
+			h, ev, err := host.Read(input, given)
 			if h.Name != name || err != nil {
 				t.Fatalf("host %q, error %v, want %q", h.Name, err, name)
 			}

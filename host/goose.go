@@ -39,6 +39,7 @@ var goose = Host{
 		Beside: []hookfile.File{{Name: "../plugin.json", Text: goosePlugin}},
 		Starts: []string{".agents/plugins/*/hooks/*.json"},
 		After:  "New sessions that are started in the project use it.",
+		Cap:    hookfile.Cap{Most: 8, Variable: "GOOSE_STOP_HOOK_BLOCK_CAP"},
 	},
 }
 

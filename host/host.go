@@ -63,7 +63,7 @@ type Host struct {
 type eventName struct{ event, name string }
 
 // hosts lists the known hosts, in the order in which a user would look for them.
-var hosts = []*Host{&claudeCode, &codex, &gemini, &qwen, &copilot, &cursor, &droid, &vscode, &goose, &openHands}
+var hosts = []*Host{&claudeCode, &codex, &gemini, &qwen, &copilot, &cursor, &droid, &vscode, &goose, &openHands, &kimi, &openCode, &kiro, &antigravity}
 
 // detect returns the host that sent a hook input, judged by the input alone: the environment does not help, since
 // several hosts set CLAUDE_PROJECT_DIR, nor does the file that registered the hook, since several hosts run the hooks

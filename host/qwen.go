@@ -27,6 +27,7 @@ var qwen = Host{
 		Here:  true,
 		Form:  hookfile.Form{Comments: true},
 		Trust: &qwenTrust,
+		Cap:   hookfile.Cap{Most: 8},
 	},
 }
 

@@ -88,6 +88,7 @@ type body struct {
 	Followup string    `json:"followup_message,omitempty"`
 	Notice   string    `json:"systemMessage,omitempty"`
 	Specific *specific `json:"hookSpecificOutput,omitempty"`
+	Message  string    `json:"message,omitempty"` // Kimi Code adds it to a prompt
 
 	// A note to a prompt, for hosts that do not read it in Specific.
 	Context string `json:"additionalContext,omitempty"`  // Copilot
@@ -100,6 +101,10 @@ type specific struct {
 	Decision string `json:"decision,omitempty"`
 	Reason   string `json:"reason,omitempty"`
 	Context  string `json:"additionalContext,omitempty"`
+
+	// Kimi Code's decision.
+	Permission       string `json:"permissionDecision,omitempty"`
+	PermissionReason string `json:"permissionDecisionReason,omitempty"`
 }
 
 // encode returns one object and a newline, or nothing. It does not escape < and similar, since some hosts show the

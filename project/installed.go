@@ -17,6 +17,7 @@ type Installed struct {
 	Host  string `json:"host"`
 	File  string `json:"file"` // of the settings, as users know it
 	Scope string `json:"scope"`
+	Cap   int    `json:"cap,omitempty"` // continuations of a prompt after which the host itself ends, 0 for no limit or one that calls of tools lift
 }
 
 // UnreadHook is a hook, or a file with hooks, that ralph cannot read.
@@ -71,7 +72,7 @@ func (p *Project) installed(ctx context.Context) (all installed) {
 				continue
 			}
 			for _, name := range policies {
-				add(InstalledHook{Installed{in.Host.Name, in.File.Shown, in.Scope}, name, e.Set(), e.ForAll()})
+				add(InstalledHook{Installed{in.Host.Name, in.File.Shown, in.Scope, settings.Cap(in.Host.Host).Hard()}, name, e.Set(), e.ForAll()})
 			}
 		}
 	}
@@ -79,7 +80,7 @@ func (p *Project) installed(ctx context.Context) (all installed) {
 	for _, g := range env.Hosts() {
 		if file := plugins[g.Name]; file != "" {
 			for _, name := range setup.PluginPolicies() {
-				add(InstalledHook{Installed{g.Name, file, setup.ScopeUser}, name, nil, true})
+				add(InstalledHook{Installed{g.Name, file, setup.ScopeUser, settings.Cap(g.Host).Hard()}, name, nil, true})
 			}
 		}
 	}

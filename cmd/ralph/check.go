@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ralph-sdk/ralph/host"
+	"github.com/ralph-sdk/ralph/host/setup"
 	"github.com/ralph-sdk/ralph/internal/workspace"
 	"github.com/ralph-sdk/ralph/project"
 	"github.com/ralph-sdk/ralph/rules"
@@ -91,6 +93,7 @@ func (a *app) check(ctx context.Context, names []string, o checkOptions) error {
 	_, err = io.WriteString(a.stdout, text)
 	for _, policy := range pass {
 		showBounds(a.stderr, policy) // stdout has findings only
+		a.showCaps(ctx, p, policy)
 	}
 	return err
 }
@@ -102,6 +105,30 @@ func showBounds(w io.Writer, policy project.Policy) {
 			fmt.Fprintln(w, text)
 		}
 	}
+}
+
+// showCap prints the host's own limit if it is less than what the policy allows.
+func showCap(w io.Writer, cap setup.Cap, policy project.Policy) {
+	n := policy.Program.Limits().Continuations
+	if policy.Bounded() == "" || cap.Of(n) == n {
+		return
+	}
+	text := cap.String()
+	if fix := cap.Fix(); fix != "" {
+		text += "; " + fix
+	}
+	fmt.Fprintln(w, text)
+}
+
+// showCaps prints the limits of the hosts whose hooks evaluate a policy.
+func (a *app) showCaps(ctx context.Context, p *project.Project, policy project.Policy) {
+	installed, shown := a.setupIn(p.Dir()).Read(ctx), map[string]bool{}
+	installed.Asking(func(in setup.Settings, e setup.Entry, policies []string) {
+		if host.EventOf(e.Event) == host.Stop && !shown[in.Host.Name] && hasPolicy(p, policies, policy) {
+			shown[in.Host.Name] = true
+			showCap(a.stderr, installed.Cap(in.Host.Host), policy)
+		}
+	})
 }
 
 // findings returns all findings of a policy, with the deadline of the hook that uses it.

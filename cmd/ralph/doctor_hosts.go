@@ -244,23 +244,19 @@ func (x *examination) checkOtherHooks() {
 	}
 }
 
-// checkBlockCap compares the host's limit to those of the policies.
+// checkBlockCap compares the hosts' limits to those of the policies.
 func (x *examination) checkBlockCap() {
 	for _, p := range x.policies {
 		h, _ := host.Lookup(p.host)
 		if h == nil || p.Program == nil || !slices.Contains(p.Program.Events, host.Stop) {
 			continue
 		}
-		limit, where := x.installed.BlockCap(h)
-		if where == "" {
-			continue
-		}
+		cap, most := x.installed.Cap(h), p.Program.Limits().Continuations
 		switch what, fix := p.reentryAdvice(); {
-		case what != "":
+		case what != "" && cap.Most != 1: // with which no more would help
 			x.note("reentry", p.name, "it "+what, "to run through all tasks: "+fix)
-		case limit > 0 && p.Program.Limits().Continuations > limit:
-			x.note("block-cap", where, fmt.Sprintf("%s lets the agent stop after %d consecutive continuations without a tool call, but %s continues up to %d times", h.Title, limit, p.name, p.Program.Limits().Continuations),
-				fmt.Sprintf(`if that ends loops too early, add {"env": {%q: "0"}} to %s; the limits of the policy stay`, h.Settings.CapVariable, h.Settings.Project))
+		case cap.Ends(most):
+			x.note("block-cap", cap.Where, fmt.Sprintf("%s, but %s continues up to %d times", cap, p.name, most), cap.Fix())
 		}
 	}
 }

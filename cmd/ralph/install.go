@@ -196,7 +196,7 @@ func (a *app) install(ctx context.Context, hostName string, f installFlags) erro
 	if note != "" {
 		fmt.Fprintln(a.stdout, note)
 	}
-	a.adviseInstalled(ctx, p, g.Name, f)
+	a.adviseInstalled(ctx, p, g.Name, f, installed.Cap(g.Host))
 	return nil
 }
 
@@ -286,13 +286,14 @@ func (a *app) adviseGates(gates []setup.Gate) {
 }
 
 // adviseInstalled prints what else the user should know about the policies.
-func (a *app) adviseInstalled(ctx context.Context, p *project.Project, hostName string, f installFlags) {
+func (a *app) adviseInstalled(ctx context.Context, p *project.Project, hostName string, f installFlags, cap setup.Cap) {
 	for _, name := range workspace.OrDefault(f.policies) {
 		policy, err := p.Open(ctx, name, project.Load{Set: f.set})
 		if err != nil {
 			continue // doctor reports it
 		}
 		showBounds(a.stdout, policy)
+		showCap(a.stdout, cap, policy)
 		e := examined{Policy: policy, name: name, host: hostName, scope: f.scope, entry: f.policies, set: f.set}
 		if what, fix := e.reentryAdvice(); what != "" {
 			fmt.Fprintf(a.stdout, "%s %s. To run through all tasks: %s\n", name, what, fix)

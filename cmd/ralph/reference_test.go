@@ -114,10 +114,10 @@ func TestHostsPage(t *testing.T) {
 	p.Section(2, "Entries")
 	p.Text("What `install` writes for `Stop` into a missing file, on Linux and macOS.")
 	seen := map[string]int{}
-	var blocks, titles []string
+	var blocks, titles, languages []string
 	for _, g := range all {
 		names, _ := g.Events([]string{host.Stop})
-		file, err := g.Open(t.Context(), setup.ScopeProject)
+		file, err := g.Open(t.Context(), g.Scopes()[0])
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -131,10 +131,11 @@ func TestHostsPage(t *testing.T) {
 		}
 		seen[string(src)] = len(blocks)
 		blocks, titles = append(blocks, strings.TrimSpace(string(src))), append(titles, g.Title)
+		languages = append(languages, map[bool]string{false: "json", true: "toml"}[g.Settings.TOML])
 	}
 	for i, block := range blocks {
 		p.Section(3, titles[i])
-		p.Block("json", block)
+		p.Block(languages[i], block)
 	}
 	p.Check()
 }

@@ -145,6 +145,17 @@ func stateText(l project.Loop, now time.Time) string {
 	return text
 }
 
+// capText returns what a host itself allows, after its settings.
+func capText(cap int) string {
+	switch cap {
+	case 0:
+		return ""
+	case 1:
+		return ", which ends after 1 continuation of a prompt; `ralph run` has no such limit"
+	}
+	return fmt.Sprintf(", which ends after %d continuations of a prompt", cap)
+}
+
 // turnOn returns what turns loops on that are off.
 func (a *app) turnOn() string {
 	if _, env := workspace.Off("", a.getenv); env {
@@ -171,7 +182,7 @@ func (a *app) showLoop(l project.Loop, now time.Time) {
 func (a *app) writeLoop(l project.Loop, now time.Time, started bool) {
 	if !started {
 		for _, h := range l.Hooks {
-			a.field("hook", h.Host+", "+h.File)
+			a.field("hook", h.Host+", "+h.File+capText(h.Cap))
 		}
 		for i, line := range strings.Split(l.Why, "\n") {
 			a.field([]string{"why", ""}[min(i, 1)], line)

@@ -281,13 +281,16 @@ func (a *app) writeUntil(ctx context.Context, p *project.Project, g setup.Host, 
 	if err != nil {
 		return err
 	}
-	own := ""
-	if most, _ := installed.BlockCap(g.Host); most > 0 {
-		own = fmt.Sprintf(" (%s itself ends after %d without a tool call)", g.Title, most)
+	cap, own := installed.Cap(g.Host), ""
+	if cap.Most > 0 {
+		own = " (" + cap.String() + ")"
 	}
 	waiting, _, _ := p.Waiting(ctx)
 	fmt.Fprintf(a.stdout, "%s is continued until `%s` passes, at most %s per prompt%s; stop it with `ralph stop %s`.\n",
-		g.Title, escape.Line(waiting.Command), amount.Of(waiting.Max, "time"), own, untilName)
+		g.Title, escape.Line(waiting.Command), amount.Of(cap.Of(waiting.Max), "time"), own, untilName)
+	if cap.Most == 1 {
+		fmt.Fprintf(a.stdout, "For more, let ralph start it: ralph until %s -- %s -p\n", shellwords.Quote(runtime.GOOS, escape.Line(waiting.Command)), g.Settings.Program)
+	}
 	if started.Idle != "" {
 		fmt.Fprintf(a.stdout, "it does not run: %s\n", escape.Line(started.Idle))
 	}

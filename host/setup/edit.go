@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ralph-sdk/ralph/internal/jsonedit"
 	"github.com/ralph-sdk/ralph/internal/jsontext"
+	"github.com/ralph-sdk/ralph/internal/tomledit"
 	"github.com/ralph-sdk/ralph/internal/workspace"
 )
 
@@ -22,9 +24,9 @@ type Want struct {
 	Once     bool          // for one loop of the policy in the project: it is taken away when that ends
 }
 
-// words returns the command of the entry in the settings of a scope, for a project.
-func (w Want) words(scope, project string) []string {
-	words := []string{w.Program, "eval"}
+// words returns the command of the entry in the settings of a scope, for a project, with arguments that the host needs.
+func (w Want) words(scope, project string, own []string) []string {
+	words := append([]string{w.Program, "eval"}, own...)
 	if !slices.Equal(workspace.OrDefault(w.Policies), workspace.OrDefault(nil)) {
 		for _, p := range w.Policies {
 			words = append(words, "--policy", p)
@@ -52,7 +54,7 @@ func (w Want) words(scope, project string) []string {
 // updated, and removed from events that they do not decide. It is an error if [File.Without] could not restore the
 // settings.
 func (s File) With(w Want) ([]byte, error) {
-	g, words := s.host, w.words(s.scope, s.host.env.Project)
+	g, words := s.host, w.words(s.scope, s.host.env.Project, s.host.Settings.Args)
 	entries, err := s.Entries()
 	if err != nil {
 		return nil, err
@@ -60,7 +62,7 @@ func (s File) With(w Want) ([]byte, error) {
 	src := s.Src
 	if src == nil {
 		src = g.empty()
-	} else if key, line, col, ok := jsonedit.Repeated(s.json(), "hooks"); ok {
+	} else if key, line, col, ok := jsonedit.Repeated(s.json(), g.root()); ok && !g.Settings.TOML {
 		return nil, &settingsError{s.Shown, line, col, fmt.Sprintf("%q is in its object twice, and hosts read only the last one, so ralph could not undo its change; remove one first", key)}
 	}
 	var stale []Entry
@@ -82,11 +84,11 @@ func (s File) With(w Want) ([]byte, error) {
 		if done[event] {
 			continue
 		}
-		groups, err := s.with(src).groups(event)
+		end, err := s.with(src).end(event)
 		if err != nil {
 			return nil, err
 		}
-		if src, err = jsonedit.Put(src, []any{"hooks", event, groups}, g.entry(runtime.GOOS, event, words)); err != nil {
+		if src, err = g.put(src, end, g.entry(runtime.GOOS, event, words)); err != nil {
 			return nil, fmt.Errorf("%s: %w", s.Shown, err)
 		}
 	}
@@ -99,15 +101,38 @@ func (s File) with(src []byte) File {
 	return s
 }
 
-// groups counts the groups of an event.
-func (s File) groups(event string) (int, error) {
+// end returns the path after the last item of the list in which a hook of an event is.
+func (s File) end(event string) ([]any, error) {
 	values, err := s.decode()
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	hooks, _ := values["hooks"].(map[string]any)
-	groups, _ := hooks[event].([]any)
-	return len(groups), nil
+	path := []any{s.host.root()}
+	if s.host.Settings.Listed == "" {
+		path = append(path, event)
+	}
+	list, _ := valueAt(values, path).([]any)
+	return append(path, len(list)), nil
+}
+
+// valueAt returns the value at a path of settings, nil if there is none.
+func valueAt(v any, path []any) any {
+	for _, step := range path {
+		switch in := v.(type) {
+		case map[string]any:
+			name, _ := step.(string)
+			v = in[name]
+		case []any:
+			i, ok := step.(int)
+			if !ok || i >= len(in) {
+				return nil
+			}
+			v = in[i]
+		default:
+			return nil
+		}
+	}
+	return v
 }
 
 // update updates an entry. Additions by the user stay.
@@ -120,14 +145,14 @@ func (g Host) update(src []byte, e Entry, words []string) ([]byte, error) {
 	line, args := g.command(runtime.GOOS, words, added, e.listed)
 	if is, want := e.command(), append([]string{line}, args...); !slices.Equal(is, want) {
 		var err error
-		if src, err = jsonedit.Put(src, e.path(e.key), jsontext.Encode(line)); err != nil {
+		if src, err = g.put(src, beneath(e.action, e.key), jsontext.Encode(line)); err != nil {
 			return nil, err
 		}
 		switch {
 		case args != nil:
-			src, err = jsonedit.Put(src, e.path("args"), jsontext.Encode(args))
+			src, err = g.put(src, beneath(e.action, "args"), jsontext.Encode(args))
 		case e.listed:
-			src, err = jsonedit.Cut(src, e.path("args"))
+			src, err = g.cut(src, beneath(e.action, "args"))
 		}
 		if err != nil {
 			return nil, err
@@ -135,7 +160,7 @@ func (g Host) update(src []byte, e Entry, words []string) ([]byte, error) {
 	}
 	deadline := g.env.deadlineOf(flagsOf(slices.Concat(words, texts(added))))
 	if key := g.timeoutKey(); key != "" && e.Timeout < float64(g.accepted(e.Event, leastTimeout(deadline))) {
-		return jsonedit.Put(src, e.path(key), jsontext.Encode(g.Timeout(e.Event, deadline)))
+		return g.put(src, beneath(e.at, key), jsontext.Encode(g.Timeout(e.Event, deadline)))
 	}
 	return src, nil
 }
@@ -144,35 +169,69 @@ func (g Host) update(src []byte, e Entry, words []string) ([]byte, error) {
 func (s File) without(entries []Entry) ([]byte, error) {
 	src := s.Src
 	// From the end, so that the others keep their positions.
-	slices.SortStableFunc(entries, func(a, b Entry) int {
-		if a.group != b.group {
-			return b.group - a.group
-		}
-		return b.index - a.index
-	})
+	slices.SortStableFunc(entries, func(a, b Entry) int { return slices.CompareFunc(b.at, a.at, compareSteps) })
 	for _, e := range entries {
 		values, err := s.with(src).decode()
 		if err != nil {
 			return nil, err
 		}
-		path := e.path()
-		hooks := values["hooks"].(map[string]any) // the entry exists
-		groups := hooks[e.Event].([]any)
-		group := groups[e.group].(map[string]any)
-		if of, _ := group["hooks"].([]any); e.flat || len(of) == 1 && len(group) == 1 {
-			path = path[:3]
-			if len(groups) == 1 {
-				path = path[:2]
-				if len(hooks) == 1 {
-					path = path[:1]
-				}
-			}
+		path := e.at
+		if !s.host.Settings.TOML { // whose lists end with their last table
+			path = emptied(values, path)
 		}
-		if src, err = jsonedit.Cut(src, path); err != nil {
+		if src, err = s.host.cut(src, path); err != nil {
 			return nil, fmt.Errorf("%s: %w", s.Shown, err)
 		}
 	}
 	return src, nil
+}
+
+// emptied returns the path of what a cut at path leaves empty, or path. A group with other fields keeps its list.
+func emptied(values map[string]any, path []any) []any {
+	for len(path) > 1 {
+		up := path[:len(path)-1]
+		switch in := valueAt(values, up).(type) {
+		case []any:
+			group, isGroup := valueAt(values, up[:len(up)-1]).(map[string]any)
+			if len(in) > 1 || isGroup && len(up) > 2 && up[len(up)-1] == "hooks" && len(group) > 1 {
+				return path
+			}
+		case map[string]any:
+			if len(in) > 1 {
+				return path
+			}
+		}
+		path = up
+	}
+	return path
+}
+
+// compareSteps orders two steps of paths.
+func compareSteps(a, b any) int {
+	i, isIndex := a.(int)
+	j, isToo := b.(int)
+	if isIndex && isToo {
+		return i - j
+	}
+	return strings.Compare(fmt.Sprint(a), fmt.Sprint(b))
+}
+
+// beneath returns the path of a field of what is at path.
+func beneath(path []any, field string) []any { return append(slices.Clip(path), field) }
+
+// put and cut edit the settings, see packages jsonedit and tomledit.
+func (g Host) put(src []byte, path []any, value []byte) ([]byte, error) {
+	if g.Settings.TOML {
+		return tomledit.Put(src, path, value)
+	}
+	return jsonedit.Put(src, path, value)
+}
+
+func (g Host) cut(src []byte, path []any) ([]byte, error) {
+	if g.Settings.TOML {
+		return tomledit.Cut(src, path)
+	}
+	return jsonedit.Cut(src, path)
 }
 
 // Without returns the settings without these entries, or nil if the file has only what install writes.

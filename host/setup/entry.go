@@ -42,11 +42,11 @@ func (g Host) accepted(event string, seconds int) int {
 // An Entry is one command that a host runs at an event according to a settings file.
 type Entry struct {
 	Event   string
-	group   int  // index among the event's groups
-	index   int  // index in the group
-	flat    bool // in the list of the event itself, not in a group
+	at      []any // the path of the hook in the settings
+	action  []any // the path of its command, without key
 	env     Env
-	key     string // of the command
+	own     []string // arguments that the host needs
+	key     string   // of the command
 	words   []shellwords.Word
 	Guarded bool    // by guard, which words do not include
 	listed  bool    // a program with a list of arguments, without a shell
@@ -66,14 +66,6 @@ func (e Entry) command() []string {
 // Ends reports whether the event is the end of a session, on any host. Evaluating a policy twice there counts nothing
 // twice.
 func (e Entry) Ends() bool { return strings.EqualFold(e.Event, host.SessionEnd) }
-
-// path returns the path to the entry in the settings.
-func (e Entry) path(more ...any) []any {
-	if e.flat {
-		return append([]any{"hooks", e.Event, e.group}, more...)
-	}
-	return append([]any{"hooks", e.Event, e.group, "hooks", e.index}, more...)
-}
 
 // Ralph reports whether the entry runs ralph, and returns the policies that it names, or the default one.
 func (e Entry) Ralph() (policies []string, ok bool) {
@@ -125,7 +117,7 @@ func flagsOf(words []string) (all []flag) {
 			f.name, f.value, stated = "--policy", strings.TrimPrefix(short, "="), short != ""
 		}
 		switch f.name {
-		case "--policy", "--set", "--scope", "--deadline", "--answer", "--project":
+		case "--policy", "--set", "--scope", "--deadline", "--answer", "--project", "--host":
 			if !stated && i+1 < len(words) {
 				i++
 				f.value = words[i]
@@ -153,7 +145,7 @@ func (e Entry) flags() []flag { return flagsOf(texts(e.words)) }
 // added returns the words that a user added to an entry of ralph, except flags with the given name.
 func (e Entry) added(without string) (words []shellwords.Word) {
 	for _, f := range e.flags()[min(2, len(e.words)):] { // after the program and eval
-		if !slices.Contains([]string{"--policy", "--set", "--scope", "--once", without}, f.name) && (f.name != "--project" || !e.Once()) {
+		if !slices.Contains([]string{"--policy", "--set", "--scope", "--once", without}, f.name) && (f.name != "--project" || !e.Once()) && !slices.Contains(e.own, f.name) {
 			words = append(words, e.words[f.start:f.end]...)
 		}
 	}

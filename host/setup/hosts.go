@@ -57,7 +57,7 @@ func (in Env) Hosts() (all []Host) {
 	for _, name := range host.Names() {
 		h, _ := host.Lookup(name)
 		s := h.Settings
-		if s.Project == "" {
+		if s.Program == "" {
 			continue
 		}
 		files := map[string]string{ScopeProject: s.Project, ScopeLocal: s.Local, ScopeUser: in.path(hookfile.Path{Name: s.User}, in.dir(h))}
@@ -125,7 +125,10 @@ func (in Env) Present() []Host {
 
 // used reports whether the directory of the host's own files exists, or its settings in the project.
 func (g Host) used() bool {
-	dirs := []string{filepath.Join(g.env.Project, filepath.Dir(g.Files[ScopeProject]))}
+	var dirs []string
+	if file := g.Files[ScopeProject]; file != "" {
+		dirs = append(dirs, filepath.Join(g.env.Project, filepath.Dir(file)))
+	}
 	if g.Settings.Dir.Name != "" {
 		dirs = append(dirs, g.env.dir(g.Host))
 	}

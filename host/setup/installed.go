@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/ralph-sdk/ralph/host"
+	"github.com/ralph-sdk/ralph/internal/amount"
 	"github.com/ralph-sdk/ralph/internal/hookfile"
 	"github.com/ralph-sdk/ralph/internal/workspace"
 	"github.com/ralph-sdk/ralph/state"
@@ -121,24 +122,73 @@ func (all *Installed) enables(host, plugin string) (file string) {
 	return file
 }
 
-// BlockCap returns after how many consecutive continuations without a tool call a host lets the agent stop, 0 for no
-// limit, and where that is set. Where is "" for a host with a fixed number.
-func (all *Installed) BlockCap(h *host.Host) (limit int, where string) {
-	where = h.Settings.CapVariable
-	if where == "" {
-		return 0, ""
+// Cap returns the host's own limit, as the user has set it.
+func (all *Installed) Cap(h *host.Host) Cap {
+	c := Cap{Cap: h.Settings.Cap, host: h}
+	if c.Variable == "" {
+		return c
 	}
-	text := all.env.getenv(where)
+	c.Where = c.Variable
+	text := all.env.getenv(c.Variable)
 	for _, in := range all.Settings {
 		env, _ := in.values["env"].(map[string]any)
-		if v, ok := env[h.Settings.CapVariable]; ok && in.Host.Name == h.Name {
-			text, where = fmt.Sprint(v), in.File.Shown
+		if v, ok := env[c.Variable]; ok && in.Host.Name == h.Name {
+			text, c.Where = fmt.Sprint(v), in.File.Shown
 		}
 	}
 	if n, err := strconv.Atoi(strings.TrimSpace(text)); err == nil {
-		return n, where
+		c.Most = n
 	}
-	return h.Settings.CapUsual, where
+	return c
+}
+
+// Cap is a host's own limit: it lets the agent stop after so many continuations of a turn, whatever a hook answers.
+type Cap struct {
+	hookfile.Cap
+	Where string // in which the user sets it, "" if nowhere
+
+	host *host.Host
+}
+
+// Of returns the smaller one of the cap and the continuations that a policy allows.
+func (c Cap) Of(continuations int) int {
+	if hard := c.Hard(); hard > 0 {
+		return min(hard, continuations)
+	}
+	return continuations
+}
+
+// Hard returns the cap if no call of a tool lifts it, otherwise 0.
+func (c Cap) Hard() int {
+	if c.PerTool {
+		return 0
+	}
+	return max(c.Most, 0)
+}
+
+// Ends reports whether the cap can end a loop before so many continuations.
+func (c Cap) Ends(continuations int) bool { return c.Most > 0 && c.Most < continuations }
+
+// String returns the cap as a sentence without a full stop, "" without a cap.
+func (c Cap) String() string {
+	switch {
+	case c.Most <= 0:
+		return ""
+	case c.PerTool:
+		return fmt.Sprintf("%s itself ends after %s without a tool call", c.host.Title, amount.Of(c.Most, "continuation"))
+	}
+	return fmt.Sprintf("%s itself ends after %s of a prompt", c.host.Title, amount.Of(c.Most, "continuation"))
+}
+
+// Fix returns what a user can do if the cap ends loops too early, "" if nothing.
+func (c Cap) Fix() string {
+	if c.PerTool && c.Variable != "" {
+		return fmt.Sprintf(`if that ends loops too early, add {"env": {%q: "0"}} to %s; the limits of the policy stay`, c.Variable, c.host.Settings.Project)
+	}
+	if c.Most == 1 {
+		return fmt.Sprintf("for a longer loop let ralph start it: ralph run -- %s -p", c.host.Settings.Program)
+	}
+	return ""
 }
 
 // Asking calls f for every entry that runs ralph, with the policies that it names.

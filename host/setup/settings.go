@@ -12,6 +12,7 @@ import (
 
 	"github.com/ralph-sdk/ralph/internal/git"
 	"github.com/ralph-sdk/ralph/internal/jsonedit"
+	"github.com/ralph-sdk/ralph/internal/tomledit"
 	"github.com/ralph-sdk/ralph/internal/workspace"
 	"github.com/ralph-sdk/ralph/schema"
 	"github.com/ralph-sdk/ralph/state"
@@ -182,10 +183,13 @@ func (s File) decode() (map[string]any, error) {
 	if s.Src == nil {
 		return map[string]any{}, nil
 	}
+	if s.host.Settings.TOML {
+		values, err := tomledit.Decode(s.Src)
+		return values, s.invalid("TOML", err)
+	}
 	doc, err := schema.ParseJSON(s.json())
-	var syntax *schema.SyntaxError
-	if errors.As(err, &syntax) {
-		return nil, &settingsError{s.Shown, syntax.Line, syntax.Col, "this is not valid JSON: " + syntax.Message + "; fix the file, then run the command again"}
+	if err := s.invalid("JSON", err); err != nil {
+		return nil, err
 	}
 	if err != nil {
 		return nil, err
@@ -197,6 +201,15 @@ func (s File) decode() (map[string]any, error) {
 	return values, nil
 }
 
+// invalid returns an error of a parser with the position in the file.
+func (s File) invalid(language string, err error) error {
+	var syntax *schema.SyntaxError
+	if errors.As(err, &syntax) {
+		return &settingsError{s.Shown, syntax.Line, syntax.Col, "this is not valid " + language + ": " + syntax.Message + "; fix the file, then run the command again"}
+	}
+	return err
+}
+
 // Entries returns the commands in the settings, in order. Settings in a form that the host does not document are an
 // error, because editing them would be a guess.
 func (s File) Entries() ([]Entry, error) {
@@ -204,24 +217,9 @@ func (s File) Entries() ([]Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	odd := func(where string) error {
-		return &settingsError{file: s.Shown, message: where + " does not have the form that the host expects; fix it first"}
-	}
-	hooks, ok := values["hooks"].(map[string]any)
-	if !ok && values["hooks"] != nil {
-		return nil, odd("hooks")
-	}
-	var entries []Entry
-	for event, v := range hooks {
-		groups, ok := v.([]any)
-		if !ok && v != nil {
-			return nil, odd("hooks." + event)
-		}
-		in, where := s.host.hooksOf(event, groups)
-		if where != "" {
-			return nil, odd("hooks." + event + where)
-		}
-		entries = append(entries, in...)
+	entries, odd := s.host.hooks(values)
+	if odd != "" {
+		return nil, &settingsError{file: s.Shown, message: odd + " does not have the form that the host expects; fix it first"}
 	}
 	for i := range entries {
 		entries[i].env = s.host.env

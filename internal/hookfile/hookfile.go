@@ -45,10 +45,14 @@ type Settings struct {
 	Beside []File // other files that the host needs, by their path relative to the settings file
 	Trust  *Trust // nil if the host runs every entry
 	Plugin Plugin
-	// CapVariable sets after how many continuations without a tool call the host lets the agent stop, and CapUsual is
-	// the default. "" means a fixed number.
-	CapVariable string
-	CapUsual    int
+	Cap    Cap
+}
+
+// Cap is the host's own limit, whatever a hook answers.
+type Cap struct {
+	Most     int    // continuations of a turn after which the host lets the agent stop; 0 if there is no limit, or none is known
+	PerTool  bool   // a call of a tool begins the count again
+	Variable string // that sets another number, "" if none does
 }
 
 // File is a file with fixed content.
@@ -56,8 +60,15 @@ type File struct{ Name, Text string }
 
 // A Form is the form of hooks in the settings.
 type Form struct {
+	TOML     bool                     // the settings are TOML, not JSON
+	Listed   string                   // the settings have one list of hooks, each with its event in this field; "" if each event has a list
+	Action   string                   // the field of a hook that has its type and command, "" if these are fields of the hook
+	Named    bool                     // the lists of events are in groups with a name of their own; ralph's is "ralph"
 	Flat     bool                     // the list of an event has hooks instead of groups of hooks
-	Version  int                      // for a new file, 0 for none
+	Untyped  bool                     // a hook has no type
+	Version  string                   // for a new file, as JSON; "" for none
+	Name     string                   // the field for the name of a hook, "" if it has none
+	Args     []string                 // of ralph eval, for what the host's input does not show
 	Command  func(goos string) string // the key of a shell command, nil for "command"
 	Timeout  string                   // the key of the timeout, "timeout" if empty, "-" if there is none
 	Unit     int                      // timeout units in a second; 0 is 1
