@@ -118,7 +118,6 @@ func Cut(src []byte, path []any) ([]byte, error) {
 	if n := bytes.IndexByte(src[end:], '\n'); n >= 0 {
 		end += n + 1
 	} else {
-		end = len(src)
 		if blank() && before() { // the end of the line before the blank one, which had none
 			back()
 		}
