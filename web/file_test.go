@@ -56,7 +56,7 @@ func TestFile(t *testing.T) {
 	p.wait("document.querySelector('main .rules li')")
 	p.eval("document.querySelector('main a[href^=\"#/policy/\"]').click()", nil)
 	p.wait("document.querySelector('main svg') && document.querySelector('main .source')")
-	p.has("the policy", "Works through TODO.md", "any(background_tasks")
+	p.has("the policy", "Works through TODO.md", "none(background_tasks")
 	var sent string
 	p.eval(`(async () => { const tried = [];
 		try { await fetch('http://127.0.0.1:1/'); tried.push('fetch'); } catch {}

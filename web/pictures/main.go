@@ -245,7 +245,7 @@ func pages(ctx context.Context) (shots []shot, err error) {
 func plain(s, dir string) string {
 	s = strings.NewReplacer(dir, shown, strings.ReplaceAll(dir, "/", "%2F"), "DIR").Replace(s)
 	for _, r := range []struct{ old, new string }{
-		{` style="[^"]*"`, ""}, {`\b[0-9.]+ (ms|µs)\b`, "N ms"}, {`"took_ns": [0-9]+`, `"took_ns": N`}, {`"start_ns": [0-9]+`, `"start_ns": N`}, {`\b[0-9a-f]{64}\b`, "DIGEST"}, {`decision/[0-9a-f]{24}`, "decision/ID"},
+		{` style="[^"]*"`, ""}, {`\b[0-9.]+ (ms|µs)\b`, "N ms"}, {`"took_ns": [0-9]+`, `"took_ns": N`}, {`"start_ns": [0-9]+`, `"start_ns": N`}, {`\b[0-9a-f]{64}\b`, "DIGEST"}, {`decision/([0-9a-f]{24}|[0-9a-z-]+%2F[0-9]+%2F[0-9]+)`, "decision/ID"},
 		{`<svg class="chart".*?</svg>`, "<svg></svg>"}, {`></`, ">\n</"}, {`(<(li|section|tr|article|div|header|p|h[1-3])\b)`, "\n$1"},
 	} {
 		s = regexp.MustCompile(r.old).ReplaceAllString(s, r.new)
