@@ -81,8 +81,8 @@ test('a search finds pages', { skip }, async (t) => {
   const page = await open(t, '/', { viewport: { width: 360, height: 740 } })
   await page.locator('.VPNavBarSearch button').click()
   await page.locator('#localsearch-input').fill('streak')
-  await page.locator('.VPLocalSearchBox .result', { hasText: 'Concepts' }).first().click()
-  await page.waitForFunction(() => document.title.startsWith('Concepts'))
+  await page.locator('.VPLocalSearchBox .result', { hasText: 'Glossary' }).first().click()
+  await page.waitForFunction(() => document.title.startsWith('Glossary'))
   assert.match(await page.locator('.vp-doc').innerText(), /streak/)
 })
 
