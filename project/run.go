@@ -343,7 +343,7 @@ func (r *Run) prepare(q RunRequest) error {
 	}
 	r.runner, err = run.New(r.policy.Program, client, append(r.opts,
 		run.WithName(name), run.WithState(p.own.Dir()), run.WithProject(loop.LocalStore(p.own.Dir())), run.WithLimits(q.Limits),
-		run.WithControl(func() run.Control { return p.control(name, r.runner.ID()) }), run.WithLoop(p.RunOptions(r.policy, r.Dir)...),
+		run.WithControl(func() run.Control { return p.control(name, r.runner.ID()) }), run.WithLoop(p.loopOptions(r.policy, r.Dir)...),
 	)...)
 	if err != nil {
 		return err
@@ -352,10 +352,10 @@ func (r *Run) prepare(q RunRequest) error {
 	return p.own.EndRun(r.runner.ID(), false)
 }
 
-// RunOptions returns the options of the loop of a run in which an agent works in dir, which is the project or a work tree of
+// loopOptions returns the options of the loop of a run in which an agent works in dir, which is the project or a work tree of
 // it. What the policy runs must be approved in the project, and be in dir as it was approved. A policy without a name, which
-// a person typed, needs no approval. For [run.WithLoop].
-func (p *Project) RunOptions(policy Policy, dir string) []loop.Option {
+// a person typed, needs no approval.
+func (p *Project) loopOptions(policy Policy, dir string) []loop.Option {
 	return append(slices.Clip(p.options), loop.Local(), loop.WithState(p.own.Dir()), loop.WithEnv(p.env), loop.WithDeadline(policy.Deadline(p.Language().Deadline)), loop.WithTrust(func(fact *rules.Fact, files []rules.File) error {
 		if policy.Name == "" {
 			return nil

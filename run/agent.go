@@ -96,8 +96,6 @@ func (r *Runner) runAgent(ctx context.Context, s step.State, inv Invocation, cmd
 	}
 	res = res.within(r.clock.now())
 	switch cause := context.Cause(timed); {
-	case fatal == Lost:
-		res.Outcome, res.Problem = Lost, "ralph did not run for "+r.watch.within.String()+", so the agent was ended"
 	case fatal != "":
 		res.Outcome = fatal
 	case errors.Is(cause, errTime):
@@ -121,7 +119,7 @@ func (r *Runner) runProgram(ctx context.Context, cancel context.CancelCauseFunc,
 	read := &lines{max: MaxLine, take: func(line []byte) {
 		shown, end := out.Line(line)
 		if len(doing) < cap(doing) { // otherwise dropped: output is faster than the reader
-			if shown = short(shown); shown != "" {
+			if shown = escape.Brief(shown); shown != "" {
 				doing <- shown
 			}
 		}
@@ -168,7 +166,7 @@ func (r *Runner) runProgram(ctx context.Context, cancel context.CancelCauseFunc,
 func problem(p Process) string {
 	how := process.Exit{Code: p.Exit, Signal: p.Signal}.String()
 	said := strings.TrimSpace(strings.ToValidUTF8(string(p.Stderr), "\ufffd"))
-	if last := short(said[strings.LastIndexByte(said, '\n')+1:]); last != "" {
+	if last := escape.Brief(said[strings.LastIndexByte(said, '\n')+1:]); last != "" {
 		how += ": " + last
 	}
 	return how

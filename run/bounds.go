@@ -2,16 +2,16 @@ package run
 
 import (
 	"encoding/json"
-	"math"
 	"strings"
 	"time"
+
+	"github.com/ralph-sdk/ralph/run/step"
 )
 
 // Client output may be forged, because an agent can write to the output of its own client. The run therefore limits a
 // result before it counts or keeps it.
 const (
 	maxCost    = 1e9 // US dollars
-	maxTokens  = math.MaxInt >> 8
 	maxProblem = 4 << 10
 	maxSession = 128
 	maxReset   = 366 * 24 * time.Hour
@@ -19,7 +19,7 @@ const (
 
 // within returns the result with values that are safe to count, to keep, and to pass to the client.
 func (res Result) within(now time.Time) Result {
-	res.Tokens, res.Used = min(max(res.Tokens, 0), maxTokens), min(max(res.Used, 0), maxTokens)
+	res.Tokens, res.Used = min(max(res.Tokens, 0), step.MaxTokens), min(max(res.Used, 0), step.MaxTokens)
 	if c := res.Cost; c != nil {
 		cost := min(*c, maxCost)
 		if res.Cost = &cost; !(cost >= 0) {
@@ -49,20 +49,20 @@ func isSession(s string) bool {
 	return len(s) <= maxSession && !strings.HasPrefix(s, "-") && !strings.ContainsFunc(s, odd)
 }
 
-// A count is a number of tokens in a record, at most maxTokens; 0 if the number is negative or invalid.
+// A count is a number of tokens in a record, at most step.MaxTokens; 0 if the number is negative or invalid.
 type count int
 
 // UnmarshalJSON reads a number of any size.
 func (c *count) UnmarshalJSON(b []byte) error {
 	var f float64
 	if err := json.Unmarshal(b, &f); err == nil && f > 0 {
-		*c = maxTokens
-		if f < maxTokens {
+		*c = step.MaxTokens
+		if f < step.MaxTokens {
 			*c = count(f)
 		}
 	}
 	return nil
 }
 
-// plus adds two numbers of tokens, up to maxTokens.
-func plus(a, b int) int { return min(a+b, maxTokens) }
+// plus adds two numbers of tokens, up to step.MaxTokens.
+func plus(a, b int) int { return min(a+b, step.MaxTokens) }

@@ -21,7 +21,7 @@ func (r *Runner) run(ctx context.Context) {
 	}
 	defer release()
 	if err != nil {
-		r.take(in) // the run has begun, and cannot go on
+		r.take(in) // the run has begun, and cannot continue
 		in = step.Input{Kind: step.Broken, Why: err.Error()}
 	}
 	for cmd := r.take(append(r.wishes(ctx), in)...); cmd.Kind != step.Finish; {

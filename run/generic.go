@@ -55,7 +55,7 @@ type printed struct{ tail }
 func (p *printed) Line(line []byte) (string, Outcome) {
 	_, _ = p.Write(line)
 	_, _ = p.Write([]byte("\n"))
-	return strings.ToValidUTF8(string(line[:min(len(line), maxShort)]), "\ufffd"), ""
+	return strings.ToValidUTF8(string(line[:min(len(line), maxShown)]), "\ufffd"), ""
 }
 
 func (p *printed) Result(Process) Result {
@@ -64,3 +64,6 @@ func (p *printed) Result(Process) Result {
 
 // maxArgument is the maximum size of an argument on Linux, the smallest of all systems, without the final zero.
 const maxArgument = 128<<10 - 1
+
+// maxShown bounds how much of a line is read for what an agent is doing.
+const maxShown = 4 << 10

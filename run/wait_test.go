@@ -86,7 +86,7 @@ func TestWait(t *testing.T) {
 	}
 }
 
-// A run that was killed while it waited goes on waiting with the time that is left. One that ended begins another turn, in
+// A run that was killed while it waited continues waiting with the time that is left. One that ended begins another turn, in
 // which the policy decides first.
 func TestResumedWait(t *testing.T) {
 	w := &waitRun{}

@@ -1,3 +1,4 @@
+// Not released: it has the workflow and the work trees, and no program that runs them yet.
 module github.com/ralph-sdk/ralph/temporal
 
 go 1.26.0

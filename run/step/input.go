@@ -20,7 +20,7 @@ const (
 	Go         InputKind = "go"          // a person continues a paused run
 	Answer     InputKind = "answer"      // a person answers the run's question
 	Stop       InputKind = "stop"        // a person ends the run: after the command under way, or at once while it waits
-	Broken     InputKind = "broken"      // the driver cannot go on; Why is the reason
+	Broken     InputKind = "broken"      // the driver cannot continue; Why is the reason
 )
 
 // Input is something that happened. Fields that do not apply to the kind are zero.

@@ -3,6 +3,7 @@ package step
 import (
 	"cmp"
 	"maps"
+	"math"
 	"time"
 )
 
@@ -146,16 +147,18 @@ func (s *Spent) count(o Outcome) {
 	s.Outcomes[o]++
 }
 
+// MaxTokens bounds a count of tokens, so that a sum of two is an int.
+const MaxTokens = math.MaxInt >> 8
+
 // Bounds on what an input adds to a state.
 const (
 	maxOutcomes = 32
 	maxName     = 256
-	maxTokens   = 1 << 53
 )
 
 // spend adds what an iteration used.
 func (s *Spent) spend(it Iteration) {
-	s.Tokens = min(s.Tokens+min(max(s.tokens(it), 0), maxTokens), maxTokens)
+	s.Tokens = min(s.Tokens+min(max(s.tokens(it), 0), MaxTokens), MaxTokens)
 	if it.Cost != nil && *it.Cost >= 0 {
 		sum := *it.Cost
 		if s.Cost != nil {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/ralph-sdk/ralph/internal/escape"
@@ -63,7 +62,7 @@ func (m *machine) take(in Input) {
 	switch in.Kind {
 	case Pause:
 		m.Paused = true
-		return // nothing new is started; what is under way goes on
+		return // nothing new is started; the command under way continues
 	case Go:
 		m.Paused = false
 		if m.Phase == waiting && m.Pending.Kind == forPerson && m.Final == nil {
@@ -162,7 +161,7 @@ func (m *machine) say(ev Event) {
 	m.events = append(m.events, ev)
 }
 
-// command gives a command, unless it is the one of a killed driver, which has its key.
+// command makes a command due, unless it is the one of a killed driver, which has its key.
 func (m *machine) command(c Command) {
 	if m.Due.Kind == c.Kind && c.Kind != Wait && c.Kind != Iterate {
 		return
@@ -184,7 +183,7 @@ func (m *machine) end(f Final) {
 	m.command(Command{Kind: Finish})
 }
 
-// next gives the command for the phase.
+// next makes the command of the phase due.
 func (m *machine) next() {
 	switch m.Phase {
 	case first, deciding:
@@ -302,7 +301,7 @@ func (m *machine) iterated(it Iteration) {
 			m.Spent.Crashes = 0
 		}
 		m.Latest = Latest{
-			Outcome: it.Outcome, Text: it.Text, Promised: it.Promised, Problem: short(it.Problem), Exit: it.Exit,
+			Outcome: it.Outcome, Text: it.Text, Promised: it.Promised, Problem: escape.Brief(it.Problem), Exit: it.Exit,
 			Session: it.Session, Transcript: it.Transcript, ResetsAt: it.ResetsAt,
 		}
 	}
@@ -389,13 +388,3 @@ func (m *machine) decided(d Decision) {
 		m.end(Final{End: d.End, Rule: d.Rule, Why: d.Why})
 	}
 }
-
-// short returns the beginning of s on one line.
-func short(s string) string {
-	const most, read = 200, 4 << 10
-	s = strings.TrimSpace(s)
-	s = s[:min(len(s), read)]
-	return cut(strings.Join(strings.Fields(s), " "), most)
-}
-
-func valid(s string) string { return strings.ToValidUTF8(s, "") }

@@ -219,7 +219,7 @@ func FuzzStep(f *testing.F) {
 			x, _ := json.Marshal([]any{a, events, next})
 			y, _ := json.Marshal([]any{b, eventsOfKept, nextOfKept})
 			if string(x) != string(y) {
-				t.Fatalf("a kept state goes on differently:\n%s\n%s", x, y)
+				t.Fatalf("a kept state continues differently:\n%s\n%s", x, y)
 			}
 			if again, _ := json.Marshal(s); string(again) != string(before) {
 				t.Fatal("a step changes the state before it")
@@ -240,7 +240,7 @@ func FuzzStep(f *testing.F) {
 	})
 }
 
-// The step is pure: a replay gives the same.
+// The step is pure: a replay has the same results.
 func TestPure(t *testing.T) {
 	names, err := filepath.Glob("*.go")
 	if err != nil || len(names) == 0 {

@@ -1,5 +1,7 @@
 package step
 
+import "strings"
+
 // MaxText is the most bytes of a [Text] that a state has in itself.
 const MaxText = 4 << 10
 
@@ -28,5 +30,5 @@ func cut(s string, most int) string {
 	if len(s) <= most {
 		return s
 	}
-	return valid(s[:most]) + "…"
+	return strings.ToValidUTF8(s[:most], "") + "…"
 }

@@ -66,7 +66,7 @@ func (m *machine) awaited(waits bool) {
 	}
 }
 
-// elapsed goes on when the time of a wait is over.
+// elapsed continues when the time of a wait is over.
 func (m *machine) elapsed() {
 	switch p := *m.Pending; p.Kind {
 	case forPerson: // the time of the run is over, too
