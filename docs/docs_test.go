@@ -14,6 +14,7 @@ import (
 	"testing"
 	"testing/fstest"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/pelletier/go-toml/v2"
@@ -434,4 +435,18 @@ func headings(d document) map[string]bool {
 		out[anchor] = true
 	}
 	return out
+}
+
+// A line of prose has at most 200 characters, so that a change of a sentence is a change of a line. Tables, comments and
+// front matter are not prose.
+func TestLines(t *testing.T) {
+	other := regexp.MustCompile(`(?s)\A---\n.*?\n---\n|<!--.*?-->`)
+	for _, name := range documents(t) {
+		text := other.ReplaceAllString(readDocument(t, name).text, "")
+		for line := range strings.Lines(text) {
+			if n := utf8.RuneCountInString(line); n > 201 && !strings.HasPrefix(line, "|") { // with its line end
+				t.Errorf("%s: break this line of %d characters:\n%s", name, n-1, line)
+			}
+		}
+	}
 }
