@@ -56,6 +56,7 @@ func TestImports(t *testing.T) {
 		"internal/messages":       {"go/ast", "go/parser", "go/token", "os"},                               // a command that lists all messages
 		"internal/regexpsize":     nil,
 		"internal/room":           nil,
+		"internal/settings":       {"./internal/yamltree"},
 		"schema":                  {"./internal/jsontext", "./internal/nearest", "./internal/regexpsize", "math/big", "time"},
 		"internal/escape":         {"unicode/utf16"},
 		"internal/form":           nil,
@@ -99,11 +100,14 @@ func TestImports(t *testing.T) {
 		"internal/worktree": {"./internal/git", "os", "path/filepath"},
 
 		// What a project has, for commands and other programs.
-		"project": {"./examples", "./host", "./host/setup", "./internal/amount", "./internal/approval", "./internal/home", "./internal/jsontext", "./internal/nearest", "./internal/shellwords", "./internal/store", "./internal/vocab", "./internal/workspace", "./internal/worktree", "./internal/yamltree", "./loop", "./rules", "./run", "./state", "crypto/rand", "os", "path/filepath", "runtime", "time"},
+		"project": {"./examples", "./host", "./host/setup", "./internal/amount", "./internal/approval", "./internal/home", "./internal/jsontext", "./internal/nearest", "./internal/settings", "./internal/shellwords", "./internal/store", "./internal/vocab", "./internal/workspace", "./internal/worktree", "./internal/yamltree", "./loop", "./rules", "./run", "./state", "crypto/rand", "os", "path/filepath", "runtime", "time"},
 
 		// Pictures: of a policy, and of what a project has done.
 		"graph": {"./internal/amount", "./internal/escape", "./rules"},
 		"view":  {"./graph", "./internal/amount", "./internal/escape", "./internal/yamltree", "./loop", "./project", "./rules", "./run", "compress/gzip", "crypto/rand", "crypto/subtle", "encoding/base64", "html", "net", "net/http", "time", "unique"},
+
+		// Editors. It reaches no file by itself: a stream and an fs.FS are all that it has, so that a browser has it too.
+		"lsp": {"./internal/form", "./internal/settings", "./internal/yamltree", "./loop", "./policytest", "./rules", "log", "time", "unicode/utf16"},
 
 		// OpenTelemetry, a module of its own.
 		"otel": {"./host", "./loop"},
@@ -127,7 +131,7 @@ func TestImports(t *testing.T) {
 		"examples/embed/database":     {"./host", "./loop", "./rules", "./schema", "database/sql", "net/http", "time"},
 		"examples/embed/quickstart":   {"./host", "./loop", "log"},
 		"examples/run/scripted-agent": {"os", "time"},
-		"cmd/ralph":                   {"./docs", "./graph", "./host", "./host/setup", "./internal/amount", "./internal/escape", "./internal/fatal", "./internal/form", "./internal/home", "./internal/jsontext", "./internal/nearest", "./internal/process", "./internal/room", "./internal/shellwords", "./internal/store", "./internal/vocab", "./internal/workspace", "./loop", "./loop/judge", "./loop/replay", "./policytest", "./project", "./rules", "./run", "./schema", "./state", "./view", "bufio", "os", "os/exec", "os/signal", "path/filepath", "runtime", "runtime/debug", "syscall", "time"},
+		"cmd/ralph":                   {"./docs", "./graph", "./host", "./host/setup", "./internal/amount", "./internal/escape", "./internal/fatal", "./internal/form", "./internal/home", "./internal/jsontext", "./internal/nearest", "./internal/process", "./internal/room", "./internal/shellwords", "./internal/store", "./internal/vocab", "./internal/workspace", "./loop", "./loop/judge", "./loop/replay", "./lsp", "./policytest", "./project", "./rules", "./run", "./schema", "./state", "./view", "bufio", "os", "os/exec", "os/signal", "path/filepath", "runtime", "runtime/debug", "syscall", "time"},
 	}
 	got, used := map[string][]string{}, map[string]bool{}
 	for pkg, imports := range imported(t) {
@@ -206,6 +210,7 @@ func TestDependencies(t *testing.T) {
 		"github.com/mattn/go-isatty":            {"cmd/ralph"},
 		"github.com/pelletier/go-toml":          {"internal/tomledit"},
 		"github.com/santhosh-tekuri/jsonschema": {"schema"},
+		"github.com/sourcegraph/jsonrpc2":       {"lsp"},
 		"github.com/spf13/cobra":                {"cmd/ralph"},
 		"github.com/spf13/pflag":                {"cmd/ralph"},
 		"go.opentelemetry.io/otel/attribute":    {"otel"},

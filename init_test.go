@@ -15,11 +15,20 @@ import (
 	"testing"
 )
 
-// Pictures are linked into the program that hooks start, so their packages, and those that only they import, may do next to
-// nothing when it starts: a template that is parsed there, say, delays each decision.
-func TestPicturesDelayNoHook(t *testing.T) {
-	const module, mostBytes, mostAllocs = "github.com/ralph-sdk/ralph/", 40 << 10, 150
-	pictures := []string{module + "view", module + "graph"}
+// Pictures and the language server are linked into the program that hooks start, so their packages, and those that only they
+// import, may do next to nothing when it starts: a template that is parsed there, say, delays each decision.
+func TestRoomsDelayNoHook(t *testing.T) {
+	t.Run("pictures", func(t *testing.T) { delays(t, 40<<10, 150, "view", "graph") })
+	t.Run("editors", func(t *testing.T) { delays(t, 100, 1, "lsp") })
+}
+
+// delays asserts that what only some packages bring into the program does so much at most when it starts.
+func delays(t *testing.T, mostBytes, mostAllocs int, rooms ...string) {
+	const module = "github.com/ralph-sdk/ralph/"
+	brought := []string{}
+	for _, room := range rooms {
+		brought = append(brought, module+room)
+	}
 	list, err := exec.CommandContext(t.Context(), "go", "list", "-deps", "-json=ImportPath,Imports", "./cmd/ralph").Output()
 	if err != nil {
 		t.Fatal(err)
@@ -37,10 +46,10 @@ func TestPicturesDelayNoHook(t *testing.T) {
 		}
 		imports[p.ImportPath] = p.Imports
 	}
-	without := map[string]bool{} // packages that the program has without pictures
+	without := map[string]bool{} // packages that the program has without brought
 	var visit func(pkg string)
 	visit = func(pkg string) {
-		if !without[pkg] && !slices.Contains(pictures, pkg) {
+		if !without[pkg] && !slices.Contains(brought, pkg) {
 			without[pkg] = true
 			for _, p := range imports[pkg] {
 				visit(p)
@@ -48,7 +57,7 @@ func TestPicturesDelayNoHook(t *testing.T) {
 		}
 	}
 	visit(module + "cmd/ralph")
-	for _, p := range pictures {
+	for _, p := range brought {
 		if imports[p] == nil || without[p] {
 			t.Errorf("%s is not linked as it is believed to be", p)
 		}
@@ -83,7 +92,7 @@ func TestPicturesDelayNoHook(t *testing.T) {
 		t.Fatalf("the trace has only %d allocations:\n%s", all, &trace)
 	}
 	if size > mostBytes || allocs > mostAllocs {
-		t.Errorf("pictures cost each hook %d bytes and %d allocations, want %d and %d at most:\n%s", size, allocs, mostBytes, mostAllocs, strings.Join(by, "\n"))
+		t.Errorf("they cost each hook %d bytes and %d allocations, want %d and %d at most:\n%s", size, allocs, mostBytes, mostAllocs, strings.Join(by, "\n"))
 	}
 	t.Logf("%d bytes, %d allocations of %d: %s", size, allocs, all, strings.Join(by, "; "))
 }

@@ -6,17 +6,17 @@ import (
 	"io/fs"
 	"iter"
 	"maps"
-	"path"
 	"slices"
 	"strings"
 
+	"github.com/ralph-sdk/ralph/internal/settings"
 	"github.com/ralph-sdk/ralph/internal/yamltree"
 	"github.com/ralph-sdk/ralph/rules"
 	"github.com/ralph-sdk/ralph/state"
 )
 
 // ConfigFile holds the values of params, by policy: set: {POLICY: {name: value}}.
-const ConfigFile = ".ralph/config.yaml"
+const ConfigFile = settings.File
 
 const maxConfigSize = 256 << 10
 
@@ -156,49 +156,12 @@ func (p *Project) configured(policy Policy) (map[string]*yamltree.Node, error) {
 		}
 		return nil, fmt.Errorf("%s cannot be read: %w", ConfigFile, err)
 	}
-	set, err := parseConfig(src)
-	if err != nil {
-		return nil, fmt.Errorf("%s:%w", ConfigFile, err)
+	set, bad := settings.Parse(src)
+	if bad == nil {
+		values, bad = settings.Of(set, policy.Name)
 	}
-	base := strings.TrimSuffix(path.Base(policy.Name), path.Ext(policy.Name))
-	for _, key := range []string{base, policy.Name} {
-		for name, node := range entries(set.Get(key)) {
-			if node.Kind != yamltree.Scalar {
-				return nil, fmt.Errorf("%s:%d:%d: the value of %s must be one string, number or boolean", ConfigFile, node.Start.Line, node.Start.Col, name)
-			}
-			values[name] = node
-		}
+	if bad != nil {
+		return nil, fmt.Errorf("%s:%w", ConfigFile, bad)
 	}
 	return values, nil
-}
-
-// parseConfig reads the settings, and returns the values of the policies. An error begins with its position: line:col:
-// message.
-func parseConfig(src []byte) (*yamltree.Node, error) {
-	root, problems := yamltree.Parse(src)
-	at := func(p yamltree.Pos, format string, args ...any) error {
-		return fmt.Errorf("%d:%d: %s", p.Line, p.Col, fmt.Sprintf(format, args...))
-	}
-	switch {
-	case len(problems) > 0 && problems[0].Check == yamltree.CheckDocument && problems[0].Start.Line <= 1:
-		return nil, nil // it is empty
-	case len(problems) > 0:
-		return nil, at(problems[0].Start, "%s", problems[0].Message)
-	}
-	for _, f := range root.Fields {
-		if f.Key.Value != "set" {
-			return nil, at(f.Key.Start, "unknown key %q; expected \"set\"", f.Key.Value)
-		}
-	}
-	set := root.Get("set")
-	maps := []*yamltree.Node{root, set}
-	for _, policy := range entries(set) {
-		maps = append(maps, policy)
-	}
-	for _, n := range maps {
-		if n != nil && n.Kind != yamltree.Map && n.Tag != "!!null" {
-			return nil, at(n.Start, "the file must have the form set: {POLICY: {name: value}}")
-		}
-	}
-	return set, nil
 }

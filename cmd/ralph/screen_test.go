@@ -119,6 +119,7 @@ func TestNothingSpeaksToTheTerminal(t *testing.T) {
 		"test":    {{nil, true}, {[]string{"--format", "json"}, true}},
 		"graph":   {{nil, true}, {[]string{"--format", "mermaid"}, false}, {[]string{"--format", "text"}, true}, {[]string{"--format", "json"}, true}, {[]string{"--situation", title}, true}},
 		"view":    {{[]string{"--run", title}, true}, {[]string{"--out", "page.html"}, false}},
+		"lsp":     {{[]string{title}, true}},
 		"diff":    {{[]string{"new.yaml"}, false}}, "init": {{[]string{title}, true}}, "install": {{[]string{"claude-code", "--dry-run"}, true}},
 		"uninstall": {{[]string{"claude-code", "--policy", title, "--dry-run"}, true}}, "doctor": {{nil, true}}, "trust": {{nil, false}, {[]string{"--list"}, false}}, "version": {{nil, false}, {[]string{"--licenses"}, false}},
 		"help": {{[]string{title}, true}, {[]string{"completion", "bash"}, false}}, "__complete": {{[]string{"check", ""}, true}},

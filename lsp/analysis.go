@@ -1,0 +1,167 @@
+package lsp
+
+import (
+	"bytes"
+	"context"
+	"io/fs"
+	"path"
+	"regexp"
+	"strings"
+
+	"github.com/ralph-sdk/ralph/internal/settings"
+	"github.com/ralph-sdk/ralph/internal/yamltree"
+	"github.com/ralph-sdk/ralph/policytest"
+	"github.com/ralph-sdk/ralph/rules"
+)
+
+// kind is what a file is for.
+type kind uint8
+
+const (
+	other  kind = iota // nothing of ralph
+	policy             // or a file that policies include
+	tests
+	config
+)
+
+// kindOf returns what a file is for.
+func kindOf(name, src string) kind {
+	ralph := strings.HasPrefix(name, ".ralph/")
+	switch {
+	case name == settings.File:
+		return config
+	case path.Ext(name) != ".yaml" && path.Ext(name) != ".yml" && strings.Contains(path.Base(name), "."):
+		return other
+	case strings.HasSuffix(name, policytest.Suffix):
+		if ralph || regexp.MustCompile(`(?m)^tests:`).MatchString(src) {
+			return tests
+		}
+	case regexp.MustCompile(`(?m)^ralph:`).MatchString(src), ralph && !strings.Contains(strings.TrimPrefix(name, ".ralph/"), "/"):
+		return policy
+	}
+	return other
+}
+
+// analysis is what is known about a file and all that it reads.
+type analysis struct {
+	at     location
+	kind   kind
+	text   *text
+	root   *yamltree.Node // nil if the text is not YAML
+	diags  rules.Diagnostics
+	policy string           // of tests: the file that they test
+	read   map[string]*text // nil for what is not open
+	epoch  int              // of what is saved
+}
+
+// current reports whether the analysis is that of a snapshot.
+func (a *analysis) current(s *snapshot) bool {
+	open := s.files(a.at.root)
+	if a.epoch != s.epoch {
+		return false
+	}
+	for name, t := range a.read {
+		if open[name] != t {
+			return false
+		}
+	}
+	return true
+}
+
+// analyze checks a file as ralph check does. It returns nil if ctx is done first, or if the file cannot be read.
+func (s *server) analyze(ctx context.Context, snap *snapshot, at location) *analysis {
+	files := snap.overlay(at.root)
+	src, err := fs.ReadFile(files, at.name)
+	if err != nil {
+		return nil
+	}
+	a := &analysis{at: at, text: files.open[at.name], epoch: snap.epoch, kind: kindOf(at.name, string(src))}
+	if a.text == nil {
+		a.text = newText(string(src), snap.units)
+	}
+	a.root, _ = yamltree.Parse(src)
+	switch a.kind {
+	case policy:
+		cfg, bad := s.configured(files, at.name)
+		_, a.diags = rules.Check(ctx, files, at.name, cfg)
+		a.diags = append(a.diags, bad...)
+	case tests:
+		cfg, _ := s.configured(files, at.name)
+		cfg.Set, cfg.SetAt = nil, nil // tests have their own
+		suite, diags := policytest.LoadSource(ctx, files, at.name, src, cfg)
+		if a.diags = diags; suite != nil {
+			a.policy = suite.Policy()
+		}
+	case config:
+		set, bad := settings.Parse(src)
+		if a.diags = faulty(bad, src); set == nil {
+			break
+		}
+		for _, own := range set.Fields {
+			name := own.Key.Value
+			if !strings.Contains(name, "/") {
+				name = ".ralph/" + strings.TrimSuffix(name, ".yaml") + ".yaml"
+			}
+			if _, err := fs.Stat(files, name); err != nil {
+				continue // a shipped policy, or one elsewhere
+			}
+			cfg, bad := s.configured(files, name)
+			_, diags := rules.Load(ctx, files, name, cfg)
+			a.diags = append(a.diags, bad...)
+			for _, d := range diags {
+				if d.Pos.File == settings.File {
+					a.diags = append(a.diags, d)
+				}
+			}
+		}
+	}
+	if ctx.Err() != nil {
+		return nil
+	}
+	a.read = files.read
+	return a
+}
+
+// configured returns the configuration of a policy, with the params that the project sets.
+func (s *server) configured(files *overlay, name string) (rules.Config, rules.Diagnostics) {
+	cfg := s.language
+	src, err := fs.ReadFile(files, settings.File)
+	if err != nil {
+		return cfg, nil
+	}
+	set, bad := settings.Parse(src)
+	if bad != nil {
+		return cfg, faulty(bad, src)
+	}
+	values, bad := settings.Of(set, name)
+	if bad != nil {
+		return cfg, faulty(bad, src)
+	}
+	cfg.Set = map[string]string{}
+	for param, n := range values {
+		cfg.Set[param] = n.Value
+	}
+	cfg.SetAt = func(param string) rules.Pos {
+		at := rules.Pos{File: settings.File}
+		if n := values[param]; n != nil {
+			at.Line, at.Col = n.Start.Line, n.Start.Col
+		}
+		return at
+	}
+	return cfg, nil
+}
+
+// faulty returns the finding on a configuration; there is none if nothing is wrong.
+func faulty(bad *settings.Error, src []byte) rules.Diagnostics {
+	if bad == nil {
+		return nil
+	}
+	at := func(p yamltree.Pos) rules.Pos { return rules.Pos{File: settings.File, Line: p.Line, Col: p.Col} }
+	return rules.Diagnostics{{Pos: at(bad.From), End: at(bad.To), Message: bad.Message, Line: yamltree.Line(src, bad.From.Line)}}
+}
+
+// includes reports whether a text may include a file.
+func includes(src []byte, name string) bool {
+	word := strings.TrimSuffix(path.Base(name), path.Ext(name))
+	return bytes.Contains(src, []byte("include:")) && bytes.Contains(src, []byte(word))
+}
