@@ -65,7 +65,7 @@ func placesInProject() []place {
 
 func placesElsewhere(stateFile func(name string) string) []place {
 	return []place{
-		{"files named on the command line", "read", "`--policy`, `--input`, `--prompt-file` and others."},
+		{"files named on the command line", "read", "`--policy`, `--input`, `--prompt` and others."},
 		{".ralph, .git", "looked for", "From the working directory upwards, to find [the project](../security.md#which-directory-is-the-project)."},
 		{".git, gitdir, .ralph/NAME.yaml, .ralph/config.yaml", "read", "In a git worktree that lacks these files: those of its main tree."},
 		{"the session file of the hook input", "read", "When a rule needs it, from its end. Else `~/.claude/projects/*/SESSION.jsonl`, for Claude Code and unknown hosts."},

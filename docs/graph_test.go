@@ -14,7 +14,7 @@ func TestPictures(t *testing.T) {
 		if b.file != "" {
 			s.write(b.file, b.text)
 		}
-		_, picture, found := strings.Cut(strings.TrimSpace(b.text), " -o ")
+		_, picture, found := strings.Cut(strings.TrimSpace(b.text), " --out ")
 		if b.lang != "console" || !found {
 			continue
 		}

@@ -18,7 +18,7 @@ func TestReadmePicture(t *testing.T) {
 			s.write(b.file, b.text)
 		}
 	}
-	s.shell("ralph graph -o picture.svg")
+	s.shell("ralph graph --out picture.svg")
 	samePicture(t, "docs/pictures/checklist.svg", s.read("picture.svg"))
 }
 

@@ -44,7 +44,7 @@ func TestShipped(t *testing.T) {
 		for _, problem := range g.layout().problems(g) {
 			t.Errorf("%s: %s", name, problem)
 		}
-		golden(t, name+".svg", g.SVG("auto"))
+		golden(t, name+".svg", g.SVG())
 	}
 }
 
@@ -63,7 +63,7 @@ func TestMarks(t *testing.T) {
 	steps[len(steps)-1].Outcome = rules.Holds
 	m.Counts.Add(steps, "limits.repeats")
 	m.Way.Steps = steps
-	golden(t, "marks.svg", New(p, m).SVG("dark"))
+	golden(t, "marks.svg", New(p, m).SVG())
 }
 
 // The text of a policy is the procedure by which it decides: what leads on, with which answer, how often.
@@ -174,7 +174,7 @@ func TestStyle(t *testing.T) {
 			}
 		}
 	}
-	style := Style("auto")
+	style := Style()
 	for _, f := range []font{titleFont, nameFont, textFont, quietFont, codeFont, includeFont, countFont} {
 		family, weight := "system-ui,", 400
 		if f.mono {

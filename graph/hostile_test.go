@@ -105,7 +105,7 @@ func TestHostile(t *testing.T) {
 			t.Errorf("%q: %s", name, problem)
 		}
 		var shown strings.Builder
-		styles, d := 0, xml.NewDecoder(bytes.NewReader(g.SVG("auto")))
+		styles, d := 0, xml.NewDecoder(bytes.NewReader(g.SVG()))
 		for {
 			token, err := d.Token()
 			if errors.Is(err, io.EOF) {

@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// SVG returns the graph as an image. theme is light, dark, or auto for the reader's. The colours are classes in one
+// SVG returns the graph as an image in the colours of the reader's theme, light or dark. The colours are classes in one
 // style element; there is no script and no link.
-func (g *Graph) SVG(theme string) []byte {
+func (g *Graph) SVG() []byte {
 	pic := g.layout()
 	d := &drawing{}
 	d.addf(`<svg xmlns="http://www.w3.org/2000/svg" class="ralph-graph" role="img" width="%d" height="%d" viewBox="0 0 %[1]d %[2]d">`+"\n", pic.width, pic.height)
-	d.addf("<title>%s</title>\n<style>\n%s</style>\n", inXML(strings.TrimSuffix("The policy "+line(g.Policy)+": "+g.Description, ": ")), Style(theme))
+	d.addf("<title>%s</title>\n<style>\n%s</style>\n", inXML(strings.TrimSuffix("The policy "+line(g.Policy)+": "+g.Description, ": ")), Style())
 	d.addf(`<rect class="bg" width="%d" height="%d"/>`+"\n", pic.width, pic.height)
 	color := map[string]int{}
 	for i, l := range pic.lanes {

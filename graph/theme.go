@@ -37,9 +37,8 @@ func palette(theme int) map[string]string {
 	return all
 }
 
-// Style returns the style sheet of a theme's pictures, for a page with several of them: light, dark, or auto for the
-// reader's.
-func Style(theme string) string {
+// Style returns the style sheet of pictures, for a page with several of them.
+func Style() string {
 	shared, colored, _ := strings.Cut(stylesheet, "/* colors */\n")
 	in := func(theme int) string {
 		var pairs []string
@@ -47,12 +46,6 @@ func Style(theme string) string {
 			pairs = append(pairs, "var(--"+name+")", color)
 		}
 		return strings.NewReplacer(pairs...).Replace(colored)
-	}
-	switch theme {
-	case "light":
-		return shared + in(light)
-	case "dark":
-		return shared + in(dark)
 	}
 	return shared + in(light) + "@media (prefers-color-scheme:dark){\n" + in(dark) + "}\n"
 }

@@ -39,7 +39,7 @@ type RunRequest struct {
 	Continue  *bool    // resume the client's session in each iteration; default: the policy's setting, or a fresh context
 	Iteration *time.Duration
 	Worktree  bool   // the agent works in its own git worktree and branch
-	Merge     bool   // merge that branch if the run ends with success
+	Merge     bool   // as Worktree, and merge that branch if the run ends with success
 	Resume    string // ID of an ended run, or [Latest]
 	Answer    string // to the question of the run to resume
 
@@ -122,11 +122,9 @@ func (p *Project) fresh(ctx context.Context, q RunRequest) (r *Run, err error) {
 	switch {
 	case q.Answer != "":
 		return r, errors.New("--answer needs --resume: it answers the question with which a run ended; run `ralph run --list` to find the run")
-	case q.Merge && !q.Worktree:
-		return r, errors.New("--merge needs --worktree")
 	case q.Until != "":
 	case q.Policy == "" && q.Prompt == "" && p.Lacks(workspace.DefaultPolicy):
-		return r, fmt.Errorf("no policy decides when the run ends, since there is no %s; run `ralph init` to write one, name one with --policy, or use --prompt with --said or --max", workspace.DefaultPolicy)
+		return r, fmt.Errorf("no policy decides when the run ends, since there is no %s; run `ralph init` to write one, name one with --policy, or use --prompt with --promise or --max", workspace.DefaultPolicy)
 	case q.Policy == "" && q.Prompt == "":
 		q.Policy = workspace.DefaultPolicy
 	case q.Policy != "":
@@ -135,7 +133,7 @@ func (p *Project) fresh(ctx context.Context, q RunRequest) (r *Run, err error) {
 	case len(q.Prompt) > maxRepeated:
 		return r, fmt.Errorf("without --policy the prompt must have at most %d KiB, since a policy repeats it; write it to a file and name that file in the prompt", maxRepeated>>10)
 	case q.Policy == "" && !bounded:
-		return r, errors.New("nothing decides when the run ends: add --said TEXT that the agent writes when it is done, a limit such as --max 10, or --policy NAME")
+		return r, errors.New("nothing decides when the run ends: add --promise TEXT that the agent writes when it is done, a limit such as --max 10, or --policy NAME")
 	}
 	if err := r.load(ctx, q); err != nil {
 		return r, err
@@ -143,7 +141,7 @@ func (p *Project) fresh(ctx context.Context, q RunRequest) (r *Run, err error) {
 	if err := r.defaults(q); err != nil {
 		return r, err
 	}
-	if q.Worktree {
+	if q.Worktree || q.Merge {
 		if err := r.plant(ctx); err != nil {
 			return r, err
 		}

@@ -15,7 +15,7 @@ var files embed.FS
 
 // assets returns what the page loads, by its path on the server.
 func assets() map[string][]byte {
-	all := map[string][]byte{"/page/graph.css": []byte(graph.Style("auto"))}
+	all := map[string][]byte{"/page/graph.css": []byte(graph.Style())}
 	entries, _ := files.ReadDir("page") // it is part of the program
 	for _, e := range entries {
 		if name := "page/" + e.Name(); e.Name() != "index.html" {

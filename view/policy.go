@@ -57,7 +57,7 @@ func (s *data) policy(ctx context.Context, digest string) (*shownPolicy, error) 
 		return p, nil
 	}
 	p.Graph = graph.New(program, graph.Marks{Counts: counts})
-	p.SVG = withoutStyle(p.Graph.SVG("auto"))
+	p.SVG = withoutStyle(p.Graph.SVG())
 	return p, nil
 }
 

@@ -168,7 +168,7 @@ type Server struct {
 
 // View starts ralph view.
 func (w *World) View(ctx context.Context, args ...string) (*Server, error) {
-	cmd := w.Command(ctx, "", append([]string{"view", "--open", "never"}, args...)...)
+	cmd := w.Command(ctx, "", append([]string{"view"}, args...)...)
 	var problems strings.Builder
 	cmd.Stderr = &problems
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }

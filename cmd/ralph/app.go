@@ -91,7 +91,7 @@ func (a *app) command(args []string) *cobra.Command {
 		root.SetArgs(args[1:])
 	} else {
 		root = a.tree(root)
-		root.SetArgs(testArgs(args))
+		root.SetArgs(args)
 	}
 	root.SilenceUsage, root.SilenceErrors = true, true
 	root.SetFlagErrorFunc(flagError)

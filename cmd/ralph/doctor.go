@@ -17,7 +17,6 @@ import (
 
 func (a *app) doctorCommand() *cobra.Command {
 	var format string
-	var stale time.Duration
 	var fix bool
 	cmd := &cobra.Command{
 		Annotations: exits("no problem was found", exit{exitFindings, "a problem was found; notes do not count"}),
@@ -25,11 +24,10 @@ func (a *app) doctorCommand() *cobra.Command {
 		Short:       "Find what keeps loops from working, with the fix",
 		Args:        noArgs(""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.doctor(cmd.Context(), format, stale, fix)
+			return a.doctor(cmd.Context(), format, fix)
 		},
 	}
 	formatFlag(cmd, &format, "the report", "text", "json")
-	durationVar(cmd.Flags(), &stale, "stale", 24*time.Hour, "report a loop as left over after this `duration` without a decision")
 	cmd.Flags().BoolVar(&fix, "fix", false, "make the repairs that lose nothing: archive left-over loop files, rewrite ralph's own entries in settings")
 	return cmd
 }
@@ -66,7 +64,6 @@ type examination struct {
 	project   *project.Project
 	root      *state.Root
 	store     *store.Store // nil if there is no directory for one
-	stale     time.Duration
 	now       time.Time
 	installed *setup.Installed
 	policies  []examined
@@ -83,7 +80,7 @@ func (x *examination) note(check, where, what, fix string) {
 	x.findings = append(x.findings, finding{Check: check, Level: levelNote, Where: where, What: what, Fix: fix})
 }
 
-func (a *app) doctor(ctx context.Context, format string, stale time.Duration, fix bool) error {
+func (a *app) doctor(ctx context.Context, format string, fix bool) error {
 	p, err := a.open()
 	if err != nil {
 		return err
@@ -94,7 +91,7 @@ func (a *app) doctor(ctx context.Context, format string, stale time.Duration, fi
 		return err
 	}
 	defer root.Close()
-	x := &examination{app: a, project: p, root: root, stale: stale, now: time.Now(), findings: []finding{}, reported: map[string]bool{}, installed: a.setupIn(root.Dir()).Read(ctx)}
+	x := &examination{app: a, project: p, root: root, now: time.Now(), findings: []finding{}, reported: map[string]bool{}, installed: a.setupIn(root.Dir()).Read(ctx)}
 	x.checkStore(ctx)
 	x.checkSwitch()
 	x.checkSettings(ctx)

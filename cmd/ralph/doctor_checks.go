@@ -62,7 +62,7 @@ func doctorChecks() []doctorCheck {
 		{"state", "a state file that cannot be read, whose fields break their schema, or whose front matter is invalid",
 			"A field with a wrong type is unknown to the rules that read it, and for a number out of range there may be no rule, so the agent may stop.",
 			"Correct the file at the position in the finding."},
-		{"stale-loop", "a running loop without a decision for 24 hours, or for the duration of --stale",
+		{"stale-loop", "a running loop without a decision for 24 hours",
 			"The session that started the loop is probably gone, and the next session in the project would continue the loop.",
 			"Run `ralph stop NAME`, or `ralph start NAME --session ID` to move it to another session. `ralph doctor --fix` stops it."},
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/host/setup"
@@ -167,6 +168,9 @@ func (x *examination) verdict(ctx context.Context, program *rules.Program) *rule
 	return l.Preview(ctx, host.Event{Host: host.ClaudeCode, Name: host.Stop, SessionID: "ralph-doctor", Cwd: x.root.Dir(), Run: "ralph-doctor"}).Verdict
 }
 
+// stale is how long ago the last activity of a loop is that is left over.
+const stale = 24 * time.Hour
+
 // checkLoops reports leftover loops, and policies that no agent uses.
 func (x *examination) checkLoops(ctx context.Context) {
 	status, err := x.project.Status(ctx)
@@ -187,7 +191,7 @@ func (x *examination) checkLoop(ctx context.Context, l project.Loop) {
 	for _, problem := range l.Problems {
 		x.reportState(short, l.File, problem)
 	}
-	if going := []project.State{project.StateRunning, project.StateSilent, project.StateReady, project.StateNoHook}; slices.Contains(going, l.State) && x.now.Sub(l.Active()) > x.stale {
+	if going := []project.State{project.StateRunning, project.StateSilent, project.StateReady, project.StateNoHook}; slices.Contains(going, l.State) && x.now.Sub(l.Active()) > stale {
 		left, fix := "The next session here would continue it", []string{"ralph stop " + short}
 		if l.Owner != "" {
 			left = fmt.Sprintf("It belongs to session %s, so no other session continues it", l.Owner)

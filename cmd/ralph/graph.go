@@ -3,10 +3,8 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -20,38 +18,27 @@ import (
 )
 
 type graphFlags struct {
-	out, format, theme, situation string
-	log, tests                    bool
-	set                           []string
+	out, format, situation string
+	log                    bool
+	set                    []string
 }
 
 func (a *app) graphCommand() *cobra.Command {
 	var f graphFlags
-	formats, themes := []string{"text", "svg", "mermaid", "json"}, []string{"light", "dark", "auto"}
+	formats := []string{"text", "svg", "mermaid", "json"}
 	cmd := &cobra.Command{
 		Use:   "graph [POLICY]",
 		Short: "Draw how a policy decides: its rules, what they decide, and the facts that they read",
 		Args:  atMostOne("policy"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			switch {
-			case slices.Contains(formats, f.out):
-				return fmt.Errorf("-o names the file to write; for the format of the picture write --format %s", f.out)
-			case f.log && f.tests:
-				return errors.New("--log and --tests exclude each other")
-			case cmd.Flags().Changed("theme") && f.format != "" && f.format != "svg":
-				return errors.New("--theme needs --format svg")
-			}
 			return a.graph(cmd.Context(), workspace.OrDefault(args)[0], f)
 		},
 	}
 	fl := cmd.Flags()
-	fl.StringVarP(&f.out, "output", "o", "", "write to this `file` (default: stdout)")
-	fl.StringVar(&f.format, "format", "", "draw as "+alternatives(formats)+" (default: text on a terminal, else svg)")
+	fl.StringVar(&f.out, "out", "", "write to this `file` (default: stdout)")
+	fl.StringVarP(&f.format, "format", "o", "", "draw as "+alternatives(formats)+" (default: text on a terminal, else svg)")
 	restrict(cmd, "format", &f.format, formats...)
-	fl.StringVar(&f.theme, "theme", "auto", "use these colours in an SVG: light, dark, or auto (those of the reader)")
-	restrict(cmd, "theme", &f.theme, themes...)
 	fl.BoolVar(&f.log, "log", false, "count the decisions of this project that each rule was tried and held in, as the decision log has them")
-	fl.BoolVar(&f.tests, "tests", false, "count the tests beside the policy that each rule was tried and held in")
 	fl.StringVar(&f.situation, "situation", "", "mark the path of the situation in this `file`, JSON with the keys of given in a test; - is stdin")
 	setFlag(fl, &f.set)
 	return cmd
@@ -82,11 +69,8 @@ func (a *app) graph(ctx context.Context, name string, f graphFlags) error {
 		return err
 	}
 	var marks graph.Marks
-	switch {
-	case f.log:
+	if f.log {
 		marks.Counts, err = countLog(p, policy)
-	case f.tests:
-		marks.Counts, err = a.countTests(ctx, p, policy)
 	}
 	if err == nil && f.situation != "" {
 		marks.Way, err = wayOf(ctx, p, policy, draft)
@@ -113,28 +97,6 @@ func countLog(p *project.Project, policy project.Policy) (*graph.Counts, error) 
 			continue
 		}
 		c.Add(e.Trace.Steps, cmp.Or(e.Rule, e.Error))
-	}
-	return c, nil
-}
-
-// countTests counts the tests next to the policy.
-func (a *app) countTests(ctx context.Context, p *project.Project, policy project.Policy) (*graph.Counts, error) {
-	file := filepath.FromSlash(policy.Name)
-	if !filepath.IsAbs(file) {
-		file = filepath.Join(p.Dir(), file)
-	}
-	files, err := findTests([]string{file})
-	if err != nil {
-		return nil, err
-	}
-	c := &graph.Counts{Of: "tests"}
-	for _, tested := range a.runTests(ctx, files, nil, false).Files {
-		if err := tested.Broken.Err(); err != nil {
-			return nil, err
-		}
-		for _, t := range tested.Tests {
-			c.Add(t.Record.Trace.Steps, cmp.Or(t.Record.Rule, t.Record.Error))
-		}
 	}
 	return c, nil
 }
@@ -197,7 +159,7 @@ func (a *app) writeGraph(ctx context.Context, g *graph.Graph, f graphFlags) (err
 	case "json":
 		out, err = asJSON(g)
 	default:
-		out = g.SVG(f.theme)
+		out = g.SVG()
 	}
 	switch {
 	case err != nil:

@@ -22,6 +22,11 @@ import (
 //go:embed help/*.txt
 var helpTexts embed.FS
 
+// licenseTexts has the licences of ralph and of the modules that the program contains.
+//
+//go:embed licenses.txt
+var licenseTexts string
+
 // describe sets the help of a command.
 func describe(c *cobra.Command) {
 	text, err := helpTexts.ReadFile("help/" + c.Name() + ".txt")
@@ -33,17 +38,18 @@ func describe(c *cobra.Command) {
 	c.Example = strings.TrimRight(examples, "\n")
 }
 
-// What help prints in addition to commands and checks: the list of checks, JSON Schemas, and shell completions.
+// What help prints in addition to commands and checks: the list of checks, JSON Schemas, shell completions, and licences.
 const (
 	allChecks  = "checks"
 	schemas    = "schema"
 	completion = "completion"
+	licenses   = "licenses"
 )
 
 // helpCommand explains commands, as --help does, and checks, and prints files for editors and shells.
 func (a *app) helpCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "help [COMMAND | CHECK | checks | schema [NAME] | completion SHELL]",
+		Use:   "help [COMMAND | CHECK | checks | schema [NAME] | completion SHELL | licenses]",
 		Short: "Explain a command or a check; print a JSON Schema, or the completions of a shell",
 		Long:  strings.Join(schemaNames(), ", "),
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
@@ -80,6 +86,9 @@ func (a *app) helpCommand() *cobra.Command {
 			case name != "":
 			case topic == allChecks:
 				return a.listChecks()
+			case topic == licenses:
+				_, err := io.WriteString(a.stdout, licenseTexts)
+				return err
 			default:
 				if text := aboutCheck(topic); text != "" {
 					_, err := fmt.Fprint(a.stdout, text)
@@ -112,7 +121,7 @@ func helpTopics(root *cobra.Command) (names []string) {
 	for _, c := range root.Commands() {
 		names = append(names, c.Name())
 	}
-	return append(append(names, checkIDs()...), allChecks, schemas, completion)
+	return append(append(names, checkIDs()...), allChecks, schemas, completion, licenses)
 }
 
 func checkIDs() (ids []string) {

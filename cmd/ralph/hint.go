@@ -14,21 +14,21 @@ import (
 type hintFlags struct {
 	policy  string
 	session string
-	clear   bool
+	revoke  bool
 }
 
 func (a *app) hintCommand() *cobra.Command {
 	var f hintFlags
 	cmd := &cobra.Command{
-		Annotations: exits("the hint waits, or with --clear was removed", exit{exitFindings, "with --clear: no hint waits"}),
+		Annotations: exits("the hint waits, or with --revoke was withdrawn", exit{exitFindings, "with --revoke: no hint waits"}),
 		Use:         "hint TEXT...",
 		Short:       "Show the agent a text with its next continuation",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			text := strings.TrimSpace(strings.Join(args, " "))
 			switch {
-			case f.clear && text != "":
-				return errors.New("--clear takes no text: it removes the hints that wait")
-			case !f.clear && text == "":
+			case f.revoke && text != "":
+				return errors.New("--revoke takes no text: it withdraws the hints that wait")
+			case !f.revoke && text == "":
 				return errors.New("write the text for the agent: ralph hint TEXT")
 			}
 			return a.hint(cmd.Context(), f, text)
@@ -36,7 +36,7 @@ func (a *app) hintCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVarP(&f.policy, "policy", "p", "", "only with a continuation by this policy: a `name` or a file")
 	sessionVar(cmd.Flags(), &f.session, "only in this session", false)
-	cmd.Flags().BoolVar(&f.clear, "clear", false, "remove the hints that wait; with --policy or --session only those for it")
+	cmd.Flags().BoolVar(&f.revoke, "revoke", false, "withdraw the hints that wait; with --policy or --session only those for it")
 	return cmd
 }
 
@@ -49,7 +49,7 @@ func (a *app) hint(ctx context.Context, f hintFlags, text string) error {
 	if f.session, err = p.Session(ctx, f.session, false); err != nil {
 		return err
 	}
-	if !f.clear {
+	if !f.revoke {
 		h, err := p.Hint(ctx, text, f.policy, f.session)
 		if err == nil {
 			fmt.Fprintf(a.stdout, "The agent sees it with its next continuation%s.\n", audience(h.Policy, h.Session))
@@ -64,7 +64,7 @@ func (a *app) hint(ctx context.Context, f hintFlags, text string) error {
 		fmt.Fprintln(a.stdout, "no hint waits")
 		a.status = exitFindings
 	default:
-		fmt.Fprintf(a.stdout, "removed %s\n", amount.Of(n, "hint"))
+		fmt.Fprintf(a.stdout, "withdrew %s\n", amount.Of(n, "hint"))
 	}
 	return nil
 }

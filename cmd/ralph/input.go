@@ -68,12 +68,12 @@ func (a *app) read(what, project, name string, most int) ([]byte, error) {
 	return b, nil
 }
 
-// runPrompt returns the text for --prompt.
-func (a *app) runPrompt(project, name string) (string, error) {
+// promptOf returns the text for --prompt.
+func (a *app) promptOf(project, name string, most int) (string, error) {
 	if name == "" {
 		return "", nil
 	}
-	b, err := a.read("the prompt", project, name, maxPrompt)
+	b, err := a.read("the prompt", project, name, most)
 	if err != nil && name != "-" {
 		_, there := os.Lstat(name)
 		ext := filepath.Ext(name)

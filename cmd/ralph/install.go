@@ -32,7 +32,7 @@ func (f *installFlags) add(cmd *cobra.Command) {
 	fl := cmd.Flags()
 	policiesFlag(fl, &f.policies)
 	fl.StringVar(&f.scope, "scope", setup.ScopeProject, "edit the settings of this `scope`: project, local or user")
-	fl.BoolVarP(&f.dryRun, "dry-run", "n", false, "print the change, but do not make it")
+	fl.BoolVar(&f.dryRun, "dry-run", false, "print the change, but do not make it")
 }
 
 func (a *app) installCommand() *cobra.Command {

@@ -208,21 +208,33 @@ func (r result) letsGo(t testing.TB, notice, stderr string) {
 	}
 }
 
-// A newcomer finds the way: so many commands and flags are enough.
+// A newcomer finds the way: so many commands and flags are enough. A name has one letter, and a letter one name.
 func TestCommandsAndFlags(t *testing.T) {
 	commands, flags := 0, 0
+	names, letters := map[string]string{}, map[string]string{} // each with its counterpart
 	var count func(c *cobra.Command)
 	count = func(c *cobra.Command) {
-		c.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
-			if f.Name != "help" { // which every command has
-				flags++
+		seen := func(f *pflag.Flag) {
+			if f.Name == "help" { // which every command has
+				return
+			}
+			flags++
+			if letter, ok := names[f.Name]; ok && letter != f.Shorthand {
+				t.Errorf("%s: --%s has the letter %q, and %q elsewhere", c.Name(), f.Name, f.Shorthand, letter)
+			}
+			if name := letters[f.Shorthand]; name != "" && name != f.Name {
+				t.Errorf("%s: -%s is --%s, and --%s elsewhere", c.Name(), f.Shorthand, f.Name, name)
+			}
+			if names[f.Name] = f.Shorthand; f.Shorthand != "" {
+				letters[f.Shorthand] = f.Name
 			}
 			fs := pflag.NewFlagSet("", pflag.ContinueOnError)
 			if fs.AddFlag(f); strings.Count(fs.FlagUsages(), "default") > 1 {
 				t.Errorf("%s: help prints more than one default: %s", c.Name(), fs.FlagUsages())
 			}
-		})
-		c.PersistentFlags().VisitAll(func(*pflag.Flag) { flags++ })
+		}
+		c.LocalNonPersistentFlags().VisitAll(seen)
+		c.PersistentFlags().VisitAll(seen)
 		for _, sub := range c.Commands() {
 			commands++
 			count(sub)
@@ -231,8 +243,8 @@ func TestCommandsAndFlags(t *testing.T) {
 	root := commandTree()
 	root.InitDefaultVersionFlag()
 	count(root)
-	if commands > 26 || flags > 113 { // with lsp, which editors start
-		t.Errorf("%d commands with %d flags, want at most 26 with 113", commands, flags)
+	if commands > 26 || flags > 105 || len(names) > 50 { // with lsp, which editors start
+		t.Errorf("%d commands with %d flags of %d names, want at most 26 with 105 of 50", commands, flags, len(names))
 	}
-	t.Logf("%d commands, %d flags", commands, flags)
+	t.Logf("%d commands, %d flags, %d names", commands, flags, len(names))
 }

@@ -27,7 +27,7 @@ type runFlags struct {
 	iteration            time.Duration
 	resume, answer       string
 	list                 bool
-	worktree, merge      bool
+	worktree             string
 	notify               string
 	format               string
 	set                  []string
@@ -40,6 +40,12 @@ type limitFlags struct {
 	elapsed time.Duration
 }
 
+// What --worktree does with the branch of a run that ended with success.
+const (
+	keepBranch  = "keep"
+	mergeBranch = "merge"
+)
+
 // Limits on the heap: a run takes hours, and the agent needs the memory.
 const (
 	runGCPercent = 50
@@ -49,7 +55,7 @@ const (
 func (a *app) runCommand() *cobra.Command {
 	var f runFlags
 	cmd := &cobra.Command{
-		Annotations: exits("a rule with success: true, or --said, ended the run",
+		Annotations: exits("a rule with success: true, or --promise, ended the run",
 			exit{exitFindings, "another rule, or no rule, ended the run"},
 			exit{exitLimit, "a limit ended the run"},
 			exit{exitRateLimit, "the rate limit resets after the time of the run"},
@@ -92,7 +98,7 @@ func (a *app) runCommand() *cobra.Command {
 	fl := cmd.Flags()
 	fl.StringVarP(&f.policy, "policy", "p", "", "decide by this policy `file` or shipped policy (default "+workspace.DefaultPolicy+", unless --prompt is set)")
 	fl.StringVar(&f.prompt, "prompt", "", "use this prompt first: a `file`, the prompt itself, or - for stdin; without a policy, in every iteration")
-	fl.StringVar(&f.said, vocab.Said, "", "end with success once the agent's last message has this `text` alone on a line; prompts ask for it")
+	fl.StringVar(&f.said, "promise", "", "end with success once the agent's last message has this `text` alone on a line; prompts ask for it")
 	fl.StringVar(&f.client, "client", "", "read the output of the client of this `name` (default: by the program): "+strings.Join(clientNames(), ", "))
 	fl.BoolVar(&f.goOn, "continue", false, "continue the client's session in each iteration, instead of a fresh context")
 	fl.IntVar(&f.limits.max, "max", 0, "end the run after this many iterations (default "+strconv.Itoa(run.DefaultIterations)+")")
@@ -105,8 +111,9 @@ func (a *app) runCommand() *cobra.Command {
 	fl.BoolVarP(&f.list, "list", "l", false, "list the runs of the project")
 	restrict(cmd, "client", &f.client, clientNames()...)
 	formatFlag(cmd, &f.format, "what happens", "text", "json")
-	fl.BoolVar(&f.worktree, "worktree", false, "let the agent work in its own git worktree, on its own branch")
-	fl.BoolVar(&f.merge, "merge", false, "with --worktree: merge the branch if the run ends with success")
+	fl.StringVar(&f.worktree, "worktree", "", "let the agent work in its own git worktree, on its own branch; with merge, merge the branch if the run ends with success")
+	fl.Lookup("worktree").NoOptDefVal = keepBranch
+	restrict(cmd, "worktree", &f.worktree, keepBranch, mergeBranch)
 	fl.StringVar(&f.notify, "notify", "", "run this `command` once the run has ended, with RALPH_OUTCOME and RALPH_REASON in its environment")
 	setFlag(fl, &f.set)
 	return cmd
@@ -117,12 +124,12 @@ func (f runFlags) exclusive(args []string) error {
 	if f.list && f.resume != "" {
 		return errors.New("--list and --resume exclude each other")
 	}
-	kept := []string{"policy", "prompt", vocab.Said, "worktree", "merge", "continue", "client", "set", "iteration"}
+	kept := []string{"policy", "prompt", "promise", "worktree", "continue", "client", "set", "iteration"}
 	if f.resume != "" && (len(args) > 0 || slices.ContainsFunc(kept, f.changed)) {
 		return errors.New("a run is resumed as it was started: only limits and an answer can be set")
 	}
 	for _, text := range []struct{ flag, value string }{
-		{"prompt", f.prompt}, {"policy", f.policy}, {vocab.Said, f.said}, {vocab.Answer, f.answer}, {"notify", f.notify},
+		{"prompt", f.prompt}, {"policy", f.policy}, {"promise", f.said}, {vocab.Answer, f.answer}, {"notify", f.notify},
 	} {
 		if f.changed(text.flag) && strings.TrimSpace(text.value) == "" {
 			return fmt.Errorf("--%s must not be blank", text.flag)

@@ -14,12 +14,12 @@ import (
 // begin starts or resumes a run, and shows it until it ends.
 func (a *app) begin(ctx context.Context, p *project.Project, f runFlags, args []string) error {
 	interrupt := make(chan struct{})
-	q := project.RunRequest{Set: f.set, Said: f.said, Until: f.until, Agent: args, Client: f.client, Worktree: f.worktree, Merge: f.merge, Resume: f.resume, Answer: f.answer, Watch: a.watch, Interrupt: interrupt}
+	q := project.RunRequest{Set: f.set, Said: f.said, Until: f.until, Agent: args, Client: f.client, Worktree: f.worktree != "", Merge: f.worktree == mergeBranch, Resume: f.resume, Answer: f.answer, Watch: a.watch, Interrupt: interrupt}
 	var err error
 	if q.Limits, err = f.limits.read(f.changed); err != nil {
 		return err
 	}
-	if q.Prompt, err = a.runPrompt(p.Dir(), f.prompt); err != nil {
+	if q.Prompt, err = a.promptOf(p.Dir(), f.prompt, maxPrompt); err != nil {
 		return err
 	}
 	if f.policy != "" {

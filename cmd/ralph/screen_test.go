@@ -103,14 +103,14 @@ func TestNothingSpeaksToTheTerminal(t *testing.T) {
 		"start": {{[]string{"ralph-wiggum", title, "--force"}, false}, {[]string{title}, true}}, "stop": {{nil, false}, {[]string{title}, true}},
 		"reset": {{[]string{title, "--yes"}, true}},
 		"pause": {{[]string{"policy", "--session", title}, true}}, "resume": {{nil, false}},
-		"hint": {{[]string{title, "--session", title}, true}, {[]string{"--clear"}, false}},
+		"hint": {{[]string{title, "--session", title}, true}, {[]string{"--revoke"}, false}},
 		"run": {
 			{[]string{"--prompt", "PROMPT.md", "--max", "1", "--", "printf", `\033]0;title\a%s`, title}, true},
 			{[]string{"--prompt", "PROMPT.md", "--max", "1", "--format", "json", "--", "echo", title}, true},
 			{[]string{"--list"}, false}, {[]string{"--resume", title}, false}, {nil, false},
 		},
 		"until": {
-			{[]string{title, "--yes"}, true}, {[]string{`printf '\033]0;title\a'; false`, "--in", "claude-code", "--yes"}, true},
+			{[]string{title, "--yes"}, true}, {[]string{`printf '\033]0;title\a'; false`, "--host", "claude-code", "--yes"}, true},
 			{[]string{`printf '\033]0;title\a'; false`, "--max", "1", "--", "printf", `\033]0;title\a%s`, title}, true},
 		},
 		"policies": {{nil, true}, {[]string{"--format", "json"}, true}}, "status": {{nil, true}, {[]string{"--format", "json"}, true}}, "log": {{nil, true}, {[]string{"--format", "json"}, true}},
@@ -118,11 +118,11 @@ func TestNothingSpeaksToTheTerminal(t *testing.T) {
 		"check":   {{nil, true}, {[]string{"broken"}, true}, {[]string{".ralph/raw.yaml"}, true}, {[]string{"--format", "github", "broken"}, false}, {[]string{title}, true}},
 		"test":    {{nil, true}, {[]string{"--format", "json"}, true}},
 		"graph":   {{nil, true}, {[]string{"--format", "mermaid"}, false}, {[]string{"--format", "text"}, true}, {[]string{"--format", "json"}, true}, {[]string{"--situation", title}, true}},
-		"view":    {{[]string{"--run", title}, true}, {[]string{"--out", "page.html"}, false}},
+		"view":    {{[]string{title}, true}, {[]string{"--out", "page.html"}, false}},
 		"lsp":     {{[]string{title}, true}},
 		"diff":    {{[]string{"new.yaml"}, false}}, "init": {{[]string{title}, true}}, "install": {{[]string{"claude-code", "--dry-run"}, true}},
-		"uninstall": {{[]string{"claude-code", "--policy", title, "--dry-run"}, true}}, "doctor": {{nil, true}}, "trust": {{nil, false}, {[]string{"--list"}, false}}, "version": {{nil, false}, {[]string{"--licenses"}, false}},
-		"help": {{[]string{title}, true}, {[]string{"completion", "bash"}, false}}, "__complete": {{[]string{"check", ""}, true}},
+		"uninstall": {{[]string{"claude-code", "--policy", title, "--dry-run"}, true}}, "doctor": {{nil, true}}, "trust": {{nil, false}, {[]string{"--list"}, false}}, "version": {{nil, false}},
+		"help": {{[]string{title}, true}, {[]string{"licenses"}, false}, {[]string{"completion", "bash"}, false}}, "__complete": {{[]string{"check", ""}, true}},
 	}
 	h := newHook(t, files)
 	for _, args := range [][]string{{"eval", "--input", "event.json"}, {"eval", "--policy", "ralph-wiggum", "--input", "event.json"}} {

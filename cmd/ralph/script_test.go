@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -177,7 +178,7 @@ func (s *script) run(line string) {
 		words = words[1:]
 	}
 	name, args := words[0], words[1:]
-	needs := map[string]int{"exec": 1, "status": 1, "stdout": 1, "stderr": 1, "stdin": 1, "cmp": 2, "exists": 1, "grep": 2, "cp": 2, "rm": 1, "mkdir": 1, "chmod": 2, "symlink": 3, "cd": 1, "env": 1, "advice": 1, "wish": 0, "spent": 2}
+	needs := map[string]int{"exec": 1, "status": 1, "stdout": 1, "stderr": 1, "stdin": 1, "cmp": 2, "exists": 1, "grep": 2, "cp": 2, "rm": 1, "old": 1, "mkdir": 1, "chmod": 2, "symlink": 3, "cd": 1, "env": 1, "advice": 1, "wish": 0, "spent": 2}
 	if n, ok := needs[name]; !ok || len(args) < n {
 		s.fatalf("there is no such command, or it lacks a word: %s", line)
 	}
@@ -226,6 +227,9 @@ func (s *script) run(line string) {
 		err = os.WriteFile(s.path(args[1]), []byte(s.read(args[0])), 0o644)
 	case "rm":
 		err = os.RemoveAll(s.path(args[0]))
+	case "old": // its last change was three days ago
+		days := time.Now().AddDate(0, 0, -3)
+		err = os.Chtimes(s.path(args[0]), days, days)
 	case "mkdir":
 		err = os.MkdirAll(s.path(args[0]), 0o755)
 	case "chmod":

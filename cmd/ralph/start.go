@@ -20,7 +20,7 @@ import (
 )
 
 type startFlags struct {
-	promptFile string
+	prompt     string
 	max        int
 	hasMax     bool
 	promise    string
@@ -57,7 +57,7 @@ func (a *app) startCommand() *cobra.Command {
 	})
 	cmd.ValidArgsFunction = a.words(startable)
 	fl := cmd.Flags()
-	fl.StringVar(&f.promptFile, "prompt-file", "", "read the prompt from this `file`; - is standard input")
+	fl.StringVar(&f.prompt, "prompt", "", "the prompt, in place of the words: a `file`, the prompt itself, or - for stdin")
 	fl.IntVar(&f.max, "max", 0, "end the loop after this many iterations")
 	fl.StringVar(&f.promise, "promise", "", "end the loop once the agent writes this `text`")
 	fl.StringVar(&f.template, "template", "", "use the template of this `name`; "+todosTemplate+" works on the open todos of a session of Claude Code")
@@ -86,7 +86,7 @@ func (a *app) start(ctx context.Context, name string, words []string, f startFla
 	if f, err = filledIn(ctx, p, f, r.Here); err != nil {
 		return err
 	}
-	text, looped := f.text != "" || f.promptFile != "", policy.Program.Loop() != nil
+	text, looped := f.text != "" || f.prompt != "", policy.Program.Loop() != nil
 	switch {
 	case looped && policy.Program.Loop().Argument == "prompt" && (text || len(words) > 0 || !f.asksNothing()):
 		prompt, err := a.prompt(p.Dir(), words, f)
@@ -95,7 +95,7 @@ func (a *app) start(ctx context.Context, name string, words []string, f startFla
 		}
 		r.Argument = &prompt
 	case text:
-		return fmt.Errorf("%s repeats no prompt, so it takes neither --prompt-file nor --template", name)
+		return fmt.Errorf("%s repeats no prompt, so it takes neither --prompt nor --template", name)
 	case len(words) > 0:
 		argument := strings.Join(words, " ")
 		r.Argument = &argument
@@ -129,7 +129,7 @@ func (a *app) startError(err error, p project.Policy) error {
 			value = "the argument"
 		}
 		if given.Name == "prompt" && given.Field == "" {
-			value = "the prompt (write it after the policy, or name its file with --prompt-file)"
+			value = "the prompt (write it after the policy, or name its file with --prompt)"
 		}
 		if given.Field != "" {
 			return fmt.Errorf("%s: %s of %s %s", value, given.Field, short, given.Problem)
@@ -208,19 +208,18 @@ func (a *app) prompt(project string, words []string, f startFlags) (string, erro
 	if f.text != "" {
 		text = strings.TrimSpace(f.text + "\n\n" + text)
 	}
-	if f.promptFile != "" {
+	if f.prompt != "" {
 		if len(words) > 0 {
-			return "", errors.New("write the prompt as words or use --prompt-file, not both")
+			return "", errors.New("write the prompt as words or use --prompt, not both")
 		}
-		b, err := a.read("the prompt", project, f.promptFile, state.MaxFileSize)
-		if err != nil {
+		var err error
+		if text, err = a.promptOf(project, f.prompt, state.MaxFileSize); err != nil {
 			return "", err
 		}
-		text = string(b)
 	}
 	switch {
 	case strings.TrimSpace(text) == "":
-		return "", errors.New("a prompt is required: write it after the policy, or name a file with --prompt-file (- is standard input)")
+		return "", errors.New("a prompt is required: write it after the policy, or name a file with --prompt (- is standard input)")
 	case len(text) > state.MaxFileSize-4096:
 		return "", fmt.Errorf("the prompt is too large (the limit is %d MiB)", state.MaxFileSize>>20)
 	case !utf8.ValidString(text):

@@ -19,7 +19,7 @@ func TestStartLargePrompt(t *testing.T) {
 	start := func(dir string, prompt io.Reader) (int, string) {
 		var out strings.Builder
 		a := &app{stdin: prompt, stdout: &out, stderr: &out, getenv: func(name string) string { return map[string]string{"RALPH_STATE_DIR": own}[name] }}
-		return a.run(context.Background(), []string{"start", "once", "--prompt-file", "-", "--project", dir}), out.String()
+		return a.run(context.Background(), []string{"start", "once", "--prompt", "-", "--project", dir}), out.String()
 	}
 	project := func() string {
 		dir := t.TempDir()

@@ -27,8 +27,8 @@ func templateList() string {
 func filledIn(ctx context.Context, p *project.Project, f startFlags, session string) (startFlags, error) {
 	from := project.Template{Promise: project.TodosPromise}
 	switch {
-	case f.template != "" && f.promptFile != "":
-		return f, errors.New("--prompt-file and --template exclude each other")
+	case f.template != "" && f.prompt != "":
+		return f, errors.New("--prompt and --template exclude each other")
 	case f.template == todosTemplate:
 		var err error
 		if from.Text, err = p.Todos(ctx, session); err != nil {

@@ -24,7 +24,6 @@ import (
 // testFlags are the flags of test.
 type testFlags struct {
 	run       string
-	verbose   bool
 	covered   bool    // print what the tests cover
 	threshold float64 // the minimum coverage in percent
 	format    string
@@ -49,8 +48,7 @@ func (a *app) testCommand() *cobra.Command {
 		},
 	}
 	fl := cmd.Flags()
-	fl.StringVarP(&f.run, "run", "r", "", "only run tests whose name matches this regular `expression`")
-	fl.BoolVarP(&f.verbose, "verbose", "v", false, "also show tests that pass")
+	fl.StringVar(&f.run, "run", "", "only run, and show, the tests whose name matches this regular `expression`")
 	fl.Float64Var(&f.threshold, "coverage", 0, "show which rules and operands the tests reach; fail if they reach less than this `percent`")
 	fl.Lookup("coverage").NoOptDefVal = "0"
 	formatFlag(cmd, &f.format, "the report", "text", "json")
@@ -251,21 +249,4 @@ func (a *app) printTests(r testReport, f testFlags) error {
 	write := func(w io.Writer) error { return writeTests(w, r, f) }
 	paint := func(text string) string { return a.palette().firstWords(text, shades, false) }
 	return errors.Join(painted(a.stdout, write, paint), a.writeCoverage(r, f))
-}
-
-// testArgs allows -run, as in go test. The flag library would read it as -r with the value "un", which is never meant.
-func testArgs(args []string) []string {
-	if len(args) == 0 || args[0] != "test" {
-		return args
-	}
-	args = slices.Clone(args)
-	for i, arg := range args {
-		if arg == "--" {
-			break
-		}
-		if arg == "-run" || strings.HasPrefix(arg, "-run=") {
-			args[i] = "-" + arg
-		}
-	}
-	return args
 }

@@ -22,7 +22,7 @@ func writeTests(w io.Writer, r testReport, f testFlags) error {
 			switch {
 			case !t.Passed():
 				writeFailure(&b, t)
-			case f.verbose:
+			case f.run != "":
 				fmt.Fprintf(&b, "ok    %s%s\n", t.Name, took(t.Took))
 			}
 		}

@@ -24,13 +24,13 @@ type writeFlags struct {
 
 func (f *writeFlags) add(fl *pflag.FlagSet) {
 	fl.StringVar(&f.file, "write", "", "add a test of the situation on stdin, as JSON, to this `file`; create the file if needed")
-	fl.BoolVar(&f.fromLog, "from-log", false, "with --write: use the last decision of this project in the decision log instead")
+	fl.BoolVar(&f.fromLog, "log", false, "with --write: use the last decision of this project in the decision log instead")
 }
 
 // alone returns an error for a flag that needs --write.
 func (f writeFlags) alone() error {
 	if f.fromLog {
-		return errors.New("--from-log needs --write: ralph test --write FILE --from-log")
+		return errors.New("--log needs --write: ralph test --write FILE --log")
 	}
 	return nil
 }
@@ -123,7 +123,7 @@ func (a *app) draftFromSituation() (policytest.Draft, error) {
 		}
 	}
 	if len(bytes.TrimSpace(input)) == 0 {
-		return policytest.Draft{}, errors.New(`a situation is required: write one as JSON to stdin, such as {"missing": ["todo"]}, or use --from-log`)
+		return policytest.Draft{}, errors.New(`a situation is required: write one as JSON to stdin, such as {"missing": ["todo"]}, or use --log`)
 	}
 	return policytest.FromSituation(input)
 }

@@ -74,8 +74,8 @@ func (a *app) untilCommand() *cobra.Command {
 	})
 	fl := cmd.Flags()
 	fl.IntVar(&f.max, "max", untilMax, "continue a session at most this many times per prompt; with an agent: end the run after this many iterations")
-	fl.StringVar(&f.host, "in", "", "continue the agent of this `host`: "+strings.Join(setup.Names(), ", "))
-	_ = cmd.RegisterFlagCompletionFunc("in", oneWord(setup.Names()...))
+	fl.StringVar(&f.host, "host", "", "continue the agent of this `host`: "+strings.Join(setup.Names(), ", "))
+	_ = cmd.RegisterFlagCompletionFunc("host", oneWord(setup.Names()...))
 	fl.BoolVar(&f.pin, "pin", false, "let the files that the command names be as they are now: after a change the command does not run until you approve it")
 	personFlag(fl, &f.yes)
 	return cmd
@@ -100,7 +100,7 @@ func (f untilFlags) valid(fl *pflag.FlagSet, words, agent []string) error {
 	case f.max > project.MaxUntil:
 		return fmt.Errorf("--max must be %d or less; got %d", project.MaxUntil, f.max)
 	}
-	for _, flag := range []string{"in", "pin", "yes"} {
+	for _, flag := range []string{"host", "pin", "yes"} {
 		if len(agent) > 0 && f.changed(flag) {
 			return fmt.Errorf("--%s is for the hook of an agent that you start yourself; leave it out, or leave out -- and the agent", flag)
 		}
@@ -185,7 +185,7 @@ func (a *app) untilHost(p *project.Project, command string, f untilFlags) (setup
 	present := env.Present()
 	switch len(present) {
 	case 0:
-		return setup.Host{}, fmt.Errorf("there is no agent here whose settings ralph can edit; name one with --in, or let ralph start one: ralph until %s -- claude -p",
+		return setup.Host{}, fmt.Errorf("there is no agent here whose settings ralph can edit; name one with --host, or let ralph start one: ralph until %s -- claude -p",
 			shellwords.Quote(runtime.GOOS, command))
 	case 1:
 		return present[0], nil
@@ -204,7 +204,7 @@ func (a *app) untilHost(p *project.Project, command string, f untilFlags) (setup
 	}
 	var lines []string
 	for _, g := range present {
-		lines = append(lines, "\n  "+shellwords.Line(slices.Concat([]string{"ralph"}, a.typed, []string{"--in", g.Name})))
+		lines = append(lines, "\n  "+shellwords.Line(slices.Concat([]string{"ralph"}, a.typed, []string{"--host", g.Name})))
 	}
 	return setup.Host{}, fmt.Errorf("there are several agents here; name one:%s", strings.Join(lines, ""))
 }

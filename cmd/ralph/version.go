@@ -2,9 +2,7 @@ package main
 
 import (
 	"cmp"
-	_ "embed"
 	"fmt"
-	"io"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -12,29 +10,17 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// licenses has the licences of ralph and of the modules that the program contains.
-//
-//go:embed licenses.txt
-var licenses string
-
-// versionCommand prints the version, or the licences.
+// versionCommand prints the version.
 func (a *app) versionCommand() *cobra.Command {
-	var all bool
-	cmd := &cobra.Command{
+	return &cobra.Command{
 		Use:   "version",
-		Short: "Print the version, or the licences of what ralph contains",
+		Short: "Print the version",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			text := thisVersion() + "\n"
-			if all {
-				text = licenses
-			}
-			_, err := io.WriteString(a.stdout, text)
+			_, err := fmt.Fprintln(a.stdout, thisVersion())
 			return err
 		},
 	}
-	cmd.Flags().BoolVar(&all, "licenses", false, "print the licences of ralph and of each module in it")
-	return cmd
 }
 
 // Release builds set these; see .goreleaser.yaml. Other builds have what Go recorded.

@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"runtime"
 	"runtime/debug"
+	"strings"
 	"syscall"
 	"time"
 
@@ -20,86 +21,83 @@ import (
 )
 
 type viewFlags struct {
-	all          bool
-	session, run string
-	port         int
-	hosts        []string
-	open         string
-	idle         time.Duration
-	out          string
-	withOutput   bool
+	all     bool
+	session string
+	port    int
+	hosts   []string
+	idle    time.Duration
+	out     string
+	private bool
 }
 
 func (a *app) viewCommand() *cobra.Command {
 	var f viewFlags
 	cmd := &cobra.Command{
-		Use:   "view",
+		Use:   "view [RUN]",
 		Short: "Show loops, runs and decisions as a page in a browser",
-		Args:  noArgs("--session"),
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		Args:  atMostOne("run"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			run := strings.Join(args, "")
 			switch {
 			case f.port < 0 || f.port > 65535:
 				return fmt.Errorf("--port must be from 0, which is any free port, to 65535; got %d", f.port)
 			case f.idle < 0:
 				return fmt.Errorf("--idle must be a duration of 0, which is forever, or more; got %s", f.idle)
-			case f.session != "" && f.run != "":
-				return errors.New("--session and --run each choose what the page begins with: give one of them")
-			case f.all && f.run != "":
-				return errors.New("--run is of one project, and --all shows the decisions of all: give one of them")
+			case f.session != "" && run != "":
+				return errors.New("--session and a run each choose what the page begins with: give one of them")
+			case f.all && run != "":
+				return errors.New("a run is of one project, and --all shows the decisions of all: give one of them")
 			}
 			for _, name := range f.hosts {
 				if u, err := url.Parse("//" + name); err != nil || u.Host != name || name == "" {
 					return fmt.Errorf("--allow-host must be a name such as localhost:8080, as the address bar shows it; got %q", name)
 				}
 			}
-			for _, name := range []string{"port", "allow-host", "open", "idle"} {
+			for _, name := range []string{"port", "allow-host", "idle"} {
 				if f.out != "" && cmd.Flags().Changed(name) {
 					return fmt.Errorf("--%s is for the page that is served, and --out writes a file: give one of them", name)
 				}
 			}
-			if f.withOutput && f.out == "" {
-				return errors.New("--with-output is for the file that --out writes; the page that is served shows the output anyway")
+			if f.private && f.out == "" {
+				return errors.New("--private is for the file that --out writes; the page that is served shows the output anyway")
 			}
-			return a.view(cmd.Context(), f)
+			return a.view(cmd.Context(), f, run)
 		},
 	}
 	fl := cmd.Flags()
 	fl.BoolVar(&f.all, "all", false, "show the decisions of all projects, and nothing else of them")
 	sessionVar(fl, &f.session, "begin with the decisions of this session", false)
-	fl.StringVar(&f.run, "run", "", "begin with the run of this `id`, as ralph run --list prints it")
 	fl.IntVar(&f.port, "port", 0, "`port` of 127.0.0.1 (default: any that is free)")
 	fl.StringArrayVar(&f.hosts, "allow-host", nil, "also answer for this `name`, as the address bar shows it, such as localhost:8080; may be repeated")
-	fl.StringVar(&f.open, "open", "auto", "open a browser: auto, which is in a terminal of a desktop, or never")
-	restrict(cmd, "open", &f.open, "auto", "never")
 	durationVar(fl, &f.idle, "idle", 8*time.Hour, "end after this `duration` in which the page was not open; 0 is never")
-	fl.StringVar(&f.out, "out", "", "write the latest 1,000 decisions, or those of --session or --run, as one HTML `file` to send to others; serve nothing")
-	fl.BoolVar(&f.withOutput, "with-output", false, "with --out: also the end of what the agents of its runs printed")
+	fl.StringVar(&f.out, "out", "", "write the latest 1,000 decisions, or those of --session or RUN, as one HTML `file` to send to others; serve nothing")
+	fl.BoolVar(&f.private, "private", false, "with --out: also the words of agents, the end of what they printed in runs")
 	return cmd
 }
 
-func (a *app) view(ctx context.Context, f viewFlags) error {
+func (a *app) view(ctx context.Context, f viewFlags, run string) error {
 	p, err := a.opened(f.all)
 	if err != nil {
 		return err
 	}
 	defer p.Close()
-	c := view.Config{Project: p, Version: thisVersion(), Home: home.Dir(a.getenv), Run: f.run, Port: f.port, AllowHosts: f.hosts, Idle: f.idle}
+	c := view.Config{Project: p, Version: thisVersion(), Home: home.Dir(a.getenv), Run: run, Port: f.port, AllowHosts: f.hosts, Idle: f.idle}
 	if c.Session, err = p.Session(ctx, f.session, false); err != nil {
 		return err
 	}
 	if f.out != "" {
 		return rewrite(ctx, f.out, func([]byte) ([]byte, error) {
 			var out bytes.Buffer
-			err := view.Write(ctx, &out, c, f.withOutput)
+			err := view.Write(ctx, &out, c, f.private)
 			return out.Bytes(), err
 		})
 	}
 	debug.SetGCPercent(100) // a server keeps running
-	return a.serve(ctx, c, f.open)
+	return a.serve(ctx, c)
 }
 
 // serve shows the page until it is interrupted.
-func (a *app) serve(ctx context.Context, c view.Config, open string) error {
+func (a *app) serve(ctx context.Context, c view.Config) error {
 	ctx, cancel := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer cancel()
 	server, err := view.New(c)
@@ -108,7 +106,7 @@ func (a *app) serve(ctx context.Context, c view.Config, open string) error {
 	}
 	fmt.Fprintln(a.stdout, server.URL())
 	_, terminal := a.terminal(a.stdout)
-	if name, args := browser(runtime.GOOS, terminal, a.getenv); open == "auto" && name != "" {
+	if name, args := browser(runtime.GOOS, terminal, a.getenv); name != "" {
 		if cmd := exec.Command(name, append(args, server.URL())...); cmd.Start() == nil {
 			go func() { _ = cmd.Wait() }() // an error is visible; the address is printed anyway
 		}

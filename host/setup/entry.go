@@ -113,11 +113,13 @@ func flagsOf(words []string) (all []flag) {
 		f := flag{start: i}
 		var stated bool
 		f.name, f.value, stated = strings.Cut(words[i], "=")
-		if short, is := strings.CutPrefix(words[i], "-p"); is {
-			f.name, f.value, stated = "--policy", strings.TrimPrefix(short, "="), short != ""
+		for letter, name := range map[string]string{"-p": "--policy", "-o": "--format"} {
+			if value, is := strings.CutPrefix(words[i], letter); is {
+				f.name, f.value, stated = name, strings.TrimPrefix(value, "="), value != ""
+			}
 		}
 		switch f.name {
-		case "--policy", "--set", "--scope", "--deadline", "--answer", "--project", "--host":
+		case "--policy", "--set", "--scope", "--deadline", "--format", "--project", "--host":
 			if !stated && i+1 < len(words) {
 				i++
 				f.value = words[i]
@@ -189,9 +191,9 @@ func texts(words []shellwords.Word) []string {
 	return all
 }
 
-// answersByStatus reports whether flags have --answer exit-code, with which status 2 is an answer.
+// answersByStatus reports whether flags have --format exit-code, with which status 2 is an answer.
 func answersByStatus(flags []flag) bool {
-	values := valuesOf(flags, "--answer")
+	values := valuesOf(flags, "--format")
 	return len(values) > 0 && values[len(values)-1] == "exit-code"
 }
 

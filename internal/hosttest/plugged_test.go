@@ -46,7 +46,7 @@ var (
 func TestKimi(t *testing.T) {
 	s := newScene(t, kimi)
 	before := s.read(filepath.Join(s.home, ".kimi-code/config.toml"))
-	out := s.ralph("until", "test -f done", "--in", "kimi", "--yes")
+	out := s.ralph("until", "test -f done", "--host", "kimi", "--yes")
 	if !strings.Contains(out, "at most 1 time per prompt (Kimi Code itself ends after 1 continuation of a prompt)") || !strings.Contains(out, "ralph until 'test -f done' -- kimi -p") {
 		t.Errorf("until says\n%s", out)
 	}

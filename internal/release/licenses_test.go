@@ -34,7 +34,7 @@ func contained(t *testing.T) map[string]string {
 	return dirs
 }
 
-// ralph version --licenses has the licence of each module that the program contains, and so have archives and npm.
+// ralph help licenses has the licence of each module that the program contains, and so have archives and npm.
 func TestLicenses(t *testing.T) {
 	named := regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|patents)`)
 	of := map[string][]string{} // modules by text

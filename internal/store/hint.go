@@ -52,7 +52,7 @@ func (o Orders) hints(root string) (all []Hint, version string, err error) {
 	}
 	var kept hints
 	if json.Unmarshal(data, &kept) != nil || kept.V != 1 || kept.Root != root {
-		return nil, version, fmt.Errorf("the hints of %s are damaged; run `ralph hint --clear`", root)
+		return nil, version, fmt.Errorf("the hints of %s are damaged; run `ralph hint --revoke`", root)
 	}
 	return kept.Items, version, nil
 }

@@ -1,6 +1,6 @@
 // Command scripted-agent plays a coding agent from a script, so that loops can be tried without a model.
 //
-//	ralph run --prompt PROMPT.md --said DONE -- scripted-agent agent.txt
+//	ralph run --prompt PROMPT.md --promise DONE -- scripted-agent agent.txt
 //
 // The script has a part for each iteration, separated by lines of three hyphens; after the last part, that one is played
 // again. A line is a verb and its words:
