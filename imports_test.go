@@ -94,7 +94,7 @@ func TestImports(t *testing.T) {
 		"loop/replay":       {"./internal/inputs", "./internal/vocab", "./loop", "./rules", "./schema", "time"},
 
 		// Runs of an agent.
-		"run":               {"./host", "./internal/escape", "./internal/home", "./internal/jsontext", "./internal/option", "./internal/process", "./internal/store", "./internal/vocab", "./loop", "./rules", "./run/step", "./state", "bufio", "crypto/rand", "os", "os/exec", "path/filepath", "time"},
+		"run":               {"./host", "./internal/escape", "./internal/home", "./internal/jsontext", "./internal/option", "./internal/process", "./internal/shellwords", "./internal/store", "./internal/vocab", "./loop", "./rules", "./run/step", "./state", "bufio", "crypto/rand", "os", "os/exec", "path/filepath", "time"},
 		"run/step":          {"./internal/escape", "./internal/vocab", "time"},
 		"run/runtest":       {"./run", "runtime", "testing"}, // for tests
 		"internal/worktree": {"./internal/git", "os", "path/filepath"},

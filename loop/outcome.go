@@ -29,7 +29,7 @@ const (
 // Cause is why a decision or a run has its outcome, in one word of a closed set. "" is that a rule of the policy said so.
 //
 //	failed: a word of [rules.Fault]; of a run also auth, crashes, failed
-//	skipped, idle, waiting: a word of [rules.Aside]; asked: stopped, of a run interrupted
+//	skipped, idle, waiting: a word of [rules.Aside]; asked: stopped, of a run interrupted, denied
 //	limit: the limit: failures, continuations, total, repeats, elapsed; of a run also iterations, tokens, cost, rate_limit
 //	stopped: gone (the loop's file), no_rule (none holds)
 type Cause string

@@ -38,6 +38,7 @@ func endings() map[run.End]ending {
 		run.Success:     {loop.Done, nil},
 		run.Stopped:     {loop.Stopped, why},
 		run.Asked:       {loop.Asked, answer},
+		run.Denied:      {loop.Asked, resume("allow it or take the tool away, then ", "")},
 		run.StillWaits:  {loop.Waiting, atLimit},
 		run.AtLimit:     {loop.Limited, atLimit},
 		run.NoProgress:  {loop.Limited, resume("", "")},

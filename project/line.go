@@ -183,6 +183,12 @@ func (p *Project) line(ctx context.Context, of subject, k known) (l Loop, err er
 		if info.Policy == policy.Name && info.Running {
 			runs, now.inRun = true, cmp.Or(now.inRun, fmt.Sprintf("run %s of the policy %s is in progress; run `ralph stop %[2]s` to end it", info.ID, policy.Short()))
 		}
+		if info.ID == last.Run && info.Ended != "" && now.last == loop.Continued { // what ended it was no rule
+			if now.last = Outcome(info.Ended); info.Ended == run.Denied {
+				how, _ := endings()[info.Ended].advice(info)
+				now.waits = cmp.Or(now.waits, oneLine(info.Why)+"; "+how)
+			}
+		}
 		if info.Policy == policy.Name && info.Ended == "" && !info.Running && (last.Run == info.ID || !last.Time.After(info.Latest)) {
 			now.lost = "run " + info.ID + " was killed"
 		}

@@ -54,7 +54,7 @@ func (s signs) state() (State, string) {
 			return one.state, one.why
 		}
 	}
-	ended := map[loop.Outcome]State{loop.Done: StateDone, loop.Limited: StateLimit, loop.Stopped: StateEnded, loop.Failed: StateFailed}
+	ended := map[loop.Outcome]State{loop.Done: StateDone, loop.Limited: StateLimit, loop.Stopped: StateEnded, loop.Asked: StateEnded, loop.Failed: StateFailed, loop.Lost: StateLost}
 	switch state, ok := ended[s.last]; {
 	case ok:
 		return state, ""

@@ -78,4 +78,5 @@ type Result struct {
 	Used       int       // tokens of the whole session so far, if the client reports only those; Tokens is then 0
 	Cost       *float64  // US dollars; nil if unknown
 	ResetsAt   time.Time // with RateLimited: when the limit resets, zero if unknown
+	Denied     []Denial  // what the client did not let the agent do
 }

@@ -43,13 +43,9 @@ var (
 // Iterate carries out [step.Iterate] of a run, and returns its answer. It never fails: a failure is an input.
 func (r *Runner) Iterate(ctx context.Context, s step.State) step.Input {
 	in, n := step.Input{Kind: step.NotStarted, Key: s.Due.Key}, s.Iterations
-	inv := Invocation{Args: s.Plan.Args, Prompt: escape.Agent(r.saved.text(s.Prompt)), Dir: s.Plan.Root}
-	if s.Plan.Continue {
-		inv.Session = s.Latest.Session
-	}
-	cmd, err := r.adapter.Command(inv)
+	inv, cmd, err := r.invocation(s)
 	if err != nil {
-		in.Why = fmt.Sprintf("iteration %d is not started: %v", n, err)
+		in.Why = err.Error()
 		return in
 	}
 	res, e, err := r.runAgent(ctx, s, inv, cmd)
@@ -72,7 +68,30 @@ func (r *Runner) Iterate(ctx context.Context, s step.State) step.Input {
 	in.Kind, in.Iteration = step.Iterated, &step.Iteration{
 		Outcome: res.Outcome, Text: r.put(res.Text), Promised: said != "" && res.Outcome == OK && host.Said.In([]string{res.Text}, said, r.shown(s)...),
 		Problem: res.Problem, Session: res.Session, Transcript: res.Transcript, Tokens: res.Tokens, Used: res.Used, Cost: res.Cost,
-		ResetsAt: res.ResetsAt, Exit: e.Exit, Left: e.left,
+		ResetsAt: res.ResetsAt, Exit: e.Exit, Left: e.left, Denied: res.Denied,
+	}
+	return in
+}
+
+// invocation returns the command line of the iteration that is due.
+func (r *Runner) invocation(s step.State) (Invocation, Command, error) {
+	inv := Invocation{Args: s.Plan.Args, Prompt: escape.Agent(r.saved.text(s.Prompt)), Dir: s.Plan.Root}
+	if s.Plan.Continue {
+		inv.Session = s.Latest.Session
+	}
+	cmd, err := r.adapter.Command(inv)
+	if err != nil {
+		err = fmt.Errorf("iteration %d is not started: %w", s.Iterations, err)
+	}
+	return inv, cmd, err
+}
+
+// admit returns an input with the reason for which the client refuses the iteration that it would start.
+func (r *Runner) admit(s step.State, in step.Input) step.Input {
+	if next, _, cmd := s.Step(in); cmd.Kind == step.Iterate && cmd.Key != s.Due.Key {
+		if _, _, err := r.invocation(next); err != nil {
+			in.Refused = err.Error()
+		}
 	}
 	return in
 }

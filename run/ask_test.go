@@ -2,6 +2,7 @@ package run_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -115,5 +116,78 @@ func TestAnswerToAnUndecidedPolicy(t *testing.T) {
 	}
 	if last[1] != "verdict 1 continue answered" {
 		t.Errorf("the answer is lost: %v", last)
+	}
+}
+
+// What the client denied is a fact for the next prompt. Denied again, the run ends and says what allows it.
+func TestDenied(t *testing.T) {
+	dir, state := project(t)
+	var prompts []string
+	agent := run.Func("scripted", func(_ context.Context, i run.Invocation) (run.Result, error) {
+		prompts = append(prompts, i.Prompt)
+		return run.Result{Denied: []run.Denial{
+			{Tool: "Bash", Input: "make deploy", Why: "needs approval", Allow: `add "Bash(make deploy)" to the settings`},
+			{Tool: "Bash", Input: "curl --token abc", Allow: "allow curl --token abc"},
+		}}, nil
+	})
+	policy := load(t, "ralph: 1\nrules:\n  - name: again\n    continue: \"${join(map(run.denied, .tool + ' ' + .input), ', ')}.\"\n")
+	r, err := run.New(policy, agent, run.WithDir(dir), run.WithState(state), run.Hasty())
+	if err != nil {
+		t.Fatal(err)
+	}
+	events, lines := all(t, t.Context(), r)
+	last := events[len(events)-1]
+	const why = `scripted denied the agent the same in two iterations in a row: Bash make deploy; to allow it, add "Bash(make deploy)" to the settings; scripted: needs approval`
+	if last.Ended != run.Denied || last.Why != why {
+		t.Errorf("it ends with %+v\n%s", last, strings.Join(lines, "\n"))
+	}
+	if diff := cmp.Diff([]string{".", "Bash make deploy, Bash curl --token …."}, prompts); diff != "" {
+		t.Errorf("prompts (-want +got)\n%s", diff)
+	}
+	for _, ev := range events {
+		if ev.Kind == run.IterationEnd && (len(ev.Denied) != 2 || ev.Denied[1] != run.Denial{Tool: "Bash", Input: "curl --token …"}) {
+			t.Errorf("iteration %d has the denials %+v", ev.Iteration, ev.Denied)
+		}
+	}
+}
+
+// refusing is a client that refuses a command line.
+type refusing struct {
+	run.Adapter
+	prompt string
+}
+
+func (c refusing) Command(i run.Invocation) (run.Command, error) {
+	if i.Prompt == c.prompt {
+		return run.Command{}, errors.New("that prompt is refused")
+	}
+	return c.Adapter.Command(i)
+}
+
+// A command line that the client refuses is no iteration.
+func TestRefusedCommandLine(t *testing.T) {
+	dir, state := project(t)
+	policy := load(t, "ralph: 1\nrules: [{name: again, continue: \"go ${run.iteration}\"}]\n")
+	opts := []run.Option{run.WithDir(dir), run.WithState(state), sh("true"), run.Hasty()}
+	for _, want := range []string{
+		"run_start, verdict, iteration_start, iteration_end, verdict, run_end: iteration 2 is not started: that prompt is refused",
+		"run_resume, run_end: iteration 2 is not started: that prompt is refused",
+	} {
+		r, err := run.New(policy, refusing{run.Generic(), "go 1"}, opts...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		events, _ := all(t, t.Context(), r)
+		var kinds []string
+		for _, ev := range events {
+			if ev.Kind != run.AgentOutput {
+				kinds = append(kinds, string(ev.Kind))
+			}
+		}
+		last := events[len(events)-1]
+		if got := strings.Join(kinds, ", ") + ": " + last.Why; got != want || last.Totals.Iterations != 1 {
+			t.Errorf("got %s after %d iterations\nwant %s", got, last.Totals.Iterations, want)
+		}
+		opts = []run.Option{run.WithDir(dir), run.WithState(state), run.Resume(r.ID()), run.Hasty()}
 	}
 }

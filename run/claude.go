@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/ralph-sdk/ralph/host"
+	"github.com/ralph-sdk/ralph/internal/escape"
 )
 
 func completeClaude(l *cmdline, session string) {
@@ -27,6 +28,7 @@ func completeClaude(l *cmdline, session string) {
 type claudeOutput struct {
 	ending
 	res    Result
+	denied denials
 	cwd    string
 	reason string // the client's name for the failure of the last message
 	spent  spent  // since the last result record
@@ -54,6 +56,7 @@ type claudeRecord struct {
 	Total    *float64               `json:"total_cost_usd"`
 	Usage    usage                  `json:"usage"`
 	Since    map[string]claudeUsage `json:"model_usage_since_last_result"`
+	Denied   []permission           `json:"permission_denials"`
 }
 
 // claudeUsage is the usage of one model.
@@ -75,7 +78,7 @@ func (o *claudeOutput) Line(line []byte) (string, Outcome) {
 	}
 	switch rec.Type {
 	case "system":
-		return o.system(rec)
+		return o.system(rec, line)
 	case "rate_limit_event":
 		if rec.Limit.Status == "rejected" && rec.Limit.ResetsAt > 0 {
 			o.res.ResetsAt = time.Unix(int64(rec.Limit.ResetsAt), 0)
@@ -90,11 +93,18 @@ func (o *claudeOutput) Line(line []byte) (string, Outcome) {
 	return "", ""
 }
 
-func (o *claudeOutput) system(rec claudeRecord) (string, Outcome) {
+func (o *claudeOutput) system(rec claudeRecord, line []byte) (string, Outcome) {
 	if rec.Cwd != "" {
 		o.cwd = rec.Cwd
 	}
-	if rec.Subtype == "api_retry" {
+	switch rec.Subtype {
+	case "permission_denied":
+		denied, _ := decode[struct {
+			ID  string `json:"tool_use_id"`
+			Why string `json:"message"`
+		}](line)
+		o.denied.begin(denied.ID, Denial{Why: escape.Brief(denied.Why)})
+	case "api_retry":
 		// The first retry may use a renewed token.
 		if end := failure(0, rec.Error); rec.Attempt > 1 && (end == Auth || end == Billing) {
 			o.problem = "the server refuses the client: " + rec.Error
@@ -122,6 +132,7 @@ func (o *claudeOutput) message(rec claudeRecord) string {
 
 func (o *claudeOutput) result(rec claudeRecord) {
 	o.spent = spent{}
+	o.denied.read(rec.Denied, permitClaude)
 	cost := 0.0
 	if rec.Since == nil { // earlier versions
 		o.res.Tokens = plus(o.res.Tokens, rec.Usage.sum())
@@ -159,6 +170,15 @@ func (o *claudeOutput) Result(p Process) Result {
 	if !o.said && o.reason != "" {
 		o.outcome = failure(0, o.reason)
 	}
+	res.Denied = o.denied.all
 	res.Transcript = p.file(p.configDir(host.ClaudeCode), "projects", slug(o.cwd, p.Dir), id(res.Session)+".jsonl")
 	return o.fill(res, p)
+}
+
+// permitClaude returns what permits a use: its command, or the tool.
+func permitClaude(tool, command string) string {
+	if tool == "Bash" {
+		tool += "(" + command + ")"
+	}
+	return permitIn(host.ClaudeCode, tool)
 }

@@ -10,8 +10,9 @@ import (
 // copilotOutput parses --output-format json. If the client failed, the last session.error has the reason.
 type copilotOutput struct {
 	ending
-	res  Result
-	code string // the server's code for the last failed request
+	res    Result
+	denied denials
+	code   string // the server's code for the last failed request
 }
 
 type copilotRecord struct {
@@ -29,6 +30,11 @@ type copilotRecord struct {
 		Status  int             `json:"statusCode"`
 		Message string          `json:"message"`
 		Reason  string          `json:"reason"`
+		Use     string          `json:"toolCallId"`
+		Error   struct {
+			Message string `json:"message"`
+			Code    string `json:"code"`
+		} `json:"error"`
 	} `json:"data"`
 }
 
@@ -46,7 +52,10 @@ func (o *copilotOutput) Line(line []byte) (string, Outcome) {
 			}
 			return firstLine(data.Content), ""
 		}
+	case "tool.execution_complete":
+		o.denied.end(data.Use, data.Error.Code == "denied", data.Error.Message)
 	case "tool.execution_start":
+		o.denied.begin(data.Use, useOf(data.Tool, data.Args, permitCopilot))
 		return calling(data.Tool, data.Args), ""
 	case "assistant.turn_retry":
 		return "the request is tried again: " + data.Reason, ""
@@ -71,6 +80,15 @@ func (o *copilotOutput) Line(line []byte) (string, Outcome) {
 func (o *copilotOutput) Result(p Process) Result {
 	res := o.res
 	res.Transcript = p.file(p.configDir(host.Copilot), "session-state", id(res.Session), "events.jsonl")
-	res.Used = used(res.Transcript)
+	res.Used, res.Denied = used(res.Transcript), o.denied.all
 	return o.fill(res, p)
+}
+
+// permitCopilot returns what permits a plain command: its program. Rules for other tools have other names.
+func permitCopilot(tool, command string) string {
+	program, _, _ := strings.Cut(command, " ")
+	if tool != "bash" || !plainCommand(command) {
+		return ""
+	}
+	return "start the run with --allow-tool 'shell(" + program + ")'"
 }

@@ -52,7 +52,7 @@ func (r *Runner) Decide(ctx context.Context, s step.State) step.Input {
 	}
 	d.Memory = r.put(string(memory))
 	in.Kind, in.Decision = step.Decided, d
-	return in
+	return r.admit(s, in)
 }
 
 // make begins a decision, or a look at what a rule waits for.
@@ -253,9 +253,14 @@ func (f facts) Name(ctx context.Context, name string) any {
 	if t.Cost != nil {
 		cost = *t.Cost
 	}
+	denied := []any{}
+	for _, d := range l.Denied {
+		denied = append(denied, map[string]any{"tool": d.Tool, "input": d.Input})
+	}
 	own := map[string]any{
 		vocab.RunStarting: s.Iterations == 0, vocab.RunOutcome: string(l.Outcome), vocab.RunIteration: s.Iterations, vocab.RunElapsed: t.Elapsed,
-		vocab.Answer: f.r.saved.text(s.Answer), vocab.RunTokens: t.Tokens, vocab.RunCost: cost, vocab.RunExitCode: l.Exit, vocab.RunSessionID: l.Session, vocab.RunResetsAt: l.ResetsAt, vocab.TranscriptFailed: nil,
+		vocab.Answer: f.r.saved.text(s.Answer), vocab.RunTokens: t.Tokens, vocab.RunCost: cost, vocab.RunExitCode: l.Exit, vocab.RunSessionID: l.Session, vocab.RunResetsAt: l.ResetsAt,
+		vocab.RunDenied: denied, vocab.TranscriptFailed: nil,
 	}
 	if v, ok := own[name]; ok {
 		return v

@@ -10,6 +10,7 @@ type (
 	End     = step.End
 	Outcome = step.Outcome
 	Limits  = step.Limits
+	Denial  = step.Denial
 )
 
 // The kinds. All except AgentOutput are in run.jsonl.
@@ -29,6 +30,7 @@ const (
 	Success     = step.Success
 	Stopped     = step.Stopped
 	Asked       = step.Asked
+	Denied      = step.Denied
 	StillWaits  = step.StillWaits
 	AtLimit     = step.AtLimit
 	NoProgress  = step.NoProgress

@@ -14,9 +14,10 @@ import (
 // geminiOutput parses -o stream-json. A message arrives in parts.
 type geminiOutput struct {
 	ending
-	res  Result
-	text tail
-	new  bool // the next part begins a message
+	res    Result
+	denied denials
+	text   tail
+	new    bool // the next part begins a message
 }
 
 type geminiRecord struct {
@@ -25,6 +26,7 @@ type geminiRecord struct {
 	Role    string          `json:"role"`
 	Content string          `json:"content"`
 	Tool    string          `json:"tool_name"`
+	Use     string          `json:"tool_id"`
 	Args    json.RawMessage `json:"parameters"`
 	Message string          `json:"message"`
 	Status  string          `json:"status"`
@@ -59,7 +61,10 @@ func (o *geminiOutput) Line(line []byte) (string, Outcome) {
 		return shown, ""
 	case "tool_use":
 		o.new = true
+		o.denied.begin(rec.Use, useOf(rec.Tool, rec.Args, nil))
 		return calling(rec.Tool, rec.Args), ""
+	case "tool_result":
+		o.denied.end(rec.Use, rec.Error.Type == "policy_violation", rec.Error.Message)
 	case "error":
 		return rec.Message, ""
 	case "result":
@@ -78,7 +83,7 @@ func (o *geminiOutput) Line(line []byte) (string, Outcome) {
 
 func (o *geminiOutput) Result(p Process) Result {
 	res := o.res
-	res.Text = string(o.text.end())
+	res.Text, res.Denied = string(o.text.end()), o.denied.all
 	if o.outcome == "" || o.outcome == Crashed {
 		o.byExit(p.Exit)
 	}

@@ -16,6 +16,7 @@ type qwenRecord struct {
 	Error   struct {
 		Message string `json:"message"`
 	} `json:"error"`
+	Denied []permission `json:"permission_denials"`
 }
 
 func (o *qwenOutput) Line(line []byte) (string, Outcome) {
@@ -33,6 +34,7 @@ func (o *qwenOutput) Line(line []byte) (string, Outcome) {
 
 func (o *qwenOutput) result(rec qwenRecord) {
 	o.ending = ending{said: true, outcome: OK}
+	o.denied.read(rec.Denied, permitQwen)
 	switch {
 	case rec.IsError:
 		// The record has no field for the HTTP status.
@@ -47,10 +49,18 @@ func (o *qwenOutput) result(rec qwenRecord) {
 
 func (o *qwenOutput) Result(p Process) Result {
 	res := o.res
-	res.Tokens = o.spent.total()
+	res.Tokens, res.Denied = o.spent.total(), o.denied.all
 	if p.Exit == 53 || p.Exit == 55 { // limits of turns; of time or tool calls
 		o.outcome = TurnLimit
 	}
 	res.Transcript = p.file(p.configDir(host.Qwen), "projects", slug(o.cwd, p.Dir), "chats", id(res.Session)+".jsonl")
 	return o.fill(res, p)
+}
+
+// permitQwen returns what permits a plain command. Rules for other tools have other names.
+func permitQwen(tool, command string) string {
+	if tool != "run_shell_command" || !plainCommand(command) {
+		return ""
+	}
+	return permitIn(host.Qwen, tool+"("+command+")")
 }

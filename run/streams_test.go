@@ -80,6 +80,10 @@ func TestStreams(t *testing.T) {
 				text, _ := json.Marshal(res.Text)
 				fmt.Fprintf(&got, "outcome: %s\nproblem: %s\nsession: %s\ntokens: %d\nused: %d\ncost: %s\nresets: %s\ntext: %s\n",
 					res.Outcome, res.Problem, res.Session, res.Tokens, res.Used, cost, resets, text)
+				for _, d := range res.Denied {
+					denied, _ := json.Marshal(d)
+					fmt.Fprintf(&got, "denied: %s\n", denied)
+				}
 				golden := "testdata/streams/" + a.Name() + "/" + name + ".golden"
 				if *update {
 					if err := os.WriteFile(golden, got.Bytes(), 0o644); err != nil {

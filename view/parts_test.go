@@ -74,14 +74,15 @@ func TestIterations(t *testing.T) {
 	end := func(n, s int, o run.Outcome, t run.Totals) run.Event {
 		return run.Event{Kind: run.IterationEnd, Iteration: n, Time: at(s), Outcome: o, Totals: t}
 	}
+	denied := []run.Denial{{Tool: "Bash", Input: "make deploy"}}
 	events := []run.Event{
 		{Kind: run.RunStart}, start(1, 10), end(1, 15, run.OK, totals(100, 0.5)), {Kind: run.VerdictMade, Iteration: 1},
-		start(2, 20), end(2, 21, run.Crashed, totals(150, 0.75)), {Kind: run.Waiting, Iteration: 2, Why: "the agent failed"},
+		start(2, 20), {Kind: run.IterationEnd, Iteration: 2, Time: at(21), Outcome: run.Crashed, Denied: denied, Totals: totals(150, 0.75)}, {Kind: run.Waiting, Iteration: 2, Why: "the agent failed"},
 		start(3, 30), {Kind: run.RunResume}, end(3, 99, run.Lost, totals(150, 0.75)), start(4, 100),
 	}
 	want := []iteration{
 		{N: 1, Started: at(10), Took: 5 * time.Second, State: "ok", Tokens: 100, USD: 0.5},
-		{N: 2, Started: at(20), Took: time.Second, State: "crashed", Tokens: 50, USD: 0.25, Waiting: "the agent failed"},
+		{N: 2, Started: at(20), Took: time.Second, State: "crashed", Tokens: 50, USD: 0.25, Waiting: "the agent failed", Denied: denied},
 		{N: 3, Started: at(30), State: "lost"},
 		{N: 4, Started: at(100), State: "running"},
 	}

@@ -45,6 +45,7 @@ type iteration struct {
 	Took    time.Duration `json:"took_ns,omitempty"` // 0 if it is not known
 	State   string        `json:"state"`             // a [run.Outcome], or the state of the run
 	Problem string        `json:"problem,omitempty"` // the client's error message
+	Denied  []run.Denial  `json:"denied,omitempty"`
 	Tokens  int           `json:"tokens,omitempty"`
 	USD     float64       `json:"usd,omitempty"`
 	Waiting string        `json:"waiting,omitempty"` // why the run waited after it
@@ -64,7 +65,7 @@ func iterations(info run.Info, events []run.Event) (all []iteration) {
 		case last < 0 || ev.Iteration != all[last].N && ev.Kind != run.Waiting: // of an iteration that is not shown
 		case ev.Kind == run.IterationEnd:
 			it := &all[last]
-			if it.State, it.Problem = string(ev.Outcome), ev.Problem; ev.Outcome != run.Lost { // else it is not known when
+			if it.State, it.Problem, it.Denied = string(ev.Outcome), ev.Problem, ev.Denied; ev.Outcome != run.Lost { // else it is not known when
 				it.Took = ev.Time.Sub(it.Started)
 			}
 			if before != nil {
@@ -137,6 +138,6 @@ func (s *data) run(ctx context.Context, id string) (shownRun, error) {
 func (r *shownRun) withoutOutput() {
 	r.Output = nil
 	for i := range r.Iterations {
-		r.Iterations[i].Problem = ""
+		r.Iterations[i].Problem, r.Iterations[i].Denied = "", nil
 	}
 }

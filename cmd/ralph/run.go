@@ -62,7 +62,7 @@ func (a *app) runCommand() *cobra.Command {
 			exit{exitNoAccess, "the client cannot sign in, or the account cannot pay"},
 			exit{exitCrashes, "the agent failed three times in a row"},
 			exit{exitNoProgress, "the policy's limit of repeats ended the run"},
-			exit{exitAsked, "a rule asks you; answer with --resume and --answer"},
+			exit{exitAsked, "a rule asks you, which --resume with --answer answers; or the client denied the agent the same twice in a row"},
 			exit{exitWaiting, "the time of the run is over while a rule waits"},
 			exit{exitInterrupted, "the run was interrupted"}),
 		Use:   "run [flags] [-- AGENT [ARG]...]",
@@ -190,7 +190,7 @@ func clientNames() (names []string) {
 func runStatus(e run.End) int {
 	status, known := map[run.End]int{
 		run.Success: exitOK, run.Stopped: exitFindings, run.AtLimit: exitLimit, run.NoReset: exitRateLimit, run.NoAccess: exitNoAccess,
-		run.TooManyFail: exitCrashes, run.NoProgress: exitNoProgress, run.Asked: exitAsked, run.StillWaits: exitWaiting, run.Cancelled: exitInterrupted,
+		run.TooManyFail: exitCrashes, run.NoProgress: exitNoProgress, run.Asked: exitAsked, run.Denied: exitAsked, run.StillWaits: exitWaiting, run.Cancelled: exitInterrupted,
 	}[e]
 	if !known {
 		return exitFailed

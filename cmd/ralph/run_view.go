@@ -134,6 +134,9 @@ func (v *runView) write(ev run.Event) {
 			text += ": " + ev.Problem
 		}
 		v.line("%s (%s in all)", text, used(ev.Totals))
+		for _, d := range ev.Denied {
+			v.line("  denied: %s", strings.TrimSpace(d.Tool+" "+d.Input))
+		}
 		if ev.Left > 0 {
 			v.line("  it left %s behind, which ralph ended", amount.Of(ev.Left, "process"))
 		}

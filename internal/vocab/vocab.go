@@ -113,6 +113,7 @@ const (
 	RunExitCode  = "run.exit_code"
 	RunSessionID = "run.session_id"
 	RunResetsAt  = "run.resets_at"
+	RunDenied    = "run.denied"
 
 	Now     = "now"
 	Exists  = "exists"
@@ -218,6 +219,7 @@ func Names() []Entry {
 		{Name: RunExitCode, Zero: 0, Yields: true, Doc: "Exit status of the latest iteration."},
 		{Name: RunSessionID, Zero: "", Yields: true, Doc: "Session of the agent in the latest iteration."},
 		{Name: RunResetsAt, Zero: time.Time{}, Yields: true, Doc: "When the rate limit resets; the zero time if there is none."},
+		{Name: RunDenied, Zero: Items{"tool": "", "input": ""}, Yields: true, Doc: "What the client did not let the agent do in the latest iteration: the tool, and its input in short, such as a command."},
 
 		{Name: "start.name", Zero: "", Yields: true, Doc: "What ralph start is asked to start. Known only below loop.start, as the other names of start."},
 		{Name: "start.prompt", Zero: "", Yields: true, Doc: "The prompt."},

@@ -44,6 +44,7 @@ type Event struct {
 	Session string     `json:"session,omitempty"`   // iteration_end: the client's session
 	Exit    *int       `json:"exit,omitempty"`      // iteration_end: exit status of the process
 	Left    int        `json:"left,omitempty"`      // iteration_end: how many processes the agent left; ralph ended them
+	Denied  []Denial   `json:"denied,omitempty"`    // iteration_end: what the client did not let the agent do
 	Resets  *time.Time `json:"resets_at,omitempty"` // iteration_end, run_end: of the rate limit
 
 	Action  string   `json:"action,omitempty"`  // verdict: continue, stop, ask or wait
@@ -77,6 +78,7 @@ const (
 	Success     End = "success"     // a rule with success: true, or the line of the plan
 	Stopped     End = "stopped"     // another rule, or none, lets the agent stop
 	Asked       End = "asked"       // a rule asks a person, and Why is the question
+	Denied      End = "denied"      // the client denied the agent the same in two iterations in a row, and Why says what allows it
 	StillWaits  End = "waiting"     // the time of the run is over while a rule waits
 	AtLimit     End = "limit"       // a limit of the run or of the policy
 	NoProgress  End = "repeats"     // the policy's limit of repeats

@@ -34,6 +34,7 @@ type Input struct {
 	Limits    Limits     `json:"limits,omitzero"`     // Resume: nonzero fields replace those of the run
 	Answer    Text       `json:"answer,omitzero"`     // Answer, Resume
 	Why       string     `json:"why,omitempty"`       // Stop, NotStarted, Broken
+	Refused   string     `json:"refused,omitempty"`   // why the agent cannot be started, if the input would start an iteration
 	Later     bool       `json:"later,omitempty"`     // Stop: a decision that is due is still made
 	Waits     bool       `json:"waits,omitempty"`     // Awaited
 }
@@ -52,7 +53,19 @@ type Iteration struct {
 	ResetsAt   time.Time `json:"resets_at,omitzero"`   // with RateLimited: when the limit resets, zero if unknown
 	Exit       int       `json:"exit,omitempty"`       // exit status of the process
 	Left       int       `json:"left,omitempty"`       // how many processes the agent left
+	Denied     []Denial  `json:"denied,omitempty"`     // what the client did not let the agent do; a state keeps the first MaxDenied
 }
+
+// Denial is a use of a tool that a client did not permit. Two with the same tool and input are the same.
+type Denial struct {
+	Tool  string `json:"tool"`
+	Input string `json:"input,omitempty"` // in short, such as a command or a path
+	Why   string `json:"why,omitempty"`   // in the client's words
+	Allow string `json:"allow,omitempty"` // what a person does to allow it, in the client's own syntax; "" if that is unknown
+}
+
+// MaxDenied is the most denials of an iteration that a state keeps.
+const MaxDenied = 8
 
 // Decision is what the policy decided. That of Look has only Prompt and Memory, or End and Why.
 type Decision struct {

@@ -102,6 +102,8 @@ type Latest struct {
 	Session    string    `json:"session,omitempty"`
 	Transcript string    `json:"transcript,omitempty"`
 	ResetsAt   time.Time `json:"resets_at,omitzero"` // of any iteration
+	Denied     []Denial  `json:"denied,omitempty"`
+	Again      *Denial   `json:"again,omitempty"` // one that the iteration before had too
 }
 
 // Final is how a run ended.
@@ -154,6 +156,7 @@ const MaxTokens = math.MaxInt >> 8
 const (
 	maxOutcomes = 32
 	maxName     = 256
+	maxAllow    = 512
 )
 
 // spend adds what an iteration used.

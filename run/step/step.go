@@ -13,13 +13,14 @@ import (
 // machine is one step under way.
 type machine struct {
 	State
-	events []Event
+	events  []Event
+	refused string // why the agent cannot be started
 }
 
 // Step returns the state after an input, the events to report, and the command to carry out, which is also State.Due. An
 // input that does not fit changes only the time. Safe for concurrent use.
 func (s State) Step(in Input) (State, []Event, Command) {
-	m := &machine{State: s}
+	m := &machine{State: s, refused: in.Refused}
 	if problem := s.unusable(in); problem != "" {
 		m.live(in.At)
 		if m.Final == nil {
@@ -98,15 +99,11 @@ func (m *machine) take(in Input) {
 		}
 	case in.Key != m.Due.Key:
 	case in.Kind == NotStarted:
-		m.notStarted(in)
+		m.notStarted(in.Why)
 	case m.Phase == iterating && in.Kind == Iterated && in.Iteration != nil:
 		m.iterated(*in.Iteration)
 	case m.Phase == iterating && in.Kind == Lost:
 		m.lost()
-		if m.Spent.Losses >= maxLosses {
-			m.end(Final{End: TooManyLost, Why: fmt.Sprintf("%d iterations in a row were lost: it is unknown how they ended", m.Spent.Losses)})
-			return
-		}
 		m.next()
 	case m.Phase == merging && in.Kind == Merged:
 		m.accepted()
@@ -131,11 +128,15 @@ func (m *machine) resume(in Input) {
 		return
 	}
 	m.Plan.Limits = in.Limits.Or(m.Plan.Limits)
-	if m.Final != nil {
+	if m.Final != nil { // what happens in a row begins again; a killed driver ends nothing
 		m.Resumed++
 		m.Due = Command{}
+		m.Spent.Crashes, m.Spent.Losses = 0, 0
+		if m.Latest.Again != nil { // a person may have allowed it
+			m.Latest.Denied, m.Latest.Again = nil, nil
+		}
 	}
-	m.Final, m.Spent.Crashes, m.Spent.Losses = nil, 0, 0
+	m.Final = nil
 	if !in.Answer.IsZero() {
 		m.Answer = in.Answer
 	}
@@ -218,6 +219,10 @@ func (m *machine) iterate() {
 	if m.pause() || m.limited() {
 		return
 	}
+	if m.Spent.Losses >= maxLosses {
+		m.end(Final{End: TooManyLost, Why: fmt.Sprintf("%d iterations in a row were lost: it is unknown how they ended", m.Spent.Losses)})
+		return
+	}
 	if m.Phase != rested && (m.Spent.Crashes > 0 || m.Spent.Limited > 0) {
 		m.waitAfterFailure()
 		return
@@ -225,8 +230,13 @@ func (m *machine) iterate() {
 	m.start()
 }
 
-// start starts an iteration.
+// start starts an iteration, unless it is refused.
 func (m *machine) start() {
+	if m.refused != "" {
+		m.Phase = ready
+		m.notStarted(m.refused)
+		return
+	}
 	m.Phase = iterating
 	m.Iterations++ // a start counts even if the driver is killed now
 	m.command(Command{Kind: Iterate, Timeout: max(min(m.Plan.Iteration, m.over().Sub(m.At)), time.Second)})
@@ -234,7 +244,7 @@ func (m *machine) start() {
 }
 
 // notStarted ends the run because a command was not carried out.
-func (m *machine) notStarted(in Input) {
+func (m *machine) notStarted(why string) {
 	if m.Phase == iterating {
 		m.Phase = ready
 		m.Iterations--
@@ -244,7 +254,7 @@ func (m *machine) notStarted(in Input) {
 		m.end(Final{End: Cancelled, Why: m.Stopping})
 		return
 	}
-	m.end(Final{End: Failed, Why: in.Why})
+	m.end(Final{End: Failed, Why: why})
 }
 
 // limited ends the run if it was stopped or is at a limit, and reports whether.
@@ -288,6 +298,7 @@ func (m *machine) iterated(it Iteration) {
 	if it.Cost != nil && (math.IsNaN(*it.Cost) || math.IsInf(*it.Cost, 0)) {
 		it.Cost = nil
 	}
+	it.Denied = distinct(it.Denied)
 	m.Spent.count(it.Outcome)
 	m.Spent.spend(it)
 	m.Spent.Losses = 0
@@ -302,12 +313,12 @@ func (m *machine) iterated(it Iteration) {
 		}
 		m.Latest = Latest{
 			Outcome: it.Outcome, Text: it.Text, Promised: it.Promised, Problem: escape.Brief(it.Problem), Exit: it.Exit,
-			Session: it.Session, Transcript: it.Transcript, ResetsAt: it.ResetsAt,
+			Session: it.Session, Transcript: it.Transcript, ResetsAt: it.ResetsAt, Denied: it.Denied, Again: again(m.Latest.Denied, it.Denied),
 		}
 	}
 	ev := Event{
 		Kind: IterationEnd, Iteration: m.Iterations, Outcome: it.Outcome, Problem: it.Problem, Session: it.Session,
-		Exit: &it.Exit, Left: it.Left, Totals: m.Totals(m.At),
+		Exit: &it.Exit, Left: it.Left, Denied: it.Denied, Totals: m.Totals(m.At),
 	}
 	if !it.ResetsAt.IsZero() {
 		ev.Resets = &it.ResetsAt
@@ -380,6 +391,9 @@ func (m *machine) decided(d Decision) {
 		m.end(Final{End: Cancelled, Why: m.Stopping})
 	case d.Wait != nil:
 		m.wait(Pending{Until: d.Wait.Until, Every: d.Wait.Every, Why: d.Why, Rule: cut(d.Rule, maxName), Resume: deciding, Kind: forPolicy})
+	case d.End == "" && m.Latest.Again != nil:
+		m.Phase = deciding // when it is resumed
+		m.end(Final{End: Denied, Why: m.Latest.Again.twice(m.Plan.Client)})
 	case d.End == "":
 		m.next()
 	case d.End == Asked && m.Plan.Await && m.over().After(m.At) && m.Stopping == "":

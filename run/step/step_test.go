@@ -64,6 +64,21 @@ func ended(o step.Outcome) step.Input {
 	return step.Input{Kind: step.Iterated, Iteration: &step.Iteration{Outcome: o}}
 }
 
+// denied is an iteration in which commands were denied.
+func denied(commands ...string) step.Input {
+	in := ended(step.OK)
+	for _, c := range commands {
+		in.Iteration.Denied = append(in.Iteration.Denied, step.Denial{Tool: "Bash", Input: c})
+	}
+	return in
+}
+
+// refused is an input with which the client refuses to start an iteration.
+func refused(in step.Input) step.Input {
+	in.Refused = "the prompt is too long"
+	return in
+}
+
 // waits is a decision to wait until so many minutes after begun.
 func waits(minutes time.Duration) step.Input {
 	return step.Input{Kind: step.Decided, Decision: &step.Decision{Action: "wait", Rule: "ci", Why: "CI", Wait: &step.Awaiting{Until: begun.Add(minutes * time.Minute), Every: time.Minute}}}
@@ -116,6 +131,29 @@ func TestStep(t *testing.T) {
 			"start: run_start, decide", "decided: verdict, iteration_start, iterate", "lost: iteration_end lost, iteration_start, iterate",
 			"lost: iteration_end lost, iteration_start, iterate", "lost: iteration_end lost, run_end lost, finish",
 		}},
+		{"lost three times, killed", plan, []step.Input{start, again, resume, resume, resume, resume}, []string{
+			"start: run_start, decide", "decided: verdict, iteration_start, iterate", "resume: run_resume, iteration_end lost, iteration_start, iterate",
+			"resume: run_resume, iteration_end lost, iteration_start, iterate", "resume: run_resume, iteration_end lost, run_end lost, finish",
+			"resume: run_resume, iteration_start, iterate", // a person wants it, so they begin again
+		}},
+		{"denied the same twice", plan, []step.Input{start, again, denied("make", "push"), again, denied("push", "curl"), again, resume, again, denied("push")}, []string{
+			"start: run_start, decide", "decided: verdict, iteration_start, iterate", "iterated: iteration_end ok, decide", "decided: verdict, iteration_start, iterate",
+			"iterated: iteration_end ok, decide", "decided: verdict, run_end denied, finish",
+			"resume: run_resume, decide", "decided: verdict, iteration_start, iterate", "iterated: iteration_end ok, decide",
+		}},
+		{"denied the same twice, but done", plan, []step.Input{start, again, denied("push"), again, denied("push"), done}, []string{
+			"start: run_start, decide", "decided: verdict, iteration_start, iterate", "iterated: iteration_end ok, decide", "decided: verdict, iteration_start, iterate",
+			"iterated: iteration_end ok, decide", "decided: verdict, run_end success, finish",
+		}},
+		{"denied different things, and the same with an iteration between", plan, []step.Input{start, again, denied("push"), again, denied("curl"), again, denied("push"), again}, []string{
+			"start: run_start, decide", "decided: verdict, iteration_start, iterate", "iterated: iteration_end ok, decide", "decided: verdict, iteration_start, iterate",
+			"iterated: iteration_end ok, decide", "decided: verdict, iteration_start, iterate", "iterated: iteration_end ok, decide", "decided: verdict, iteration_start, iterate",
+		}},
+		{"refused before it starts", plan, []step.Input{start, refused(again), resume, again, ended(step.RateLimited), refused(elapsed), refused(resume)}, []string{
+			"start: run_start, decide", "decided: verdict, run_end failed, finish", "resume: run_resume, iteration_start, iterate", "decided: iterate",
+			"iterated: iteration_end rate_limited, waiting, wait", "elapsed: run_end failed, finish", "resume: run_resume, waiting, wait",
+		}},
+		{"refused, but it does not start", plan, []step.Input{refused(start), refused(done)}, []string{"start: run_start, decide", "decided: verdict, run_end success, finish"}},
 		{"killed in an iteration", plan, []step.Input{start, again, resume}, []string{
 			"start: run_start, decide", "decided: verdict, iteration_start, iterate", "resume: run_resume, iteration_end lost, iteration_start, iterate",
 		}},
@@ -177,9 +215,14 @@ func FuzzStep(f *testing.F) {
 		s, at := step.New(plan), begun
 		long := step.Text{Text: strings.Repeat("x", step.MaxText)}
 		why := strings.Repeat("\x01", 1<<16)
+		many := []step.Denial{{Tool: why, Input: why, Why: why, Allow: why}}
+		for i := range 2 * step.MaxDenied {
+			many = append(many, step.Denial{Tool: why, Input: strconv.Itoa(i) + why, Why: why, Allow: why[:400]})
+		}
 		inputs := []step.Input{
 			start, lost, none, elapsed, pause, goOn, merged, stop, answer, again, ask, ended(step.OK), ended(step.RateLimited), ended(step.Crashed),
-			{Kind: step.Iterated, Iteration: &step.Iteration{Outcome: step.Outcome(why), Text: long, Problem: why, Session: why, Transcript: why, Tokens: 1 << 62}},
+			{Kind: step.Iterated, Iteration: &step.Iteration{Outcome: step.Outcome(why), Text: long, Problem: why, Session: why, Transcript: why, Tokens: 1 << 62, Denied: many}},
+			refused(again), denied("push"),
 			{Kind: step.Decided, Decision: &step.Decision{Prompt: long, Memory: long, Rule: why, Why: why}},
 			{Kind: step.Stop, Why: why}, {Kind: step.Broken, Why: why},
 		}
@@ -259,8 +302,8 @@ func TestPure(t *testing.T) {
 			switch n := n.(type) {
 			case *ast.GoStmt, *ast.SelectStmt, *ast.ChanType, *ast.RangeStmt:
 				if r, ok := n.(*ast.RangeStmt); ok {
-					if id, ok := r.X.(*ast.Ident); !ok || id.Name != "texts" { // a slice; the order of a map is random
-						t.Errorf("%s has a range over something else than texts", name)
+					if id, ok := r.X.(*ast.Ident); !ok || id.Name != "texts" && id.Name != "denials" { // slices; the order of a map is random
+						t.Errorf("%s has a range over something else than texts and denials", name)
 					}
 					return true
 				}

@@ -52,7 +52,7 @@ function iterationTable({ info, iterations = [] }) {
   ], start.concat(iterations.map((i, n) => [
     count(i.n), n > 0 && day(i.started) === day(iterations[n - 1].started) ? hour(i.started) : date(i.started), i.took_ns && time(i.took_ns),
     span(at[n], i.state === "running" ? end : to[n], first, end),
-    [outcome(i.state), i.problem && [" ", bdi(i.problem, "problem")], i.waiting && [" ", quiet("then it waited: ", bdi(i.waiting))]],
+    [outcome(i.state), i.problem && [" ", bdi(i.problem, "problem")], (i.denied ?? []).map((d) => [" ", quiet("denied: ", bdi(d.tool + " " + (d.input ?? "")))]), i.waiting && [" ", quiet("then it waited: ", bdi(i.waiting))]],
     i.tokens && thousands(i.tokens), i.usd && dollars(i.usd), ...decided(i.n),
   ])));
 }
