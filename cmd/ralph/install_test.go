@@ -23,6 +23,8 @@ func TestInstallUninstall(t *testing.T) {
 		"on one line":    `{"hooks":{"Stop":[{"hooks":[` + other + `]}]},"n":1e400}`,
 		"odd but valid":  "\ufeff { \"\\u0061\": \"<&>\", \"a\": 2, \"hooks\": {\"Stop\": [{\"matcher\": \"\", \"hooks\": []}]} }",
 		"an empty group": "{\"hooks\": {\"Stop\": [{\"hooks\": []}]}}",
+		"no field":       "{}\n",
+		"no hook":        "{\n  \"hooks\": {\n    \"Stop\": []\n  }\n}\n",
 		"keys twice":     "{\"a\": {\"x\": 1, \"x\": 2}, \"a\": 2}",
 	} {
 		t.Run(name, func(t *testing.T) {

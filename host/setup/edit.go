@@ -60,9 +60,7 @@ func (s File) With(w Want) ([]byte, error) {
 		return nil, err
 	}
 	src := s.Src
-	if src == nil {
-		src = g.empty()
-	} else if key, line, col, ok := jsonedit.Repeated(s.json(), g.root()); ok && !g.Settings.TOML {
+	if key, line, col, ok := jsonedit.Repeated(s.json(), g.root()); ok && !g.Settings.TOML {
 		return nil, &settingsError{s.Shown, line, col, fmt.Sprintf("%q is in its object twice, and hosts read only the last one, so ralph could not undo its change; remove one first", key)}
 	}
 	var stale []Entry
@@ -90,6 +88,11 @@ func (s File) With(w Want) ([]byte, error) {
 		}
 		if src, err = g.put(src, end, g.entry(runtime.GOOS, event, words)); err != nil {
 			return nil, fmt.Errorf("%s: %w", s.Shown, err)
+		}
+	}
+	if s.Src == nil && g.Settings.Version != "" { // after the hooks, where no other file that lacks it has it
+		if src, err = g.put(src, []any{"version"}, []byte(g.Settings.Version)); err != nil {
+			return nil, err
 		}
 	}
 	return s.with(src).without(stale)
@@ -177,7 +180,7 @@ func (s File) without(entries []Entry) ([]byte, error) {
 		}
 		path := e.at
 		if !s.host.Settings.TOML { // whose lists end with their last table
-			path = emptied(values, path)
+			path = emptied(src, values, path)
 		}
 		if src, err = s.host.cut(src, path); err != nil {
 			return nil, fmt.Errorf("%s: %w", s.Shown, err)
@@ -186,10 +189,14 @@ func (s File) without(entries []Entry) ([]byte, error) {
 	return src, nil
 }
 
-// emptied returns the path of what a cut at path leaves empty, or path. A group with other fields keeps its list.
-func emptied(values map[string]any, path []any) []any {
+// emptied returns the path of what a cut at path leaves empty, or path. What was empty before stays, and a group with other
+// fields keeps its list.
+func emptied(src []byte, values map[string]any, path []any) []any {
 	for len(path) > 1 {
 		up := path[:len(path)-1]
+		if jsonedit.Filled(src, up) {
+			return path
+		}
 		switch in := valueAt(values, up).(type) {
 		case []any:
 			group, isGroup := valueAt(values, up[:len(up)-1]).(map[string]any)
@@ -221,8 +228,11 @@ func beneath(path []any, field string) []any { return append(slices.Clip(path), 
 
 // put and cut edit the settings, see packages jsonedit and tomledit.
 func (g Host) put(src []byte, path []any, value []byte) ([]byte, error) {
-	if g.Settings.TOML {
+	switch {
+	case g.Settings.TOML:
 		return tomledit.Put(src, path, value)
+	case src == nil:
+		return jsonedit.New(path, value), nil
 	}
 	return jsonedit.Put(src, path, value)
 }
@@ -234,11 +244,20 @@ func (g Host) cut(src []byte, path []any) ([]byte, error) {
 	return jsonedit.Cut(src, path)
 }
 
-// Without returns the settings without these entries, or nil if the file has only what install writes.
+// Without returns the settings without these entries, as they were before [File.With], or nil if it made the file.
 func (s File) Without(entries []Entry) ([]byte, error) {
 	src, err := s.without(entries)
-	if err != nil || bytes.Equal(src, s.host.empty()) {
+	if err != nil || s.made() && bytes.Equal(src, s.host.empty()) {
 		return nil, err
 	}
-	return src, nil
+	return append([]byte{}, src...), nil // an empty file is not nil
+}
+
+// made reports whether With began the file: with ralph's hooks, which are put after what there is.
+func (s File) made() bool {
+	if s.host.Settings.TOML {
+		return bytes.HasPrefix(s.Src, []byte("[["))
+	}
+	first := jsontext.Value(s.json()).Members()
+	return first.Next() && string(first.Key) == s.host.root() && !jsonedit.Filled(s.json(), nil)
 }

@@ -38,7 +38,7 @@ func (g Host) root() string {
 	return "hooks"
 }
 
-// empty returns a file without hooks.
+// empty returns a file that ralph made, without its hooks.
 func (g Host) empty() []byte {
 	switch {
 	case g.Settings.TOML:
@@ -125,8 +125,9 @@ func (g Host) readEntry(event string, path []any, hook map[string]any) Entry {
 // hooks returns the hooks in the settings, and in odd the place at which these do not have the host's form.
 func (g Host) hooks(values map[string]any) (entries []Entry, odd string) {
 	if g.Settings.Listed != "" {
-		list, ok := values[g.root()].([]any)
-		if !ok && values[g.root()] != nil {
+		v, there := values[g.root()]
+		list, ok := v.([]any)
+		if there && !ok {
 			return nil, g.root()
 		}
 		for i, v := range list {
@@ -144,7 +145,7 @@ func (g Host) hooks(values map[string]any) (entries []Entry, odd string) {
 			continue
 		}
 		events, ok := v.(map[string]any)
-		if !ok && v != nil {
+		if !ok {
 			return nil, name
 		}
 		for event, v := range events {
@@ -152,7 +153,7 @@ func (g Host) hooks(values map[string]any) (entries []Entry, odd string) {
 				continue // of the group
 			}
 			groups, ok := v.([]any)
-			if !ok && v != nil {
+			if !ok {
 				return nil, name + "." + event
 			}
 			in, where := g.hooksOf(event, []any{name, event}, groups)

@@ -19,8 +19,9 @@ import (
 // as an index appends to it. It creates what is missing on the path: an object before a name, a list before 0.
 //
 // New text has the style of the file: its indentation and line breaks, each field on its own line if the others are, a
-// list of plain values on one line. No other byte changes. Put decodes the result to verify it, and otherwise returns
-// an error.
+// list of plain values on one line. No other byte changes, and [Cut] restores them: in an object or a list that was empty
+// a blank and its own white space follow the value, or a tab if it had none, see [Filled]. Put decodes the result to verify
+// it, and otherwise returns an error.
 func Put(src []byte, path []any, value []byte) ([]byte, error) {
 	return change(src, path, func(doc any, s source) (want any, at splice, err error) {
 		parsed, err := schema.ParseJSON(value)
@@ -33,6 +34,34 @@ func Put(src []byte, path []any, value []byte) ([]byte, error) {
 		at, err = s.put(path, bytes.TrimSpace(bytes.TrimPrefix(value, bom)), false)
 		return want, at, err
 	})
+}
+
+// New returns a file of one JSON object with only value, which is JSON, at path.
+func New(path []any, value []byte) []byte {
+	return append(style{newline: "\n", unit: "  ", colon: ": "}.value(nil, wrap(path, value), ""), '\n')
+}
+
+// Filled reports whether the one member of what is at path was put into an empty object or list.
+func Filled(src []byte, path []any) bool {
+	s := source(Uncommented(src))
+	at := s.outermost()
+	members, _ := s.members(at)
+	for _, part := range path {
+		found := s.find(members, part)
+		if found < 0 {
+			return false
+		}
+		members, _ = s.members(members[found].Start)
+	}
+	return len(members) == 1 && s.mark(members[0]) != 0
+}
+
+// mark returns what follows a member that was put into an empty object or list: a blank or a tab; 0 if it was not.
+func (s source) mark(m jsontext.Member) byte {
+	if c := s[m.End]; c == ' ' || c == '\t' {
+		return c
+	}
+	return 0
 }
 
 // Set is like Put for callers with their own checks: path must exist except for its last part, the result is compared,
@@ -165,10 +194,6 @@ func (s source) put(path []any, value []byte, asIs bool) (splice, error) {
 	at := s.outermost()
 	st := s.fileStyle(asIs)
 	for i, part := range path {
-		if string(s[at:s.skip(at)]) == "null" {
-			// Null counts as missing; it is replaced.
-			return splice{at, at + len("null"), s.inStyle(st, at, wrap(path[i:], value))}, nil
-		}
 		members, end := s.members(at)
 		found := s.find(members, part)
 		if found < 0 {
@@ -189,6 +214,8 @@ func (s source) cut(path []any) (splice, error) {
 		switch {
 		case i < len(path)-1:
 			at = members[found].Start
+		case len(members) == 1 && s.mark(members[0]) == ' ':
+			return splice{at + 1, members[0].End + 1, nil}, nil
 		case len(members) == 1:
 			return splice{at + 1, end, nil}, nil
 		case found == len(members)-1:
@@ -230,12 +257,19 @@ func (s source) addMember(st style, open, end int, members []jsontext.Member, ke
 		name = jsontext.Encode(key)
 	}
 	if len(members) == 0 {
-		if st.newline == "" {
-			return splice{open + 1, end, st.member(name, value, "")}
+		outer, inner := "", ""
+		if st.newline != "" {
+			outer = st.newline + s.indentAt(open)
+			inner = outer + st.unit
 		}
-		outer := s.indentAt(open)
-		inner := outer + st.unit
-		return splice{open + 1, end, []byte(st.newline + inner + string(st.member(name, value, inner)) + st.newline + outer)}
+		text := inner + string(st.member(name, value, strings.TrimPrefix(inner, st.newline)))
+		switch {
+		case st.asIs:
+			return splice{open + 1, end, []byte(text + outer)}
+		case end == open+1 && outer != "": // it had no white space
+			return splice{open + 1, end, []byte(text + "\t" + outer)}
+		}
+		return splice{open + 1, open + 1, []byte(text + " ")}
 	}
 	last := members[len(members)-1]
 	if name != nil {

@@ -90,7 +90,7 @@ func Put(src []byte, path []any, value []byte) ([]byte, error) {
 	return verified(src, out, name, i)
 }
 
-// Cut returns src without the table at path, its lines, and the blank line before it.
+// Cut returns src without the table at path, its lines, and the blank line before it, or after it if it begins the file.
 func Cut(src []byte, path []any) ([]byte, error) {
 	name, i, key, err := parts(path)
 	if err != nil {
@@ -117,6 +117,10 @@ func Cut(src []byte, path []any) ([]byte, error) {
 	}
 	if n := bytes.IndexByte(src[end:], '\n'); n >= 0 {
 		end += n + 1
+		if start == 0 {
+			rest := bytes.TrimPrefix(bytes.TrimPrefix(src[end:], []byte("\r")), []byte("\n"))
+			end = len(src) - len(rest)
+		}
 	} else {
 		if blank() && before() { // the end of the line before the blank one, which had none
 			back()
@@ -220,14 +224,15 @@ func newline(src []byte) string {
 	return "\n"
 }
 
-// appendTable adds a table at the end, after a blank line. A file without a final line end gets none.
+// appendTable adds a table at the end, after a blank line, also in an empty file. A file without a final line end gets none,
+// and no file has no blank line.
 func appendTable(src, text []byte) []byte {
 	end := newline(src)
 	text = bytes.ReplaceAll(text, []byte("\n"), []byte(end))
 	switch {
-	case len(src) == 0:
+	case src == nil:
 		return append(text, '\n')
-	case bytes.HasSuffix(src, []byte("\n")):
+	case len(src) == 0 || bytes.HasSuffix(src, []byte("\n")):
 		return slices.Concat(src, []byte(end), text, []byte(end))
 	}
 	return slices.Concat(src, []byte(end+end), text)

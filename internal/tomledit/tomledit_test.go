@@ -13,7 +13,7 @@ func TestAddAndCut(t *testing.T) {
 	const hook = `{"event": "Stop", "command": "trap '[ $? ]'; ralph", "timeout": 60}`
 	const added = "[[hooks]]\nevent = \"Stop\"\ncommand = \"trap '[ $? ]'; ralph\"\ntimeout = 60"
 	for name, c := range map[string]struct{ src, want string }{
-		"no file":        {"", added + "\n"},
+		"an empty file":  {"", "\n" + added + "\n"},
 		"other settings": {"# mine\nmodel = 'k2' # good\n\n[a.b]\nc = 1\n", "# mine\nmodel = 'k2' # good\n\n[a.b]\nc = 1\n\n" + added + "\n"},
 		"no line end":    {"a = 1", "a = 1\n\n" + added},
 		"blank end":      {"a = 1\n\n", "a = 1\n\n\n" + added + "\n"},
