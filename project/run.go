@@ -210,24 +210,29 @@ func (p *Project) resumed(ctx context.Context, q *RunRequest) (*Run, error) {
 
 // toResume finds the run to resume.
 func (p *Project) toResume(id string) (run.Info, error) {
-	if id != Latest {
-		info, err := run.Find(p.own.Dir(), id)
-		switch {
-		case errors.Is(err, store.ErrNoRun):
-			err = fmt.Errorf("%w; run `ralph run --list`", err)
-		case err == nil && info.Running:
-			err = fmt.Errorf("run %s is running", id)
+	var info run.Info
+	var err error
+	if id == Latest {
+		var all []run.Info
+		if all, err = p.Runs(); err != nil {
+			return info, err
 		}
-		return info, err
+		i := slices.IndexFunc(all, func(info run.Info) bool { return info.Running || info.Ended != run.Success })
+		if i < 0 {
+			return info, fmt.Errorf("there is no run to resume in %s; run `ralph run --list`", p.dir)
+		}
+		info = all[i]
+	} else if info, err = run.Find(p.own.Dir(), id); errors.Is(err, store.ErrNoRun) {
+		err = fmt.Errorf("%w; run `ralph run --list`", err)
 	}
-	all, err := p.Runs()
-	if err != nil {
-		return run.Info{}, err
+	if err == nil && info.Running {
+		of := ""
+		if policy := info.Labels[labelPolicy]; policy != "" {
+			of = " " + Short(policy)
+		}
+		err = fmt.Errorf("run %s is in progress: wait until it ends, or run `ralph stop%s` to end it after its iteration", info.ID, of)
 	}
-	if i := slices.IndexFunc(all, func(info run.Info) bool { return !info.Running && info.Ended != run.Success }); i >= 0 {
-		return all[i], nil
-	}
-	return run.Info{}, fmt.Errorf("there is no run to resume in %s; run `ralph run --list`", p.dir)
+	return info, err
 }
 
 // Runs returns the runs of the project, latest first.

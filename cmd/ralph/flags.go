@@ -104,12 +104,17 @@ func alternatives(words []string) string {
 	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
+// wrongIf returns an error if flags are wrong. A command joins those of all its flags, so that it names each mistake at once.
+func wrongIf(wrong bool, format string, args ...any) error {
+	if !wrong {
+		return nil
+	}
+	return fmt.Errorf(format, args...)
+}
+
 // atLeast returns an error if the value of a flag is too small.
 func atLeast(flag string, least, value int) error {
-	if value < least {
-		return fmt.Errorf("--%s must be %d or more; got %d", flag, least, value)
-	}
-	return nil
+	return wrongIf(value < least, "--%s must be %d or more; got %d", flag, least, value)
 }
 
 // flagError adds to an error the valid values of a flag, or the flag that an unknown one may mean.

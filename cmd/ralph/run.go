@@ -72,7 +72,7 @@ func (a *app) runCommand() *cobra.Command {
 			if f.resume == project.Latest && len(args) > 0 && cmd.ArgsLenAtDash() != 0 { // the ID follows a blank
 				f.resume, args = args[0], args[1:]
 			}
-			if err := f.exclusive(args); err != nil {
+			if err := f.valid(args); err != nil {
 				return err
 			}
 			p, err := a.open()
@@ -119,34 +119,24 @@ func (a *app) runCommand() *cobra.Command {
 	return cmd
 }
 
-// exclusive returns an error for flags that exclude each other, and for blank ones, which would count as unset.
-func (f runFlags) exclusive(args []string) error {
-	if f.list && f.resume != "" {
-		return errors.New("--list and --resume exclude each other")
-	}
+// valid returns an error for limits that are none, flags that exclude each other, and blank ones, which would count as unset.
+func (f runFlags) valid(args []string) error {
 	kept := []string{"policy", "prompt", "promise", "worktree", "continue", "client", "set", "iteration"}
-	if f.resume != "" && (len(args) > 0 || slices.ContainsFunc(kept, f.changed)) {
-		return errors.New("a run is resumed as it was started: only limits and an answer can be set")
-	}
+	_, limits := f.limits.read(f.changed)
+	wrong := []error{limits, wrongIf(f.list && f.resume != "", "--list and --resume exclude each other"),
+		wrongIf(f.resume != "" && (len(args) > 0 || slices.ContainsFunc(kept, f.changed)), "a run is resumed as it was started: only limits and an answer can be set")}
 	for _, text := range []struct{ flag, value string }{
 		{"prompt", f.prompt}, {"policy", f.policy}, {"promise", f.said}, {vocab.Answer, f.answer}, {"notify", f.notify},
 	} {
-		if f.changed(text.flag) && strings.TrimSpace(text.value) == "" {
-			return fmt.Errorf("--%s must not be blank", text.flag)
-		}
+		wrong = append(wrong, wrongIf(f.changed(text.flag) && strings.TrimSpace(text.value) == "", "--%s must not be blank", text.flag))
 	}
-	return nil
+	return errors.Join(wrong...)
 }
 
 // read returns the limits in the flags.
 func (f limitFlags) read(changed func(flag string) bool) (l run.Limits, err error) {
-	var wrong []error
-	if changed("max") && f.max < 1 {
-		wrong = append(wrong, atLeast("max", 1, f.max))
-	}
-	if changed("for") && f.elapsed <= 0 {
-		wrong = append(wrong, fmt.Errorf("--for must be a duration such as 8h or 2d; got %s", f.elapsed))
-	}
+	wrong := []error{wrongIf(changed("max") && f.max < 1, "--max must be 1 or more; got %d", f.max),
+		wrongIf(changed("for") && f.elapsed <= 0, "--for must be a duration such as 8h or 2d; got %s", f.elapsed)}
 	l.Iterations, l.Elapsed = f.max, f.elapsed
 	for _, amount := range f.budget {
 		wrong = append(wrong, spend(&l, amount))

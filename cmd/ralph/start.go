@@ -46,7 +46,8 @@ func (a *app) startCommand() *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.hasMax, f.hasPromise = cmd.Flags().Changed("max"), cmd.Flags().Changed("promise")
-			if err := atLeast("max", 1, f.max); f.hasMax && err != nil {
+			blank := cmd.Flags().Changed("prompt") && strings.TrimSpace(f.prompt) == ""
+			if err := errors.Join(wrongIf(f.hasMax && f.max < 1, "--max must be 1 or more; got %d", f.max), wrongIf(blank, "--prompt must not be blank")); err != nil {
 				return err
 			}
 			return a.start(cmd.Context(), args[0], args[1:], f)

@@ -85,16 +85,10 @@ func (f testedFile) failed() (n int) {
 }
 
 func (a *app) test(ctx context.Context, paths []string, f testFlags) error {
-	var match func(string) bool
-	if f.run != "" {
-		re, err := regexp.Compile(f.run)
-		if err != nil {
-			return fmt.Errorf("--run: %w", err)
-		}
-		match = re.MatchString
-	}
-	if f.threshold < 0 || f.threshold > 100 {
-		return fmt.Errorf("--coverage must be a number from 0 to 100; got %v", f.threshold)
+	re, err := regexp.Compile(f.run)
+	if err := errors.Join(wrongIf(err != nil, "--run must be a regular expression: %v", err),
+		wrongIf(f.threshold < 0 || f.threshold > 100, "--coverage must be a number from 0 to 100; got %v", f.threshold)); err != nil {
+		return err
 	}
 	if len(paths) == 0 {
 		paths = a.testsHere()
@@ -103,7 +97,7 @@ func (a *app) test(ctx context.Context, paths []string, f testFlags) error {
 	if err != nil {
 		return err
 	}
-	report := a.runTests(ctx, files, match, f.covered)
+	report := a.runTests(ctx, files, re.MatchString, f.covered)
 	a.judgeTests(report, f)
 	return a.printTests(report, f)
 }

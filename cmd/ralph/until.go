@@ -95,17 +95,12 @@ func (f untilFlags) valid(fl *pflag.FlagSet, words, agent []string) error {
 		return fmt.Errorf("write the command as one argument: %s", shellwords.Line(line))
 	case strings.TrimSpace(words[0]) == "":
 		return errors.New("the command must not be blank")
-	case f.max < 1:
-		return atLeast("max", 1, f.max)
-	case f.max > project.MaxUntil:
-		return fmt.Errorf("--max must be %d or less; got %d", project.MaxUntil, f.max)
 	}
+	wrong := []error{atLeast("max", 1, f.max), wrongIf(f.max > project.MaxUntil, "--max must be %d or less; got %d", project.MaxUntil, f.max)}
 	for _, flag := range []string{"host", "pin", "yes"} {
-		if len(agent) > 0 && f.changed(flag) {
-			return fmt.Errorf("--%s is for the hook of an agent that you start yourself; leave it out, or leave out -- and the agent", flag)
-		}
+		wrong = append(wrong, wrongIf(len(agent) > 0 && f.changed(flag), "--%s is for the hook of an agent that you start yourself; leave it out, or leave out -- and the agent", flag))
 	}
-	return nil
+	return errors.Join(wrong...)
 }
 
 // until makes the sessions of a host continue until a command passes.

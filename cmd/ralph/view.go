@@ -38,28 +38,22 @@ func (a *app) viewCommand() *cobra.Command {
 		Args:  atMostOne("run"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			run := strings.Join(args, "")
-			switch {
-			case f.port < 0 || f.port > 65535:
-				return fmt.Errorf("--port must be from 0, which is any free port, to 65535; got %d", f.port)
-			case f.idle < 0:
-				return fmt.Errorf("--idle must be a duration of 0, which is forever, or more; got %s", f.idle)
-			case f.session != "" && run != "":
-				return errors.New("--session and a run each choose what the page begins with: give one of them")
-			case f.all && run != "":
-				return errors.New("a run is of one project, and --all shows the decisions of all: give one of them")
+			wrong := []error{
+				wrongIf(f.port < 0 || f.port > 65535, "--port must be from 0, which is any free port, to 65535; got %d", f.port),
+				wrongIf(f.idle < 0, "--idle must be a duration of 0, which is forever, or more; got %s", f.idle),
+				wrongIf(f.session != "" && run != "", "--session and a run each choose what the page begins with: give one of them"),
+				wrongIf(f.all && run != "", "a run is of one project, and --all shows the decisions of all: give one of them"),
+				wrongIf(f.private && f.out == "", "--private is for the file that --out writes; the page that is served shows the output anyway"),
 			}
 			for _, name := range f.hosts {
-				if u, err := url.Parse("//" + name); err != nil || u.Host != name || name == "" {
-					return fmt.Errorf("--allow-host must be a name such as localhost:8080, as the address bar shows it; got %q", name)
-				}
+				u, err := url.Parse("//" + name)
+				wrong = append(wrong, wrongIf(err != nil || u.Host != name || name == "", "--allow-host must be a name such as localhost:8080, as the address bar shows it; got %q", name))
 			}
 			for _, name := range []string{"port", "allow-host", "idle"} {
-				if f.out != "" && cmd.Flags().Changed(name) {
-					return fmt.Errorf("--%s is for the page that is served, and --out writes a file: give one of them", name)
-				}
+				wrong = append(wrong, wrongIf(f.out != "" && cmd.Flags().Changed(name), "--%s is for the page that is served, and --out writes a file: give one of them", name))
 			}
-			if f.private && f.out == "" {
-				return errors.New("--private is for the file that --out writes; the page that is served shows the output anyway")
+			if err := errors.Join(wrong...); err != nil {
+				return err
 			}
 			return a.view(cmd.Context(), f, run)
 		},

@@ -11,7 +11,7 @@ import (
 	"github.com/ralph-sdk/ralph/host"
 )
 
-// What install adds can be told from what was there, so uninstall restores every byte: in each host, for files in each layout,
+// What install adds looks different from what was there, so uninstall restores every byte: in each host, for files in each layout,
 // with one entry and with two, whichever goes first.
 func TestUninstallRestoresEachByte(t *testing.T) {
 	seen := map[string]bool{}
