@@ -112,13 +112,13 @@ func workspace(t *testing.T, d document) string {
 	return dir
 }
 
-// session runs the commands of one document. Their folder and their files stay
+// session runs the commands of one document. Their directory and its files stay
 // from one block to the next.
 type session struct {
 	t    *testing.T
 	dir  string // where the next command runs
 	home string
-	path string // PATH behind ralph, that of this process if empty
+	path string // PATH after ralph, that of this process if empty
 }
 
 func (s *session) read(name string) string {

@@ -213,7 +213,7 @@ func (a *obedient) write() {
 	a.set("taskIndex", 0)
 }
 
-// execute does the tasks in the text, and in the largest turns those behind them.
+// execute does the tasks in the text, and in the largest turns those after them.
 func (a *obedient) execute() {
 	must(a.verifies, "tick")
 	must(a.advances, "set taskIndex")

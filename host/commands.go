@@ -26,7 +26,7 @@ func Passed(actions []Action, name string, sinceEdit bool) bool {
 
 // runs reports whether a shell line runs the named command, and whether the status of the line is that of the command.
 func runs(line, name string) (ran, seen bool) {
-	seen = true // until something behind the command hides its status
+	seen = true // until something after the command hides its status
 	words := shellwords.SplitCommands(line)
 	for len(words) > 0 && (words[len(words)-1].Raw == ";" || words[len(words)-1].Raw == "\n") {
 		words = words[:len(words)-1] // nothing follows that could hide a status

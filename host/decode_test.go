@@ -78,7 +78,7 @@ func TestStopHookActive(t *testing.T) {
 	}
 }
 
-// Gemini tells no id of a turn, but the prompt stays the same through it.
+// Gemini sends no ID of a turn, but the prompt stays the same through it.
 func TestGeminiTurn(t *testing.T) {
 	turn := func(prompt string) string {
 		return decode(t, `{"hook_event_name":"AfterAgent","stop_hook_active":false,"prompt":"`+prompt+`"}`).Turn
@@ -117,7 +117,7 @@ func TestEventNames(t *testing.T) {
 	}
 }
 
-// Hosts that tell the last message under an older name start their hooks in the project and do not name it.
+// Hosts that send the last message under an older name start their hooks in the project and do not name it.
 func TestCwdOfOlderHosts(t *testing.T) {
 	for input, want := range map[string]string{
 		`{"response":"a"}`:                                       ".",

@@ -170,7 +170,7 @@ func TestApplyAgainstOtherWriters(t *testing.T) {
 				if d.Err == nil || len(d.Notices) != 1 || !strings.Contains(d.Notices[0], "changed since it was read, again and again") || !errors.Is(d.Err, loop.ErrConflict) || !errors.Is(d.Err, context.Canceled) {
 					t.Errorf("error %v, notices %q", d.Err, d.Notices)
 				}
-				// What did not happen was not counted, so the rule has not stepped aside.
+				// What did not happen was not counted, so the rule is not skipped.
 				c.writes, ticks, asked = 0, 1, 0
 				p.write("state.json", `{"n":20}`)
 				if d := p.run(p.named("policy.yaml", busyPolicy, []loop.Source{counting{&asked}}), p.turn("a")); said(d) != "n is 20, streak 0" {

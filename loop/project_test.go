@@ -130,7 +130,7 @@ func (p *project) run(l *loop.Loop, ev host.Event) *loop.Decision {
 	return d
 }
 
-// said is what a decision says: the reason to go on, or "stop" and the rule.
+// said is what a decision says: the reason to continue, or "stop" and the rule.
 func said(d *loop.Decision) string {
 	if d.Continue() {
 		return d.Verdict.Reason

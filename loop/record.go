@@ -329,7 +329,7 @@ func hidden(text string) string {
 // recordTime is how long a record may take in addition to the decision.
 const recordTime = time.Second
 
-// told is how much a decision says that may have changed after its record was saved.
+// told is how much of a decision may have changed after its record was saved.
 type told struct {
 	saved, kept, failed           bool
 	notices, known, log, failures int

@@ -15,7 +15,7 @@ import (
 type vector struct {
 	name string
 	// make makes the repository. run is a command line that leaves a trace and then
-	// does what the commands behind it say.
+	// does what the commands after it say.
 	make func(p *project, run func(then string) string)
 	at   string // the project in the new directory
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// git runs git in the project, by nobody's configuration.
+// git runs git in the project, without anyone's configuration.
 func (p *project) git(args ...string) {
 	p.t.Helper()
 	cmd := exec.Command("git", append([]string{"-c", "user.name=n", "-c", "user.email=e@x", "-c", "commit.gpgsign=false"}, args...)...)

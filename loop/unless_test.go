@@ -10,7 +10,7 @@ import (
 	"github.com/ralph-sdk/ralph/host"
 )
 
-// After so many verdicts a rule steps aside: per prompt, session or project, for
+// After so many verdicts a rule is skipped: per prompt, session or project, for
 // good or within a window that slides.
 func TestUnlessRepeated(t *testing.T) {
 	type event struct {
@@ -70,7 +70,7 @@ rules:
 	}
 }
 
-// A rule that steps aside does not evaluate its when: nothing is read for it.
+// A rule that is skipped does not evaluate its when: nothing is read for it.
 func TestUnlessRepeatedComesFirst(t *testing.T) {
 	p := newProject(t, map[string]string{"a.txt": "x"})
 	l := p.loop(`

@@ -17,7 +17,7 @@ const (
 	StatePaused   State = "paused"         // by ralph pause
 	StateWaits    State = "waits for you"  // it needs an approval or trust, or asked a question
 	StateNoHook   State = "no hook"        // no hook evaluates it, and no run
-	StateInRun    State = "in a run"       // a run continues it; sessions step aside
+	StateInRun    State = "in a run"       // a run continues it; sessions may stop
 	StateWaiting  State = "waiting"        // its last decision waits, while state and prompt are the same
 	StateDone     State = "done"           // its last decision, while state and prompt are the same
 	StateLimit    State = "at its limit"   // the same

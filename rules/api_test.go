@@ -902,7 +902,7 @@ func TestFunctionsAreAskedOnce(t *testing.T) {
 }
 
 // The memory keeps at most a thousand verdicts of a rule, so a rule with a larger
-// count steps aside after that many.
+// count is skipped after that many.
 func TestRepeatedRulesStepAside(t *testing.T) {
 	p := load(t, policy("rules:\n  - {name: a, continue: Go on, unless_repeated: {times: 5000}}\n"))
 	reached := make([]rules.Said, 1000)

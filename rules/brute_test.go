@@ -127,7 +127,7 @@ func (p smallPolicy) load(t rapid.TB, mode string) *rules.Program {
 	return prog
 }
 
-// smallWorlds yields every world that a small policy can tell apart.
+// smallWorlds yields every world that a small policy can distinguish.
 func smallWorlds(p smallPolicy, yield func(mode string, w *world) bool) {
 	var states []rules.Value
 	text := p.String()

@@ -23,7 +23,7 @@ type operand struct {
 	direct   *comparison // a shortcut past expr's machine, or nil
 	explains []*Fact     // of a placeholder: the facts whose problem it shows
 
-	// typ is the schema type of a plain path, so that enums and fields behind a let that is one are still checked;
+	// typ is the schema type of a plain path, so that enums and fields of a let that is one are still checked;
 	// otherwise nil.
 	typ *schema.Schema
 

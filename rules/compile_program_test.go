@@ -38,7 +38,7 @@ rules:
 }
 
 // Files lists everything that the program was compiled from: changing a schema changes
-// the policy. A fact shows its arguments as the policy spells them.
+// the policy. A fact shows its arguments as they are in the policy.
 func TestProgramFiles(t *testing.T) {
 	fsys := fstest.MapFS{
 		"p.yaml": {Data: []byte(`ralph: 1

@@ -212,7 +212,7 @@ func TestFingerprintOfLongProgress(t *testing.T) {
 	}
 }
 
-// A rule that was in enough verdicts steps aside, before its when is evaluated.
+// A rule that was in enough verdicts is skipped, before its when is evaluated.
 func TestUnlessRepeated(t *testing.T) {
 	const text = `
 facts:

@@ -91,7 +91,7 @@ type met struct {
 	doubt      bool     // something unusable may have kept a rule from deciding
 	unapproved sentence // why an operand was unknown, if that is because a person has not approved what it reads
 	read       bool     // anything private was read
-	waited     bool     // a rule has waited as long as it may, and stepped aside
+	waited     bool     // a rule has waited as long as it may, and is skipped
 }
 
 // usage is what limits are compared with, known once a rule chose to continue.

@@ -214,7 +214,7 @@ func TestTextsAreCharged(t *testing.T) {
 	}
 }
 
-// Placeholders in paths: a value can name a file, but never one outside of the directory that the policy spells.
+// Placeholders in paths: a value can name a file, but never one outside of the directory in the text of the policy.
 func TestPaths(t *testing.T) {
 	tests := []struct {
 		path  string
@@ -229,7 +229,7 @@ func TestPaths(t *testing.T) {
 		{path: "specs/${v}/state.json", value: "a..b", want: "specs/a..b/state.json"},
 		{path: "specs/${v}/state.json", value: "...", want: "specs/.../state.json"},
 		{path: "specs/${v}/state.json", value: "*[x]", want: "specs/*[x]/state.json"},
-		{path: "../${v}", value: "a", want: "../a"}, // the policy spells it; the root refuses it
+		{path: "../${v}", value: "a", want: "../a"}, // it is in the text of the policy; the root refuses it
 		{path: "~/${v}", value: "a", want: "~/a"},
 		{path: "specs/${v}/state.json", value: "", why: "${s.v} is empty"},
 		{path: "specs/${v}/state.json", value: "  ", why: "${s.v} is empty"},

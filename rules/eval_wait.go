@@ -9,7 +9,7 @@ import (
 	"github.com/ralph-sdk/ralph/internal/vocab"
 )
 
-// awaited returns the outcome of a rule that waits: once it has waited as long as it may, it steps aside. A wait whose rule does
+// awaited returns the outcome of a rule that waits: once it has waited as long as it may, it is skipped. A wait whose rule does
 // not hold ends.
 func (ev *evaluation) awaited(r *Rule, o Outcome, because string) (Outcome, string) {
 	m := &ev.verdict.Memory

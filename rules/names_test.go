@@ -144,8 +144,8 @@ rules:
 	}
 }
 
-// A trace tells every operand that was reached, what it read and what it was; of
-// prompts, transcripts and the environment it tells no more than their size.
+// A trace has every operand that was reached, what it read and what it was; of
+// prompts, transcripts and the environment it has no more than their size.
 func TestTrace(t *testing.T) {
 	const text = `
 facts:

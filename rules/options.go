@@ -22,7 +22,7 @@ type Options struct {
 
 	// Run says that the event comes from ralph run, which itself owns the loop: the owner in the policy does not count.
 	Run bool
-	// Busy is the ID of the policy's live run in the project, for which sessions step aside. "" is none.
+	// Busy is the ID of the policy's live run in the project, for which sessions may stop. "" is none.
 	Busy string
 	// Untrusted is why the project is not trusted, completing the sentence "it is not used: …": a loop is reported and
 	// not continued, no program runs in the project, and for a policy without a loop facts of its files are missing. ""

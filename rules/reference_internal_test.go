@@ -93,7 +93,7 @@ func TestSourcesPage(t *testing.T) {
 				case o.Kind == optionWord:
 					row[1] = "one of " + reference.Code(o.Words...)
 				default:
-					row[1] = "one of " + reference.Code(o.Words...) + ", or a template that gives one"
+					row[1] = "one of " + reference.Code(o.Words...) + ", or a template that renders one"
 				}
 			}
 		}
@@ -341,7 +341,7 @@ func argumentDoc(s SourceKind) string {
 	case s.File:
 		return "The file. A value in a placeholder is taken literally."
 	case s.Argument == argumentPath:
-		return "File or folder. A value in a placeholder is taken literally."
+		return "File or directory. A value in a placeholder is taken literally."
 	case len(s.Words) > 0:
 		return "Host that keeps the list."
 	}

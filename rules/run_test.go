@@ -37,7 +37,7 @@ func TestRunEffect(t *testing.T) {
 	}
 }
 
-// A value is data: at the beginning of an argument it is not an option, unless the policy itself spells one.
+// A value is data: at the beginning of an argument it is not an option, unless the text of the policy has one.
 func TestValuesAreNoOptions(t *testing.T) {
 	for args, want := range map[string][]string{
 		`[notify, "${session_id}"]`:                 nil,

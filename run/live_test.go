@@ -135,7 +135,7 @@ func TestNothingIsLeft(t *testing.T) {
 	}
 }
 
-// While a run is under way, the sessions of its project step aside and see once why; its own agent sees nothing. A run
+// While a run is under way, the sessions of its project may stop and see once why; its own agent sees nothing. A run
 // in a work tree affects no sessions elsewhere.
 func TestSessionsStepAside(t *testing.T) {
 	dir, state := loopProject(t)

@@ -12,7 +12,7 @@ const (
 // Result is a document as read with its schema.
 type Result struct {
 	// Value is a copy of the document: integral numbers are int, saturated at ±(2^53-1), other numbers float64; a
-	// string that spells a declared number or bool is that value; missing and null fields have their defaults; unusable
+	// declared number or bool written as a string is that value; missing and null fields have their defaults; unusable
 	// values are omitted from objects, and nil in lists. Its kinds are those of the schema.
 	Value any
 	// Unusable lists fields and elements that must not be read: they have the wrong type, are outside their minimum or

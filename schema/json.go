@@ -24,7 +24,7 @@ type Document struct {
 	// Text returns the source text of the plain YAML scalar at a JSON pointer. Check uses it if a string is declared
 	// and the value is not one: `promise: 42` is "42", `on: true` is "true". It may be nil.
 	Text func(pointer string) (text string, ok bool)
-	// Typed says that a program made the value, not a person: a string that spells a number or a bool is neither, and a
+	// Typed says that a program made the value, not a person: a number or a bool written as a string is neither, and a
 	// time.Duration stays one where anything is allowed.
 	Typed bool
 	// Repeated has the JSON pointers of fields whose key an object has more than once; the last one counts.

@@ -77,10 +77,10 @@ func decimal(s string) (any, bool, bool) {
 	return integral(f)
 }
 
-// spelledNumber parses a string that spells a number, with optional white space around it.
+// spelledNumber parses a number written as a string, with optional white space around it.
 func spelledNumber(s string) (n any, exact, ok bool) { return decimal(strings.TrimSpace(s)) }
 
-// spelledBool parses a string that spells a bool: true or false in any case, with optional white space around it. YAML
+// spelledBool parses a bool written as a string: true or false in any case, with optional white space around it. YAML
 // 1.1's yes, no, on and off are strings, as in YAML 1.2.
 func spelledBool(s string) (b, ok bool) {
 	s = strings.TrimSpace(s)

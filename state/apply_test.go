@@ -198,7 +198,7 @@ func TestApplyDeleteAndArchive(t *testing.T) {
 		t.Errorf("archived %q", got)
 	}
 
-	// The same second once more makes another folder.
+	// The same second once more makes another directory.
 	if err := p.apply(Change{Path: "d.json", Op: OpArchive, At: at, Version: p.version("d.json")}); err != nil {
 		t.Fatal(err)
 	}

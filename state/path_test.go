@@ -169,7 +169,7 @@ func TestSetHome(t *testing.T) {
 	}
 }
 
-// The home directory can be read where a path spells it, and nothing in it is
+// The home directory can be read where the text of a path has it, and nothing in it is
 // ever changed.
 func TestHome(t *testing.T) {
 	home := t.TempDir()

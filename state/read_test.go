@@ -169,7 +169,7 @@ func TestReadWithoutPermission(t *testing.T) {
 	}
 }
 
-// A version tells contents apart, and places, and nothing else.
+// A version distinguishes contents and places, and nothing else.
 func TestVersion(t *testing.T) {
 	p := newProject(t, map[string]string{"a": "one", "b": "one"})
 	p.link("link", "a")

@@ -149,7 +149,7 @@ func (w *wire) cut() {
 	w.on = nil
 }
 
-// A page whose connection is lost says so, and goes on where it was when the connection is back.
+// A page whose connection is lost says so, and continues where it was when the connection is back.
 func TestLostConnection(t *testing.T) {
 	w := world(t)
 	eval(t, w, "s1", "first")

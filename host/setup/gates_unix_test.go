@@ -11,7 +11,7 @@ import (
 )
 
 // A codex that PATH finds in the project is not started: the author of a repository could have
-// put it there, and folders such as node_modules/.bin are on the PATH of many.
+// put it there, and directories such as node_modules/.bin are on the PATH of many.
 func TestCodexOfTheProjectIsNotStarted(t *testing.T) {
 	base, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {

@@ -88,7 +88,7 @@ func (t *Text) Shows(r rune) bool {
 	}
 	switch part := hidden(r); {
 	case !part && unicode.Is(unicode.Sk, r) && r > 0xffff, unicode.Is(unicode.Me, r):
-		t.parts = 0 // a shade of skin, a key: the emoji goes on
+		t.parts = 0 // a shade of skin, a key: the emoji continues
 		return true
 	case !part:
 		t.before, t.parts = r, 0

@@ -51,7 +51,7 @@ func OrBeginning(word string, candidates []string) string {
 	return meant
 }
 
-// Slip returns the candidate that word spells with one slip: in other letter case, with other signs between its words, or
+// Slip returns the candidate that word is with one slip: in other letter case, with other signs between its words, or
 // with one letter that is wrong, missing, too much or swapped with the next. It returns "" if there is none. A short word
 // has no slip in a letter, because others are near it by chance.
 func Slip(word string, candidates []string) string {

@@ -122,7 +122,7 @@ func (s *Store) PutDocument(ctx context.Context, kind, name string, data []byte,
 }
 
 // DocumentNames returns the names of the documents of a kind, in the order of their files. A document that cannot be read is
-// an error with the name of its file, which names it, too; the list goes on.
+// an error with the name of its file, which names it, too; the list continues.
 func (s *Store) DocumentNames(kind string) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		files, err := s.list(documentSuffix, documentDirs(kind)...)

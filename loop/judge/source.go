@@ -138,7 +138,7 @@ func turns(ctx context.Context, q loop.Query, n int, results bool) ([]Turn, erro
 	return all[from:], nil
 }
 
-// typed validates an answer with the schema in the policy. Unlike in files, which people write, a string that spells a
+// typed validates an answer with the schema in the policy. Unlike in files, which people write, a string with a
 // boolean is not one.
 func typed(s *schema.Schema, a *Answer) rules.Value {
 	missing := func(pointer, message string) rules.Value {

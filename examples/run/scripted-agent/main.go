@@ -34,7 +34,7 @@ func main() {
 	os.Exit(status)
 }
 
-// play plays the next part of the script, and gives the exit status that it names.
+// play plays the next part of the script, and returns the exit status that it names.
 func play(args []string, out io.Writer) (status int, err error) {
 	if len(args) != 2 {
 		return 0, errors.New("expected a script and a prompt")
@@ -72,7 +72,7 @@ func play(args []string, out io.Writer) (status int, err error) {
 	return 0, nil
 }
 
-// next gives the part that is next, and counts it.
+// next returns the part that is next, and counts it.
 func next(file string, parts []string) (string, error) {
 	b, err := os.ReadFile(file)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
