@@ -27,25 +27,33 @@ func TestTestKeysPage(t *testing.T) {
 			of, in = resolved(map[string]any{"$ref": "#/$defs/" + def}), root.Get("$defs").Get(def)
 		}
 		properties := of["properties"].(map[string]any)
-		var names []string // in the order of the file, then of the table of names
+		rows := [][]string{{"key", "value", "meaning"}}
+		var names, same []string // in the order of the file; of the table of names, where that explains them
 		for _, f := range in.Get("properties").Fields {
+			s := resolved(properties[f.Key.Value].(map[string]any))
 			names = append(names, f.Key.Value)
+			rows = append(rows, []string{reference.Code(f.Key.Value), words(s), fmt.Sprint(s["description"])})
 		}
 		for _, e := range vocab.Names() {
 			name := strings.TrimPrefix(e.Name, def+".")
-			if properties[name] != nil && !slices.Contains(names, name) {
+			switch s, _ := properties[name].(map[string]any); {
+			case s == nil || slices.Contains(names, name):
+			case s["description"] == e.Doc:
+				same = append(same, name)
+			default: // it has a default here
 				names = append(names, name)
+				rows = append(rows, []string{reference.Code(name), words(s), fmt.Sprint(s["description"])})
 			}
 		}
-		rows := [][]string{{"key", "value", "meaning"}}
-		for _, name := range names {
-			s := resolved(properties[name].(map[string]any))
-			rows = append(rows, []string{reference.Code(name), words(s), fmt.Sprint(s["description"])})
+		if n := len(names) + len(same); n != len(properties) {
+			t.Errorf("%s: %d keys of %d are listed", title, n, len(properties))
 		}
-		if len(names) != len(properties) {
-			t.Errorf("%s: %d keys of %d are listed", title, len(names), len(properties))
+		if len(names) > 0 {
+			p.Table(rows...)
 		}
-		p.Table(rows...)
+		if len(same) > 0 {
+			p.Text("These are [names](names.md#names) of policies: %s.", reference.Code(same...))
+		}
 	}
 	section("The top level", "`tests` is required.", "")
 	section("A test", "`name` and `expect` are required.", "test")

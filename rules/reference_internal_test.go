@@ -35,7 +35,7 @@ func TestPolicyKeysPage(t *testing.T) {
 	section("The top level", fmt.Sprintf("Only `ralph` is required. An [included](../policy.md#includes) file can only have %s.",
 		reference.Code(form.GuardKeys().Names()...)), form.PolicyKeys())
 	section("loop", "`state` is required.", form.LoopKeys())
-	section("A rule", "A rule has a `name` and at most one of `continue`, `stop`, `ask` and `note`.", form.RuleKeys())
+	section("A rule", "A rule has a `name` and at most one of `continue`, `stop`, `ask`, `wait` and `note`.", form.RuleKeys())
 	section("A part", "A text of a rule can be a list. Each item is a template, or a map with these keys. Parts are trimmed at the end and joined by a line break.", form.PartKeys())
 	section("An include", "An include is an item of `rules`.", form.IncludeKeys())
 	section("An effect", "An effect is an item of `then` of a rule and has one of these keys.", form.EffectKeys())
