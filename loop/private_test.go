@@ -137,7 +137,7 @@ func exits() []exit {
 		{name: "notice, note and log", policy: rule("note: ${VALUE}\nnotice: ${VALUE}\nlog: |-\n  one\n  two ${VALUE}")},
 		{name: "finally", policy: rule("stop: x") + "finally:\n  - log: '${VALUE}'\n  - prune: {glob: 'a/${VALUE}', older: 1h}\n"},
 		{name: "set", facts: state, policy: rule("continue: x\nthen:\n  - set: state.key = VALUE\n  - set: 'state.map[VALUE] = 1'")},
-		{name: "set in vain", facts: state, policy: rule("continue: x\nthen:\n  - set: 'state.list[VALUE] = 1'")},
+		{name: "set without effect", facts: state, policy: rule("continue: x\nthen:\n  - set: 'state.list[VALUE] = 1'")},
 		{name: "a value that cannot be set", facts: "  state: {json: state.json, schema: {properties: {map: {type: object}}}}\n", policy: rule("continue: x\nthen:\n  - set: 'state.map.x.y.z = VALUE'\n  - set: 'state.map[[VALUE]] = 1'")},
 		{name: "a set that is left out", facts: "  s: {json: \"${VALUE}.json\"}\n", policy: rule("when: ok(s)\ncontinue: x\nthen:\n  - set: s.a.b = 1\n  - delete: s")},
 		{name: "a set that fails", facts: "  s: {frontmatter: \"${VALUE}.md\"}\n", policy: rule("when: ok(s)\ncontinue: x\nthen:\n  - set: s.a = 2")},

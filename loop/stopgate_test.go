@@ -259,7 +259,7 @@ func TestAC7MechanicalChecks(t *testing.T) {
 // With everything open at once, every check is reported, in order, and no model is asked.
 func TestAC7EveryCheckIsTold(t *testing.T) {
 	p, l := gate(t, metaSession, map[string]string{promisePath("p"): promiseFile("promise-1", metaSession, "pending")})
-	m := p.model(`{"should_continue": true, "reason": "asked in vain"}`)
+	m := p.model(`{"should_continue": true, "reason": "asked without effect"}`)
 	p.env["CLAUDE_CODE_TASK_LIST_ID"] = "TL"
 	p.home(map[string]string{".claude/tasks/TL/1.json": `{"id":"1","subject":"Write the docs","status":"pending"}`})
 	reason := p.run(l, p.protocol("Stopping.")).Verdict.Reason

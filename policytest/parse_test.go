@@ -16,7 +16,7 @@ import (
 	"github.com/ralph-sdk/ralph/schema"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "write the golden files again")
 
 // Every mistake is reported at its place, with what to write instead.
 func TestBroken(t *testing.T) {

@@ -16,7 +16,7 @@ import (
 	"github.com/ralph-sdk/ralph/run/runtest"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "write the golden files again")
 
 // recorded are the streams that a client printed, by name.
 func recorded(t testing.TB, client string) map[string]runtest.Stream {
