@@ -77,12 +77,13 @@ func nameProblems(names []string) (problems []string) {
 
 // What the most used packages export is bounded: each name is one that an embedder reads, and
 // that is promised. Of loop, seven are what a Store may have besides. Counted are the lines of go doc -short, and the methods of exported types. Of
-// loop, 26 are options: each has one purpose, so that those of two libraries add up.
+// loop, 26 are options: each has one purpose, so that those of two libraries add up. Of rules, three are for
+// editors, which need the places of all words.
 func TestExportedNames(t *testing.T) {
 	for _, tt := range []struct {
 		pkg  string
 		most int
-	}{{"rules", 107}, {"loop", 90}, {"lsp", 1}} {
+	}{{"rules", 110}, {"loop", 90}, {"lsp", 1}} {
 		short, err := exec.CommandContext(t.Context(), "go", "doc", "-short", "./"+tt.pkg).Output()
 		if err != nil {
 			t.Fatal(err)

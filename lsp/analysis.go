@@ -49,7 +49,9 @@ type analysis struct {
 	text   *text
 	root   *yamltree.Node // nil if the text is not YAML
 	diags  rules.Diagnostics
+	index  *rules.Index     // of a policy, or the one that is tested
 	policy string           // of tests: the file that they test
+	tested []tested         // names of it
 	read   map[string]*text // nil for what is not open
 	epoch  int              // of what is saved
 }
@@ -70,6 +72,11 @@ func (a *analysis) current(s *snapshot) bool {
 
 // analyze checks a file as ralph check does. It returns nil if ctx is done first, or if the file cannot be read.
 func (s *server) analyze(ctx context.Context, snap *snapshot, at location) *analysis {
+	return s.analyzeBy(ctx, snap, at, rules.Check)
+}
+
+// analyzeBy is analyze with one of rules.Check and rules.Load.
+func (s *server) analyzeBy(ctx context.Context, snap *snapshot, at location, by func(context.Context, fs.FS, string, rules.Config) (*rules.Program, rules.Diagnostics)) *analysis {
 	files := snap.overlay(at.root)
 	src, err := fs.ReadFile(files, at.name)
 	if err != nil {
@@ -83,14 +90,23 @@ func (s *server) analyze(ctx context.Context, snap *snapshot, at location) *anal
 	switch a.kind {
 	case policy:
 		cfg, bad := s.configured(files, at.name)
-		_, a.diags = rules.Check(ctx, files, at.name, cfg)
+		a.index = new(rules.Index)
+		cfg.Index = a.index
+		_, a.diags = by(ctx, files, at.name, cfg)
 		a.diags = append(a.diags, bad...)
 	case tests:
 		cfg, _ := s.configured(files, at.name)
 		cfg.Set, cfg.SetAt = nil, nil // tests have their own
-		suite, diags := policytest.LoadSource(ctx, files, at.name, src, cfg)
-		if a.diags = diags; suite != nil {
-			a.policy = suite.Policy()
+		a.index = new(rules.Index)
+		cfg.Index = a.index
+		_, a.diags = policytest.LoadSource(ctx, files, at.name, src, cfg)
+		a.tested = testedIn(a.root, a.text, nil)
+		name := strings.TrimSuffix(path.Base(at.name), policytest.Suffix) + ".yaml"
+		if n := a.root.Get("policy"); n != nil {
+			name = n.Value
+		}
+		if a.policy = path.Join(path.Dir(at.name), name); len(a.index.Words) == 0 { // the tests are not valid yet
+			rules.Load(ctx, files, a.policy, cfg)
 		}
 	case config:
 		set, bad := settings.Parse(src)

@@ -110,10 +110,17 @@ type including struct {
 // includers returns the policies beside a file that may include it, and are not open.
 func (s *server) includers(snap *snapshot, d *document) (found []location) {
 	const most = 100
-	if known, ok := s.found[d.at]; ok && known.epoch == snap.epoch {
+	s.mu.Lock()
+	known, ok := s.found[d.at]
+	s.mu.Unlock()
+	if ok && known.epoch == snap.epoch {
 		return known.by
 	}
-	defer func() { s.found[d.at] = including{snap.epoch, found} }()
+	defer func() {
+		s.mu.Lock()
+		s.found[d.at] = including{snap.epoch, found}
+		s.mu.Unlock()
+	}()
 	files := snap.overlay(d.at.root)
 	names := append(files.beside(path.Dir(d.at.name)), files.beside(".ralph")...)
 	for _, name := range names[:min(len(names), most)] {

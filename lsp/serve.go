@@ -31,7 +31,7 @@ func Serve(ctx context.Context, rwc io.ReadWriteCloser, files func(dir string) f
 	language.Deadline = 0 // of a hook, which is not known here
 	s := &server{
 		ctx: ctx, language: language, saved: files, wake: make(chan struct{}, 1), snap: &snapshot{units: utf16Units, saved: files},
-		ready: make(chan struct{}), known: map[location]*known{}, found: map[location]including{}, calls: map[jsonrpc2.ID]context.CancelFunc{}, shown: map[string]shown{}, roots: map[location]*analysis{},
+		ready: make(chan struct{}), known: map[location]*known{}, found: map[location]including{}, grammars: map[kind]grammar{}, calls: map[jsonrpc2.ID]context.CancelFunc{}, shown: map[string]shown{}, roots: map[location]*analysis{},
 	}
 	stream := jsonrpc2.NewBufferedStream(rwc, jsonrpc2.VSCodeObjectCodec{})
 	s.conn = jsonrpc2.NewConn(ctx, stream, s, jsonrpc2.SetLogger(log.New(io.Discard, "", 0)))
@@ -62,16 +62,17 @@ type server struct {
 	pending  sync.WaitGroup
 	ready    chan struct{} // closed once conn is set
 
-	mu    sync.Mutex
-	ended bool // shutdown was requested
-	snap  *snapshot
-	known map[location]*known
-	calls map[jsonrpc2.ID]context.CancelFunc
+	mu       sync.Mutex
+	ended    bool // shutdown was requested
+	snap     *snapshot
+	known    map[location]*known
+	found    map[location]including
+	grammars map[kind]grammar
+	calls    map[jsonrpc2.ID]context.CancelFunc
 
 	// Of the goroutine that checks.
 	roots map[location]*analysis // whose findings are shown
-	found map[location]including
-	shown map[string]shown // by URI
+	shown map[string]shown       // by URI
 }
 
 // snapshot is what the editor has open. It does not change.
@@ -285,7 +286,12 @@ type view struct {
 
 // answers returns the requests about a file.
 func (s *server) answers() map[string]func(context.Context, *view, params) (any, error) {
-	return map[string]func(context.Context, *view, params) (any, error){}
+	return map[string]func(context.Context, *view, params) (any, error){
+		"textDocument/hover": hover, "textDocument/completion": completion, "textDocument/definition": definition,
+		"textDocument/references": references, "textDocument/prepareRename": prepareRename, "textDocument/rename": rename,
+		"textDocument/documentSymbol": symbols, "textDocument/codeAction": actions, "textDocument/codeLens": lenses,
+		"textDocument/semanticTokens/full": tokens,
+	}
 }
 
 // notified handles a notification.
@@ -373,6 +379,12 @@ func capabilities(units encoding) map[string]any {
 	return map[string]any{
 		"positionEncoding": units,
 		"textDocumentSync": map[string]any{"openClose": true, "change": 2, "save": true},
+		"hoverProvider":    true, "definitionProvider": true, "referencesProvider": true, "documentSymbolProvider": true,
+		"completionProvider":     map[string]any{"triggerCharacters": []string{".", "\"", "{", " ", "(", "/"}},
+		"renameProvider":         map[string]any{"prepareProvider": true},
+		"codeActionProvider":     map[string]any{"codeActionKinds": []string{"quickfix"}},
+		"codeLensProvider":       map[string]any{},
+		"semanticTokensProvider": map[string]any{"legend": map[string]any{"tokenTypes": tokenKinds(), "tokenModifiers": []string{}}, "full": true},
 	}
 }
 

@@ -88,22 +88,26 @@ func (c *compiler) declare(doc *document, prefix string, b bindings) *scope {
 		default:
 			c.declareParam(sc, d, b)
 		}
+		c.index.declared(sc, d.key, "param")
 	}
 	facts := make([]*Fact, len(doc.facts))
 	for i, d := range doc.facts {
 		if c.free(sc, d.key) {
 			facts[i] = c.declareFact(sc, d)
 		}
+		c.index.declared(sc, d.key, "fact")
 	}
 	for _, d := range doc.memory {
 		if c.free(sc, d.key) {
 			c.declareMemory(sc, d)
 		}
+		c.index.declared(sc, d.key, "memory")
 	}
 	for _, d := range doc.lets {
 		if c.free(sc, d.key) {
 			c.add(sc, d.key, &symbol{kind: letSymbol, let: &let{decl: d, scope: sc}})
 		}
+		c.index.declared(sc, d.key, "let")
 	}
 	for _, key := range doc.lost {
 		if c.free(sc, key) {

@@ -40,6 +40,7 @@ func (c *compiler) effect(sc *scope, d effectDecl) (e *effect) {
 			return nil
 		}
 		s.used.Store(true)
+		c.index.node(sc, d.node)
 		return &effect{kind: d.kind, src: string(d.kind) + ": " + name, fact: s}
 	case PruneEffect:
 		return &effect{
@@ -143,6 +144,9 @@ func (c *compiler) rememberEffect(sc *scope, n *yamltree.Node) *effect {
 	switch root, _, deeper := strings.Cut(name, "."); {
 	case ok:
 		e.typ = e.memory.typ
+		left := snippet{scope: sc, src: n.Value[:at], node: n}
+		from, to := left.trimmed()
+		c.index.named(&left, from, to, name)
 		e.memory.memory.set.Store(true)
 	case deeper && sc.symbols[root] != nil && sc.symbols[root].kind == memorySymbol:
 		c.errorf(sc, n, "assignment", "write "+root+" = {…} with all its fields", "remember replaces all of %q, not one field", root)
@@ -283,6 +287,7 @@ func (c *compiler) target(e *effect, s snippet, tree *exprparser.Tree) bool {
 		return fail(id, "assignment", "only json and frontmatter facts can be changed", "%q is a %s fact, which set cannot change", sym.name, sym.fact.Source.Name)
 	}
 	sym.used.Store(true)
+	c.index.named(&s, id.Location().From, id.Location().To, id.Value)
 	for i := len(chain) - 1; i >= 0; i-- {
 		p, isName := chain[i].Property.(*ast.StringNode)
 		if !isName {
@@ -303,6 +308,7 @@ func (c *compiler) target(e *effect, s snippet, tree *exprparser.Tree) bool {
 			names := fieldNames(typ)
 			return fail(p, "unknown-field", nearest.DidYouMean(p.Value, names), "unknown field %q; the declared fields are %s", p.Value, list(names))
 		}
+		c.index.field(&s, p, typ)
 		e.steps = append(e.steps, step{field: p.Value})
 		typ = fieldOf(typ, p.Value)
 	}

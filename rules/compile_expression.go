@@ -14,9 +14,11 @@ import (
 // as a condition. The skeleton is nil if there is a problem, which is reported.
 func (c *compiler) expression(s snippet, boolean bool) (*cond, nature.Nature) {
 	if strings.TrimSpace(s.src) == "" {
+		c.index.expression(&s, nil)
 		c.report(s.scope.file, s.at(0), s.at(len([]rune(s.src))), Error, "empty", "write an expression", "the expression is empty")
 		return nil, nature.Nature{}
 	}
+	c.index.expression(&s, nil)
 	tree, err := c.engine.parse(s.src)
 	if err != nil {
 		err = refine(err, s.src)
@@ -28,6 +30,7 @@ func (c *compiler) expression(s snippet, boolean bool) (*cond, nature.Nature) {
 		c.report(s.scope.file, s.at(0), s.at(1), Error, "too-big", "shorten the policy, or raise the limit of the program that loads it", "the policy is too large: it has more than "+strconv.Itoa(c.load.limits.Nodes)+" values and parts of expressions")
 		return nil, nature.Nature{}
 	}
+	c.index.expression(&s, tree)
 	l := &leaves{c: c, snippet: s, tree: tree}
 	root := l.skeleton(tree.Node, boolean)
 	if l.failed {

@@ -37,6 +37,8 @@ func (in *includer) rules(doc *document, sc *scope) {
 			continue
 		}
 		in.pending = append(in.pending, pendingRule{decl: d, scope: sc, name: sc.rules + d.name.Value})
+		at := sc.file.at(d.name.Start)
+		in.c.index.add(at, sc.file.at(d.name.End()), Word{Kind: "rule", Name: sc.rules + d.name.Value, Decl: at}, nil)
 	}
 	in.stack = in.stack[:len(in.stack)-1]
 }
@@ -77,6 +79,7 @@ func (in *includer) include(d *ruleDecl, sc *scope) {
 	if sc.prefix == "" {
 		c.program.origin.includes = append(c.program.origin.includes, includeAt{prefix, sc.file.at(d.include.Start), sc.file.at(d.include.End())})
 	}
+	c.index.add(sc.file.at(d.include.Start), sc.file.at(d.include.End()), Word{Kind: "include", Name: d.include.Value, Decl: Pos{File: f.name, Line: 1, Col: 1}}, nil)
 	doc := parseFile(f, true, c.load, c.diags)
 	if doc == nil {
 		return
@@ -140,6 +143,9 @@ func (in *includer) bind(d *ruleDecl, sc *scope, doc *document) (bindings, bool)
 	c := in.c
 	b := bindings{exprs: map[string]letDecl{}, facts: map[string]*symbol{}, scope: sc} // unbound params are reported
 	names := doc.paramNames()
+	for _, p := range doc.params {
+		c.index.bound(doc.file, p.key, doc)
+	}
 	for _, w := range d.with {
 		if !slices.Contains(names, w.name) {
 			message := fmt.Sprintf("%s has no param %q", doc.file.name, w.name)
@@ -150,6 +156,7 @@ func (in *includer) bind(d *ruleDecl, sc *scope, doc *document) (bindings, bool)
 			continue
 		}
 		b.exprs[w.name] = w
+		c.index.bound(sc.file, w.key, doc)
 		// A string is the most common value that is not an expression.
 		if i := slices.IndexFunc(doc.params, func(p paramDecl) bool { return p.name == w.name }); i >= 0 && w.expr.Style == yamltree.Plain && isTextParam(doc.params[i]) {
 			if _, err := c.engine.parse(w.expr.Value); err != nil {
@@ -182,6 +189,7 @@ func (in *includer) bindFact(p paramDecl, w letDecl, sc *scope, b bindings) bool
 			p.name, source, name, theyAre("those facts", facts))
 		return false
 	}
+	in.c.index.node(sc, w.expr)
 	b.facts[p.name] = s
 	return true
 }

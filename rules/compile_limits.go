@@ -22,6 +22,7 @@ func (c *compiler) limits(doc *document, sc *scope) {
 			continue
 		}
 		sym.used.Store(true)
+		c.index.node(sc, d.node)
 		if sym.typ == nil || sym.value == nil { // reported at the param
 			continue
 		}

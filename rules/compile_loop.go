@@ -69,6 +69,7 @@ func (c *compiler) loop(doc *document, sc *scope) {
 		return
 	}
 	s.used.Store(true)
+	c.index.node(sc, d.state)
 	l := &loop{info: Loop{State: s.fact}, pos: sc.file.at(d.state.Start), on: c.conditions(sc, d.on), name: c.newText(sc, d.name)}
 	if d.owner != nil {
 		snip := snippetOf(sc, d.owner)
@@ -170,6 +171,7 @@ func (c *compiler) startFact(sc, own *scope, f yamltree.Field, info *Loop) *star
 		return nil
 	}
 	s.used.Store(true)
+	c.index.node(sc, f.Key)
 	out := &startFact{fact: s.fact, node: f.Value}
 	switch isObject := f.Value.Kind == yamltree.Map; {
 	case s.fact.Source.Editable && !isObject:

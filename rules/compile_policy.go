@@ -20,6 +20,7 @@ type compiler struct {
 	table   *table
 	diags   *Diagnostics
 	usual   finder                      // of common mistakes
+	index   *indexer                    // nil but for editors
 	types   map[ast.Node]*schema.Schema // see typed
 
 	// Everything compiled, including what has errors, for what the policy uses.
@@ -39,7 +40,7 @@ func newCompiler(doc *document, l *loading, diags *Diagnostics) *compiler {
 		Name: doc.file.path, Description: doc.description, Prefix: doc.prefix, Events: doc.events, Gate: doc.gate, head: head{limits: doc.limits},
 		machine: machine{mu: new(sync.Mutex), table: c.table, compiler: c},
 	}
-	c.program = p
+	c.program, c.index = p, newIndexer(c)
 	c.engine.override(vocab.Now)
 	return c
 }
@@ -83,6 +84,7 @@ func (c *compiler) body(doc *document, sc *scope) *Program {
 	}
 	c.checkCycles(sc, doc)
 	c.checkAllowed()
+	c.index.finish()
 	if diags.hasErrors() {
 		return nil
 	}

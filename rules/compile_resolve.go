@@ -111,6 +111,7 @@ func (r *resolver) identifier(n *ast.Node, id *ast.IdentifierNode) {
 			r.c.letType(s)
 		}
 		r.use(s)
+		r.c.index.named(&r.to.snippet, id.Location().From, id.Location().To, name)
 		ast.Patch(n, &ast.IdentifierNode{Value: s.key})
 		return
 	}
@@ -119,6 +120,7 @@ func (r *resolver) identifier(n *ast.Node, id *ast.IdentifierNode) {
 			r.fail(id, "call", "write now()", `"now" is a function`)
 			return
 		}
+		r.indexBuiltin(id, id, name)
 		r.name(n, name)
 		return
 	}
@@ -229,6 +231,7 @@ func (r *resolver) member(n *ast.Node, space string, prop *ast.StringNode) {
 		l := prop.Location()
 		r.to.warn(l.From, l.To, "hook-raw", "use names that are the same on every host", "hook.raw is untyped and differs between hosts")
 	}
+	r.indexBuiltin((*n).(*ast.MemberNode).Node, prop, full)
 	r.name(n, full)
 }
 
@@ -242,6 +245,7 @@ func (r *resolver) call(n *ast.Node, call *ast.CallNode) {
 	id, ok := call.Callee.(*ast.IdentifierNode)
 	switch {
 	case ok && !slices.Contains(r.vars, id.Value):
+		r.indexBuiltin(id, id, id.Value)
 		if isAsk(id.Value) {
 			r.ask(n, id, call)
 			return
@@ -277,6 +281,7 @@ func (r *resolver) call(n *ast.Node, call *ast.CallNode) {
 		full := callee(call.Callee)
 		space, _, _ := strings.Cut(full, ".")
 		if info := r.c.names.byName[full]; info != nil && info.called() && r.isNamespace(space) {
+			r.indexBuiltin(call.Callee.(*ast.MemberNode).Node, call.Callee.(*ast.MemberNode).Property, full)
 			r.name(&call.Callee, full)
 			break
 		}
@@ -298,6 +303,7 @@ func (r *resolver) ask(n *ast.Node, id *ast.IdentifierNode, call *ast.CallNode) 
 	if len(call.Arguments) == 1 {
 		if arg, ok := call.Arguments[0].(*ast.IdentifierNode); ok {
 			if s := r.scope.symbols[arg.Value]; s != nil && s.kind == factSymbol {
+				r.c.index.named(&r.to.snippet, arg.Location().From, arg.Location().To, arg.Value)
 				a := r.c.askSymbol(id.Value, s)
 				r.use(a)
 				ast.Patch(n, &ast.IdentifierNode{Value: a.key})

@@ -158,6 +158,7 @@ func (c *compiler) segments(sc *scope, n *yamltree.Node) []segment {
 		case h.last:
 		case h.unclosed:
 			c.report(sc.file, n.At(h.offset-2), n.At(h.offset), Error, "template", "close it with }, or write $${ for the two characters", "the placeholder ${ is never closed")
+			c.index.expression(&snippet{scope: sc, src: h.src, node: n, offset: h.offset}, nil)
 			segs = append(segs, segment{src: h.src, broken: true})
 		default:
 			root, kind := c.expression(snippet{scope: sc, src: h.src, node: n, offset: h.offset}, false)

@@ -38,6 +38,7 @@ func (r *resolver) typeOf(n ast.Node, elems []*schema.Schema) (t *schema.Schema)
 		base := r.typeOf(n.Node, elems)
 		if p, ok := n.Property.(*ast.StringNode); ok {
 			t = fieldOf(base, p.Value)
+			r.c.index.field(&r.to.snippet, p, base)
 		} else {
 			r.typeOf(n.Property, elems)
 			t = elementOf(base)

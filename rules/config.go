@@ -36,6 +36,9 @@ type Config struct {
 	// approved yet"; "" if it may.
 	Unapproved string
 
+	// Index is filled by [Check], for editors; nil is not.
+	Index *Index
+
 	// Lazy loads a policy with a top-level when only up to that. The rest is compiled at the first event that passes
 	// the when; if it has an error, the agent may stop and the error is reported. Findings other than errors are
 	// omitted. Use Lazy in processes that decide one event and exit.

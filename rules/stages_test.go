@@ -25,7 +25,7 @@ import (
 // A file refers only to its own kind and to what it is allowed here.
 func TestStages(t *testing.T) {
 	words := []string{
-		"config", "diagnostic", "display", "go_parts", "go_struct", "go_values", "language", "list", "loop_info", "memory", "meter", "mistakes", "names", "options", "private", "problem", "source_kinds", "storable", "uses", "value", "verdict",
+		"config", "diagnostic", "display", "go_parts", "go_struct", "go_values", "index", "language", "list", "loop_info", "memory", "meter", "mistakes", "names", "options", "private", "problem", "source_kinds", "storable", "uses", "value", "verdict",
 	}
 	doors := []string{"check", "doc", "load", "policyschema"}
 	allowed := map[string][]string{
