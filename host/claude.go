@@ -30,6 +30,7 @@ var claudeCode = Host{
 		Project: ".claude/settings.json", Local: ".claude/settings.local.json", User: "settings.json",
 		Managed: claudeManaged,
 		Here:    true,
+		Goal:    "/goal",
 		Form:    hookfile.Form{List: true},
 		Plugin:  hookfile.Plugin{Remove: "claude plugin uninstall ralph@ralph", Key: "enabledPlugins"},
 		Cap:     hookfile.Cap{Most: 8, PerTool: true, Variable: "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"},
