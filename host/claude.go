@@ -22,6 +22,7 @@ var claudeCode = Host{
 		return in.has("prompt_id") || in.has(vocab.SessionCrons) || in.has(vocab.BackgroundTasks)
 	},
 	compacts: true,
+	teams:    true,
 	dialect:  withContext,
 	record:   claudeRecord,
 	Settings: hookfile.Settings{
