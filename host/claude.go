@@ -22,6 +22,7 @@ var claudeCode = Host{
 		return in.has("prompt_id") || in.has(vocab.SessionCrons) || in.has(vocab.BackgroundTasks)
 	},
 	compacts: true,
+	teams:    true,
 	dialect:  withContext,
 	record:   claudeRecord,
 	Settings: hookfile.Settings{
@@ -30,6 +31,7 @@ var claudeCode = Host{
 		Project: ".claude/settings.json", Local: ".claude/settings.local.json", User: "settings.json",
 		Managed: claudeManaged,
 		Here:    true,
+		Goal:    "/goal",
 		Form:    hookfile.Form{List: true},
 		Plugin:  hookfile.Plugin{Remove: "claude plugin uninstall ralph@ralph", Key: "enabledPlugins"},
 		Cap:     hookfile.Cap{Most: 8, PerTool: true, Variable: "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"},

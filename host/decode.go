@@ -79,7 +79,7 @@ type field struct {
 	also string
 }
 
-func (ev *Event) fields() [18]field {
+func (ev *Event) fields() [21]field {
 	return [...]field{
 		{vocab.SessionID, &ev.SessionID, "conversation_id"},
 		{vocab.TurnID, &ev.HostTurn, "prompt_id"},
@@ -89,7 +89,7 @@ func (ev *Event) fields() [18]field {
 		{vocab.StopHookActive, &ev.StopHookActive, ""},
 		{vocab.LastAssistantMessage, &ev.LastAssistantMessage, ""},
 		{vocab.TranscriptPath, &ev.TranscriptPath, ""},
-		{vocab.AgentID, &ev.AgentID, ""},
+		{vocab.AgentID, &ev.AgentID, "teammate_name"},
 		{vocab.AgentType, &ev.AgentType, ""},
 		{vocab.BackgroundTasks, &ev.BackgroundTasks, ""},
 		{vocab.SessionCrons, &ev.SessionCrons, "crons"},
@@ -99,6 +99,9 @@ func (ev *Event) fields() [18]field {
 		{vocab.Reason, &ev.Reason, ""},
 		{vocab.Error, &ev.Error, ""},
 		{vocab.ErrorDetails, &ev.ErrorDetails, ""},
+		{vocab.TaskID, &ev.TaskID, ""},
+		{vocab.TaskSubject, &ev.Task, ""},
+		{vocab.TaskDescription, &ev.TaskDetails, ""},
 	}
 }
 
@@ -146,7 +149,9 @@ func Watched(event string) bool { return vocab.Watched(event) }
 
 // decides reports whether an answer to the event may make the agent continue. For other events the same answer does
 // harm: at a prompt it would erase what the user wrote.
-func decides(event string) bool { return event == "" || event == Stop || event == SubagentStop }
+func decides(event string) bool {
+	return event == "" || event == Stop || event == SubagentStop || event == TaskCompleted || event == TeammateIdle
+}
 
 // legacyMessage returns the agent's final message from the keys that earlier hosts and wrappers use; ok reports whether
 // one of them is set.

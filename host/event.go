@@ -10,6 +10,8 @@ const (
 	UserPromptSubmit = vocab.UserPromptSubmit // the user sent a prompt
 	PreCompact       = vocab.PreCompact       // the host is about to replace the conversation with a summary
 	SessionEnd       = vocab.SessionEnd       // the session ends
+	TaskCompleted    = vocab.TaskCompleted    // the agent is about to mark a task of its list as completed
+	TeammateIdle     = vocab.TeammateIdle     // an agent of a team is about to wait for work
 	Unnamed          = "Unnamed"              // the host does not name the event, and ralph does not recognize it
 )
 
@@ -32,7 +34,10 @@ type Event struct {
 	Reason         string // why the session ends, with SessionEnd
 	Error          string // what failed, with StopFailure, such as rate_limit
 	ErrorDetails   string // details of Error
-	AgentID        string // the subagent, with SubagentStop
+	TaskID         string // the task, with TaskCompleted
+	Task           string // its subject
+	TaskDetails    string // its description
+	AgentID        string // the subagent, with SubagentStop; the teammate, with TaskCompleted and TeammateIdle
 	AgentType      string
 
 	// LastAssistantMessage is the agent's final message; "" if the host sends none. Claude Code sends only its last

@@ -53,6 +53,7 @@ type Host struct {
 	events   []eventName                                  // events that the host names differently or lacks
 	steady   bool                                         // stop_hook_active stays false while the agent continues
 	compacts bool                                         // a hook can prevent compaction
+	teams    bool                                         // it has TaskCompleted and TeammateIdle
 	refine   func(in object, ev *Event)                   // adds what only this host sends; nil: nothing
 	dialect  func(h *Host, r Reply, b *body) (rest Reply) // encodes the answer; it returns what the host has no place for
 	record   func(r record) entry                         // reads a record of its session file; nil: its records have another host's format
@@ -114,6 +115,9 @@ func (h *Host) EventName(event string) string {
 		if e.event == event {
 			return e.name
 		}
+	}
+	if (event == TaskCompleted || event == TeammateIdle) && !h.teams {
+		return ""
 	}
 	return event
 }

@@ -32,6 +32,7 @@ var kimi = Host{
 		Dir:     hookfile.Path{Variable: "KIMI_CODE_HOME", Name: ".kimi-code"},
 		User:    "config.toml",
 		Form:    hookfile.Form{TOML: true, Listed: "event", Untyped: true},
+		Goal:    "/goal",
 		Cap:     hookfile.Cap{Most: 1},
 	},
 }

@@ -25,6 +25,7 @@ var qwen = Host{
 		Dir:     hookfile.Path{Variable: "QWEN_HOME", Name: ".qwen"},
 		Project: ".qwen/settings.json", User: "settings.json",
 		Here:  true,
+		Goal:  "/goal",
 		Form:  hookfile.Form{Comments: true},
 		Trust: &qwenTrust,
 		Cap:   hookfile.Cap{Most: 8},

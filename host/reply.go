@@ -12,7 +12,7 @@ import (
 // and shows nothing.
 type Reply struct {
 	Event    string   // the event that is answered, as in [Event].Name; "" is a Stop
-	Continue bool     // make the agent continue, or prevent compaction; for Stop, SubagentStop and PreCompact only
+	Continue bool     // make the agent continue, or prevent compaction; not for UserPromptSubmit, StopFailure and SessionEnd
 	Reason   string   // what the agent sees if it continues
 	Notice   string   // what the user sees in both cases
 	Context  string   // what the agent sees with the user's prompt; for UserPromptSubmit only

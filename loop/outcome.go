@@ -68,7 +68,7 @@ func (h Head) ended() (Outcome, Cause) {
 		return Skipped, aside
 	}
 	switch {
-	case !vocab.Decides(h.Event):
+	case !vocab.Decides(h.Event), vocab.Passes(h.Event) && h.Rule == "" && h.Bound == "":
 		return "", ""
 	case h.Action == rules.Ask:
 		return Asked, ""

@@ -73,6 +73,7 @@ func situations() []situation {
 		{name: "a rule stops", policy: ruleStop, want: "stopped||nil|stop"},
 		{name: "a rule stops with success", policy: ruleSuccess, want: "done||nil|stop"},
 		{name: "no rule holds", policy: ruleNone, want: "stopped|no_rule|nil|stop"},
+		{name: "no rule holds, and the turn continues anyway", policy: ruleNone + "events: [TaskCompleted]\n", event: host.Event{Name: host.TaskCompleted}, want: "||nil|stop"},
 		{name: "a limit is reached", policy: "ralph: 1\nlimits: {continuations: 0}\n" + goOn[len("ralph: 1\n"):], want: "limit|continuations|nil|stop"},
 		{name: "an input is missing", policy: input, want: "continued||nil|continue"},
 		{name: "an input has a wrong type", policy: input, event: host.Event{Values: map[string]any{"n": "many"}}, want: "failed|fact|error|stop"},

@@ -17,7 +17,7 @@ func (a *analyzer) decides(r *Rule) bool {
 // noting reports whether a rule also runs if no rule decides.
 func (a *analyzer) noting(r *Rule) bool {
 	return (r.Verb == "" || r.Verb == verbNote) && slices.ContainsFunc(a.p.Events, func(e string) bool {
-		return e == vocab.UserPromptSubmit || e == vocab.PreCompact || vocab.Watched(e)
+		return e == vocab.UserPromptSubmit || vocab.Passes(e) || vocab.Watched(e)
 	})
 }
 

@@ -313,9 +313,9 @@ func TestOwnEvents(t *testing.T) {
 		}
 	}
 	for text, cfg := range map[string]rules.Config{
-		`policy.yaml:2:10: unknown event "Deploy"; expected one of "PreCompact", "SessionEnd", "Stop", "StopFailure", "SubagentStop", "UserPromptSubmit"`: {},
-		`policy.yaml: the event "Stop" cannot be added: its name is empty, has a space, or is already used`:                                               {Events: []string{"Deploy", "Stop"}},
-		`policy.yaml: the event "" cannot be added: its name is empty, has a space, or is already used`:                                                   {Events: []string{"Deploy", ""}},
+		`policy.yaml:2:10: unknown event "Deploy"; expected one of "PreCompact", "SessionEnd", "Stop", "StopFailure", "SubagentStop", "TaskCompleted", "TeammateIdle", "UserPromptSubmit"`: {},
+		`policy.yaml: the event "Stop" cannot be added: its name is empty, has a space, or is already used`:                                                                                {Events: []string{"Deploy", "Stop"}},
+		`policy.yaml: the event "" cannot be added: its name is empty, has a space, or is already used`:                                                                                    {Events: []string{"Deploy", ""}},
 	} {
 		if got := refused(t, "events: [Deploy]\nrules: [{name: a, continue: Go on}]\n", cfg); got != text {
 			t.Errorf("got  %s\nwant %s", got, text)

@@ -199,7 +199,7 @@ func (ev *evaluation) session() string {
 const maxSeen = 200
 
 // shows reports whether hosts show notices at this event.
-func (ev *evaluation) shows() bool { return ev.decides() && !ev.compacts() }
+func (ev *evaluation) shows() bool { return ev.decides() && !ev.passes() }
 
 // once reports whether the session should see a text now, and remembers it: the first time, in a session, and only at
 // events that show notices.

@@ -27,7 +27,7 @@ func (ev *evaluation) remember() {
 	case v.Wait != nil:
 		session.waits(v.Rule, v.Wait.Since)
 		v.Changed = true
-	case v.Bound != "" || v.Fault != "" || v.Aside != "" || ev.compacts():
+	case v.Bound != "" || v.Fault != "" || v.Aside != "" || ev.passes():
 		// The streak continues: a user who raises the limit continues it, and other events do not end it.
 	case session.Streak > 0 || len(session.Waits) > 0:
 		session.endStreak()

@@ -179,8 +179,11 @@ func (ev *evaluation) own() bool {
 // watches reports whether the event accepts no verb.
 func (ev *evaluation) watches() bool { return vocab.Watched(ev.event.name) && !ev.own() }
 
-// compacts reports whether the event is a compaction, which ends no streak unless a rule stops it.
+// compacts reports whether the event is a compaction.
 func (ev *evaluation) compacts() bool { return ev.event.name == vocab.PreCompact && !ev.own() }
+
+// passes reports whether the event ends no turn, and so no streak. Hosts show no notices at it.
+func (ev *evaluation) passes() bool { return vocab.Passes(ev.event.name) && !ev.own() }
 
 // mute reports whether rules decide nothing at this event: a prompt, an event that accepts no verb, or a
 // compaction that cannot be blocked. Blocking an automatic one can end the session in an overflow, so a policy must be

@@ -99,6 +99,32 @@ rules:
 	}
 }
 
+// A task that is kept open counts. To allow its end ends no streak, as the turn continues; a teammate that may wait ends its own.
+func TestTeamEvents(t *testing.T) {
+	p := load(t, policy(`
+events: [Stop, TaskCompleted, TeammateIdle]
+rules:
+  - {name: untested, when: task_subject == "tests", continue: Run them first.}
+  - {name: fine, when: task_subject == "docs", stop: it is fine}
+`))
+	for _, c := range []struct {
+		event, task string
+		want        []string
+		streak      int
+	}{
+		{"TaskCompleted", "tests", []string{"continue untested", "untested:"}, 2},
+		{"TaskCompleted", "docs", []string{"stop fine", "fine:"}, 1},
+		{"TaskCompleted", "", []string{"stop "}, 1},
+		{"TeammateIdle", "tests", []string{"continue untested", "untested:"}, 2},
+		{"TeammateIdle", "", []string{"stop "}, 0},
+	} {
+		v := p.Eval(t.Context(), &world{names: map[string]any{"task_subject": c.task}}, rules.Options{Event: c.event, Memory: rules.Memory{Streak: 1, Total: 1}})
+		if diff := cmp.Diff(c.want, ran(v)); diff != "" || v.Memory.Streak != c.streak {
+			t.Errorf("%s of %q: streak %d, want %d (-want +got)\n%s\n%v", c.event, c.task, v.Memory.Streak, c.streak, diff, v.Problems)
+		}
+	}
+}
+
 // A program whose own event has the name of a later hook event keeps it.
 func TestOwnEventsByLaterNames(t *testing.T) {
 	p := loadWith(t, policy("events: [SessionEnd]\nrules: [{name: go, continue: on}]\n"), rules.Config{Shipped: examples.FS, Events: []string{"SessionEnd"}})

@@ -38,7 +38,7 @@ func doctorChecks() []doctorCheck {
 		{"program", "a program that hooks do not find, that is in the project, or that is another program called ralph",
 			"If the program is missing, the host ignores the hook. A program in the project can be replaced by the agent.",
 			"Install ralph outside the project and on the PATH of the agent, then run `ralph install` again."},
-		{"competing-hook", "another hook or plugin that answers stops too, or the hook that an installed policy replaces",
+		{"competing-hook", "another hook or plugin that answers stops too, a goal of the host, or the hook that an installed policy replaces",
 			"An agent continues if any of its hooks continues it, so a loop can go past the limits of the policy.",
 			"Remove the other hook or disable its plugin. For speckit and specum switch off only the plugin's hook, because the policy uses its commands and agents."},
 		{"policy", "a policy that cannot be found or used, or that has findings",

@@ -242,6 +242,9 @@ func (x *examination) checkOtherHooks() {
 			}
 		}
 	}
+	for _, h := range x.installed.Goals() {
+		x.note(check, h.Title, fmt.Sprintf("its own %s continues an agent too, whatever ralph says; ralph does not see whether a session has one", h.Settings.Goal), "")
+	}
 }
 
 // checkBlockCap compares the hosts' limits to those of the policies.

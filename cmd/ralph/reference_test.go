@@ -96,7 +96,7 @@ func TestHostsPage(t *testing.T) {
 	p.Table(rows...)
 	p.Section(2, "Events")
 	p.Text("A policy's events under the names of the hosts. Other events have the same name on every host.")
-	events := []string{host.Stop, host.SubagentStop, host.UserPromptSubmit, "PreCompact", host.StopFailure, "SessionEnd"}
+	events := []string{host.Stop, host.SubagentStop, host.UserPromptSubmit, "PreCompact", host.StopFailure, "SessionEnd", host.TaskCompleted, host.TeammateIdle}
 	rows = [][]string{append([]string{"host"}, events...)}
 	for _, g := range all {
 		row := []string{g.Title}

@@ -25,7 +25,7 @@ func (a *app) stopCommand() *cobra.Command {
 	return cmd
 }
 
-func (a *app) stop(ctx context.Context, session string, names []string) error {
+func (a *app) stop(ctx context.Context, session string, names []string) (err error) {
 	p, err := a.open()
 	if err != nil {
 		return err
@@ -34,6 +34,11 @@ func (a *app) stop(ctx context.Context, session string, names []string) error {
 	if session, err = p.Session(ctx, session, false); err != nil {
 		return err
 	}
+	defer func() {
+		if err == nil {
+			a.others(ctx, p)
+		}
+	}()
 	if len(names) == 0 {
 		n, err := a.stopOne(ctx, p, nil, session)
 		if err == nil && n == 0 {
@@ -98,4 +103,14 @@ func (a *app) stopOne(ctx context.Context, p *project.Project, names []string, s
 	}
 	fmt.Fprintln(a.stdout, none)
 	return 0, nil
+}
+
+// others prints what a stop does not end.
+func (a *app) others(ctx context.Context, p *project.Project) {
+	for i, c := range a.setupIn(p.Dir()).Read(ctx).Continuers() {
+		if i == 0 {
+			fmt.Fprintln(a.stdout, "not stopped, and can continue an agent too:")
+		}
+		fmt.Fprintf(a.stdout, "  %s: %s\n", escape.Line(c.Where), cut(oneLine(c.What), 80))
+	}
 }

@@ -40,6 +40,7 @@ type Settings struct {
 	Starts     []string // patterns of other files of the project with programs that the host starts
 	After      string   // which sessions use a new entry, if not all new ones
 	Here       bool     // it reads the project's settings only if started in its root
+	Goal       string   // its own command for a goal, until which it continues the agent; "" if it has none
 
 	Form
 	Beside []File // other files that the host needs, by their path relative to the settings file

@@ -15,12 +15,17 @@ const (
 	PreCompact       = "PreCompact"
 	StopFailure      = "StopFailure"
 	SessionEnd       = "SessionEnd"
+	TaskCompleted    = "TaskCompleted"
+	TeammateIdle     = "TeammateIdle"
 )
 
 // Events returns the hook events.
 func Events() []string {
-	return []string{Stop, SubagentStop, UserPromptSubmit, PreCompact, StopFailure, SessionEnd}
+	return []string{Stop, SubagentStop, UserPromptSubmit, PreCompact, StopFailure, SessionEnd, TaskCompleted, TeammateIdle}
 }
+
+// Passes reports whether a turn goes on after the event, whatever rules decide.
+func Passes(event string) bool { return event == PreCompact || event == TaskCompleted }
 
 // Watched reports whether hosts ignore the answer to an event, which only has notices, logs and effects.
 func Watched(event string) bool { return event == StopFailure || event == SessionEnd }
@@ -72,6 +77,9 @@ const (
 	Reason               = "reason"
 	Error                = "error"
 	ErrorDetails         = "error_details"
+	TaskID               = "task_id"
+	TaskSubject          = "task_subject"
+	TaskDescription      = "task_description"
 
 	Host    = "host"
 	HookRaw = "hook.raw"
@@ -155,7 +163,7 @@ func Names() []Entry {
 		{Name: StopHookActive, Zero: false, Doc: "The host reports that the agent was continued since the last prompt."},
 		{Name: LastAssistantMessage, Zero: "", Private: true, Doc: "The last message of the agent, as the host reports it."},
 		{Name: TranscriptPath, Zero: "", Doc: "File of the session."},
-		{Name: AgentID, Zero: "", Doc: "Subagent that stops; empty for the main agent."},
+		{Name: AgentID, Zero: "", Doc: "Subagent that stops, or teammate; empty for the main agent."},
 		{Name: AgentType, Zero: "", Doc: "Type of the subagent that stops."},
 		{
 			Name: BackgroundTasks, Zero: Items{"id": "", "type": "", "status": "", "description": ""}, Shown: []string{"id", "type", "status"},
@@ -171,6 +179,9 @@ func Names() []Entry {
 		{Name: Reason, Zero: "", Event: SessionEnd, Yields: true, Doc: "Why the session ends, on SessionEnd, in the host's words."},
 		{Name: Error, Zero: "", Event: StopFailure, Yields: true, Doc: "What failed, on StopFailure, in the host's words, such as rate_limit."},
 		{Name: ErrorDetails, Zero: "", Event: StopFailure, Private: true, Yields: true, Doc: "More about it."},
+		{Name: TaskID, Zero: "", Event: TaskCompleted, Yields: true, Doc: "The task that the agent is about to complete, on TaskCompleted."},
+		{Name: TaskSubject, Zero: "", Event: TaskCompleted, Private: true, Yields: true, Doc: "Its title."},
+		{Name: TaskDescription, Zero: "", Event: TaskCompleted, Private: true, Yields: true, Doc: "More about it."},
 
 		{Name: Host, Zero: "", Doc: "Host program, such as claude-code; empty if unknown."},
 		{Name: HookRaw, Private: true, Secret: true, Doc: "The raw hook input, untyped. It differs between hosts."},
