@@ -103,7 +103,7 @@ func TestRun(t *testing.T) {
 		{"another worker continues, and nothing counts twice", play{want: 2, homes: []string{"two"}, fails: map[string]error{"iterate 2 at one": away}}, 9,
 			[]string{`settle "base"`, "decide 0 at one", "iterate 1 at one", "merge 1 at one", "decide 1 at one", "iterate 2 at one", `settle ""`, "iterate 2 at two", "merge 2 at two", "decide 2 at two"}, step.Success, 2},
 		{"no other worker can", play{want: 2, fails: map[string]error{"iterate 2 at one": away}}, 9,
-			[]string{`settle "base"`, "decide 0 at one", "iterate 1 at one", "merge 1 at one", "decide 1 at one", "iterate 2 at one", `settle ""`}, step.Failed, 2},
+			[]string{`settle "base"`, "decide 0 at one", "iterate 1 at one", "merge 1 at one", "decide 1 at one", "iterate 2 at one", `settle ""`}, step.TooManyLost, 2},
 		{"stopped in an iteration", play{want: 9, then: map[string]func(){"iterate 1 at one": nil}}, 9, []string{`settle "base"`, "decide 0 at one", "iterate 1 at one", "merge 1 at one"}, step.Cancelled, 1},
 		{"asked and answered", play{want: 2, asks: 1}, 9, []string{`settle "base"`, "decide 0 at one", "iterate 1 at one", "merge 1 at one", "decide 1 at one", "decide 1 at one", "iterate 2 at one", "merge 2 at one", "decide 2 at one"}, step.Success, 2},
 	} {
@@ -127,8 +127,8 @@ func TestRun(t *testing.T) {
 			if err := p.env.GetWorkflowResult(&status); err != nil {
 				t.Fatal(err, p.notes)
 			}
-			if status.Final == nil || status.Final.End != c.end || status.Totals.Iterations != c.n {
-				t.Errorf("it ends with %+v after %d iterations, want %s after %d", status.Final, status.Totals.Iterations, c.end, c.n)
+			if status.Ended != c.end || status.Totals.Iterations != c.n {
+				t.Errorf("it ends with %s after %d iterations, want %s after %d", status.Ended, status.Totals.Iterations, c.end, c.n)
 			}
 			if diff := cmp.Diff(c.notes, p.notes); diff != "" {
 				t.Errorf("the worker does (-want +got)\n%s", diff)
