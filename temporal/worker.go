@@ -76,7 +76,7 @@ func queueOf(queue string, p *project.Project) string { return cmp.Or(queue, fil
 
 // nameOf returns the name of the task queue of a place, which is the same each time that a worker starts there.
 func nameOf(p places) (string, error) {
-	file := filepath.Join(p.dir, ".place")
+	file := filepath.Join(p.dir, "place")
 	id, err := os.ReadFile(file)
 	if errors.Is(err, os.ErrNotExist) {
 		id = []byte(rand.Text())
