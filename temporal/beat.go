@@ -18,7 +18,7 @@ const beats = 12 // in the time after which an attempt without one is lost
 var errGone = errors.New("the server no longer waits for this attempt")
 
 // attend sends heartbeats until the context that it returns is done or stop is called. alive has a value for each one that
-// the server accepted. The context is done once the server refuses one, with [errGone] if nobody waits for the attempt.
+// the server accepted. The context is done once the server refuses one, with [errGone] if it no longer waits for the attempt.
 func attend(ctx context.Context, every time.Duration, beat func(context.Context) error) (attempt context.Context, alive <-chan struct{}, stop func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	signs, stopped := make(chan struct{}, 1), make(chan struct{})

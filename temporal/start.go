@@ -98,7 +98,7 @@ func Cancel(ctx context.Context, c client.Client, id string) error {
 	return ended(id, c.CancelWorkflow(ctx, id, ""))
 }
 
-// ended explains the error for a run that is not there.
+// ended explains the error for a run that does not exist.
 func ended(id string, err error) error {
 	var gone *serviceerror.NotFound
 	if errors.As(err, &gone) {
@@ -107,7 +107,7 @@ func ended(id string, err error) error {
 	return err
 }
 
-// Get returns the status of a run. A worker of its queue must be there to answer.
+// Get returns the status of a run. A worker of its queue has to answer.
 func Get(ctx context.Context, c client.Client, id string) (s Status, err error) {
 	v, err := c.QueryWorkflow(ctx, id, "", queryStatus)
 	if err == nil {

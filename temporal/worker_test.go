@@ -38,8 +38,8 @@ rules:
     continue: Add a line.
 `
 
-// nobody is a client without a server.
-type nobody struct{ client.Client }
+// offline is a client without a server.
+type offline struct{ client.Client }
 
 // A worker carries out a run with real trees and a real agent: each iteration is a commit on the run's branch, which is on the
 // remote, and what git ignores is not.
@@ -67,7 +67,7 @@ func TestWorker(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer p.Close()
-			w, err := NewWorker(t.Context(), nobody{}, p, Options{Remote: "origin", Watch: watch})
+			w, err := NewWorker(t.Context(), offline{}, p, Options{Remote: "origin", Watch: watch})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -130,16 +130,16 @@ func TestStartRefuses(t *testing.T) {
 		"there is no agent":   {Run: project.RunRequest{Policy: "count"}},
 		"must not be negativ": {Silence: -1, Run: project.RunRequest{Policy: "count", Agent: agent}},
 	} {
-		if _, err := Start(t.Context(), nobody{}, p, q); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Start(t.Context(), offline{}, p, q); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("want %q: %v", want, err)
 		}
 	}
 	for want, in := range map[string]step.Input{"a person sends": {Kind: step.Lost}, "an answer must have": {Kind: step.Answer}} {
-		if err := Send(t.Context(), nobody{}, "r", in); err == nil || !strings.Contains(err.Error(), want) {
+		if err := Send(t.Context(), offline{}, "r", in); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("want %q: %v", want, err)
 		}
 	}
-	if _, err := NewWorker(t.Context(), nobody{}, p, Options{Remote: "nowhere"}); err == nil || !strings.Contains(err.Error(), "--remote must name") {
+	if _, err := NewWorker(t.Context(), offline{}, p, Options{Remote: "nowhere"}); err == nil || !strings.Contains(err.Error(), "--remote must name") {
 		t.Errorf("a remote that is none: %v", err)
 	}
 }
