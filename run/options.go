@@ -144,7 +144,7 @@ func WithLoop(opts ...loop.Option) Option {
 	return set(func(r *Runner) { r.loopOptions = append(r.loopOptions, opts...) })
 }
 
-// WithProject sets the store for memory that loops of a project share. By default the run keeps it, for itself alone.
+// WithProject sets the store for memory that loops of a project share. By default the run keeps it, and shares it with no other loop.
 func WithProject(s loop.Store) Option {
 	return func(r *Runner) error {
 		return option.Fill("run.WithProject", &r.kept.project, s, "leave it out to keep that memory with the run")
