@@ -114,11 +114,11 @@ func (w *Worker) Run(ctx context.Context) error {
 	failed := make(chan error, 2)
 	o := worker.Options{
 		WorkerStopTimeout: w.options.Drain + grace, OnFatalError: func(err error) { failed <- err },
-		MaxConcurrentActivityExecutionSize: w.options.Agents, DisableRegistrationAliasing: true,
+		MaxConcurrentActivityExecutionSize: w.options.Agents,
 	}
-	shared := worker.New(w.client, w.options.Queue, o)
-	o.DisableWorkflowWorker = true
 	own := worker.New(w.client, w.name, o)
+	o.MaxConcurrentActivityTaskPollers = 1 // what a frozen worker takes has to be taken by another one
+	shared := worker.New(w.client, w.options.Queue, o)
 	shared.RegisterWorkflowWithOptions(Run, workflow.RegisterOptions{Name: workflowName})
 	shared.RegisterActivityWithOptions(w.settle, activity.RegisterOptions{Name: activitySettle})
 	own.RegisterActivityWithOptions(w.do, activity.RegisterOptions{Name: activityDo})
@@ -141,8 +141,8 @@ func (w *Worker) Run(ctx context.Context) error {
 }
 
 // settle is the activity that makes this worker the place of a run. It returns the name of its task queue.
-func (w *Worker) settle(ctx context.Context, run, base string) (string, error) {
-	free, err := w.busy.take(ctx, run)
+func (w *Worker) settle(ctx context.Context, run, base string, silence time.Duration) (string, error) {
+	ctx, _, free, err := w.attempt(ctx, run, silence)
 	if err != nil {
 		return "", err
 	}
@@ -150,15 +150,30 @@ func (w *Worker) settle(ctx context.Context, run, base string) (string, error) {
 	return w.name, w.places.settle(ctx, run, base)
 }
 
-// do is the activity that carries out the command that is due. An error means that its outcome is unknown.
-func (w *Worker) do(ctx context.Context, c Course) (Done, error) {
+// attempt begins an attempt at something for a run, once the server has confirmed that it waits for it and nothing else is done for
+// the run here: a worker that was frozen may get what was given to another one since.
+func (w *Worker) attempt(ctx context.Context, run string, silence time.Duration) (_ context.Context, alive <-chan struct{}, free func(), err error) {
 	token := activity.GetInfo(ctx).TaskToken
 	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	defer context.AfterFunc(w.over, func() { cancel(errDrained) })()
-	ctx, alive, stop := attend(ctx, c.Silence/beats, func(ctx context.Context) error { return w.beat(ctx, token) })
-	defer stop()
-	free, err := w.busy.take(ctx, c.State.Plan.ID)
+	late := context.AfterFunc(w.over, func() { cancel(errDrained) })
+	ctx, alive, stop := attend(ctx, silence/beats, func(ctx context.Context) error { return w.beat(ctx, token) })
+	end := func() { stop(); late(); cancel(nil) }
+	select {
+	case <-alive:
+		var turn func()
+		if turn, err = w.busy.take(ctx, run); err == nil {
+			return ctx, alive, func() { turn(); end() }, nil
+		}
+	case <-ctx.Done():
+		err = context.Cause(ctx)
+	}
+	end()
+	return ctx, nil, nil, err
+}
+
+// do is the activity that carries out the command that is due. An error means that its outcome is unknown.
+func (w *Worker) do(ctx context.Context, c Course) (Done, error) {
+	ctx, alive, free, err := w.attempt(ctx, c.State.Plan.ID, c.Silence)
 	if err != nil {
 		return Done{}, err
 	}

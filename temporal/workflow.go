@@ -76,6 +76,7 @@ const (
 	most      = 10 * time.Minute // of a command that is not an iteration
 	grace     = time.Minute      // to end an agent and to commit its work, beyond the limit of the iteration
 	tries     = 3                // of a command whose result counts once
+	searches  = 10               // for a worker that can have the run: frozen ones take some
 )
 
 // Run is the workflow of a run: it drives [step.State.Step], and decides nothing itself.
@@ -218,8 +219,8 @@ func (d *driver) do(ctx workflow.Context, command step.Command) Done {
 // elsewhere means that no worker has the run.
 type elsewhere struct{ error }
 
-// ask has the worker of the run carry out a command. If that one takes nothing, another one gets it. What is lost is tried
-// again, but for an iteration.
+// ask has the worker of the run carry out a command. A worker that takes nothing, or from which nothing more is heard, no longer
+// has the run: it may be frozen, and take what nobody does. What is lost is tried again, but for an iteration.
 func (d *driver) ask(ctx workflow.Context, c Course, command step.Command) (done Done, err error) {
 	for n := 1; ; {
 		if err := d.settle(ctx); err != nil {
@@ -230,11 +231,14 @@ func (d *driver) ask(ctx workflow.Context, c Course, command step.Command) (done
 			TaskQueue: d.Place, ScheduleToStartTimeout: d.Away, HeartbeatTimeout: d.Silence, WaitForCancellation: true,
 			StartToCloseTimeout: cmp.Or(command.Timeout, most) + grace, RetryPolicy: &sdk.RetryPolicy{MaximumAttempts: 1}, Summary: d.status().String(),
 		}), activityDo, c).Get(ctx, &done)
+		if err == nil {
+			return done, nil
+		}
+		d.Place = ""
 		var timeout *sdk.TimeoutError
 		switch {
-		case errors.As(err, &timeout) && timeout.TimeoutType() == enums.TIMEOUT_TYPE_SCHEDULE_TO_START:
-			d.Place = "" // nothing was started
-		case err == nil || command.Kind == step.Iterate || n == tries:
+		case errors.As(err, &timeout) && timeout.TimeoutType() == enums.TIMEOUT_TYPE_SCHEDULE_TO_START: // nothing was started
+		case command.Kind == step.Iterate || n == tries:
 			return done, err
 		default:
 			n++
@@ -242,16 +246,18 @@ func (d *driver) ask(ctx workflow.Context, c Course, command step.Command) (done
 	}
 }
 
-// settle finds a worker for the run, if none has it. The first one may take its time.
+// settle finds a worker for the run, if none has it. The first one may take the time that the run has.
 func (d *driver) settle(ctx workflow.Context) error {
 	if d.Place != "" {
 		return nil
 	}
-	base, wait := d.Base, time.Duration(0)
+	base := d.Base
 	if d.State.Iterations > 0 {
-		base, wait = "", d.Away
+		base = ""
 	}
+	left := d.State.Plan.Limits.Elapsed - d.State.Totals(workflow.Now(ctx)).Elapsed
 	return workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		ScheduleToStartTimeout: wait, StartToCloseTimeout: most, RetryPolicy: &sdk.RetryPolicy{MaximumAttempts: tries},
-	}), activitySettle, d.State.Plan.ID, base).Get(ctx, &d.Place)
+		ScheduleToStartTimeout: max(left, d.Away), StartToCloseTimeout: most, HeartbeatTimeout: d.Silence,
+		RetryPolicy: &sdk.RetryPolicy{MaximumInterval: time.Minute, MaximumAttempts: searches},
+	}), activitySettle, d.State.Plan.ID, base, d.Silence).Get(ctx, &d.Place)
 }

@@ -42,7 +42,7 @@ func (p *play) note(format string, args ...any) (string, error) {
 	return note, err
 }
 
-func (p *play) settle(_ context.Context, id, base string) (string, error) {
+func (p *play) settle(_ context.Context, id, base string, _ time.Duration) (string, error) {
 	if _, err := p.note("settle %q", base); err != nil {
 		return "", err
 	}
@@ -96,12 +96,12 @@ func TestRun(t *testing.T) {
 	}{
 		{"until it is done", play{want: 2}, 9, []string{`settle "base"`, "decide 0 at one", "iterate 1 at one", "merge 1 at one", "decide 1 at one", "iterate 2 at one", "merge 2 at one", "decide 2 at one"}, step.Success, 2},
 		{"until its limit", play{want: 9}, 1, []string{`settle "base"`, "decide 0 at one", "iterate 1 at one", "merge 1 at one", "decide 1 at one"}, step.AtLimit, 1},
-		{"a lost iteration counts, and is not merged", play{want: 2, fails: map[string]error{"iterate 1 at one": lost}}, 2,
-			[]string{`settle "base"`, "decide 0 at one", "iterate 1 at one", "iterate 2 at one", "merge 2 at one", "decide 2 at one"}, step.Success, 2},
-		{"three lost iterations end it", play{want: 9, fails: map[string]error{"iterate 1 at one": lost, "iterate 2 at one": lost, "iterate 3 at one": lost}}, 9,
-			[]string{`settle "base"`, "decide 0 at one", "iterate 1 at one", "iterate 2 at one", "iterate 3 at one"}, step.TooManyLost, 3},
-		{"a lost decision is made again", play{want: 1, fails: map[string]error{"decide 1 at one": lost}}, 9,
-			[]string{`settle "base"`, "decide 0 at one", "iterate 1 at one", "merge 1 at one", "decide 1 at one", "decide 1 at one"}, step.Success, 1},
+		{"a lost iteration counts, and is not merged", play{want: 2, homes: []string{"one"}, fails: map[string]error{"iterate 1 at one": lost}}, 2,
+			[]string{`settle "base"`, "decide 0 at one", "iterate 1 at one", `settle ""`, "iterate 2 at one", "merge 2 at one", "decide 2 at one"}, step.Success, 2},
+		{"three lost iterations end it", play{want: 9, homes: []string{"two", "three"}, fails: map[string]error{"iterate 1 at one": lost, "iterate 2 at two": lost, "iterate 3 at three": lost}}, 9,
+			[]string{`settle "base"`, "decide 0 at one", "iterate 1 at one", `settle ""`, "iterate 2 at two", `settle ""`, "iterate 3 at three"}, step.TooManyLost, 3},
+		{"a lost decision is made again", play{want: 1, homes: []string{"one"}, fails: map[string]error{"decide 1 at one": lost}}, 9,
+			[]string{`settle "base"`, "decide 0 at one", "iterate 1 at one", "merge 1 at one", "decide 1 at one", `settle ""`, "decide 1 at one"}, step.Success, 1},
 		{"another worker continues, and nothing counts twice", play{want: 2, homes: []string{"two"}, fails: map[string]error{"iterate 2 at one": away}}, 9,
 			[]string{`settle "base"`, "decide 0 at one", "iterate 1 at one", "merge 1 at one", "decide 1 at one", "iterate 2 at one", `settle ""`, "iterate 2 at two", "merge 2 at two", "decide 2 at two"}, step.Success, 2},
 		{"no other worker can", play{want: 2, fails: map[string]error{"iterate 2 at one": away}}, 9,
