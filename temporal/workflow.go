@@ -220,7 +220,7 @@ func (d *driver) do(ctx workflow.Context, command step.Command) Done {
 type elsewhere struct{ error }
 
 // ask has the worker of the run carry out a command. A worker that takes nothing, or from which nothing more is heard, no longer
-// has the run: it may be frozen, and take what nobody does. What is lost is tried again, but for an iteration.
+// has the run: it may be frozen, and keep what it takes. What is lost is tried again, but for an iteration.
 func (d *driver) ask(ctx workflow.Context, c Course, command step.Command) (done Done, err error) {
 	for n := 1; ; {
 		if err := d.settle(ctx); err != nil {
