@@ -1,4 +1,4 @@
-// Not released: it has the workflow and the work trees, and no program that runs them yet.
+// Not released: its tests with a server, workers that are killed and networks that are gone, have not run yet.
 module github.com/ralph-sdk/ralph/temporal
 
 go 1.26.0
