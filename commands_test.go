@@ -56,6 +56,8 @@ func TestCommandsHaveNoFiles(t *testing.T) {
 	want := map[string]string{
 		"internal/process/watch_unix.go": "os.Stdin os.Stdout os.Stderr os.Args ", // a watch is a whole program
 
+		"temporal/cmd/ralph-worker/main.go": "os.Stdout os.Stderr os.Args ", // another command
+
 		"cmd/ralph/input.go": "os.Open os.Open ",  // what the user names: an event, a policy, or a prompt outside the project
 		"cmd/ralph/test.go":  "filepath.WalkDir ", // the paths of ralph test, which the user names
 	}

@@ -100,7 +100,7 @@ func TestImports(t *testing.T) {
 		"internal/worktree": {"./internal/git", "os", "path/filepath"},
 
 		// What a project has, for commands and other programs.
-		"project": {"./examples", "./host", "./host/setup", "./internal/amount", "./internal/approval", "./internal/home", "./internal/jsontext", "./internal/nearest", "./internal/settings", "./internal/shellwords", "./internal/store", "./internal/vocab", "./internal/workspace", "./internal/worktree", "./internal/yamltree", "./loop", "./rules", "./run", "./state", "crypto/rand", "os", "path/filepath", "runtime", "time"},
+		"project": {"./examples", "./host", "./host/setup", "./internal/amount", "./internal/approval", "./internal/home", "./internal/jsontext", "./internal/nearest", "./internal/settings", "./internal/shellwords", "./internal/store", "./internal/vocab", "./internal/workspace", "./internal/worktree", "./internal/yamltree", "./loop", "./rules", "./run", "./run/step", "./state", "crypto/rand", "os", "path/filepath", "runtime", "time"},
 
 		// Pictures: of a policy, and of what a project has done.
 		"graph": {"./internal/amount", "./internal/escape", "./rules"},
@@ -116,7 +116,8 @@ func TestImports(t *testing.T) {
 		"stores/postgres": {"./loop", "encoding/binary", "time"},
 
 		// Runs on many machines, a module of its own.
-		"temporal": {"./rules", "./run/step", "os", "os/exec", "path/filepath", "time"},
+		"temporal":                  {"./loop", "./project", "./rules", "./run", "./run/step", "crypto/rand", "os", "os/exec", "path/filepath", "time"},
+		"temporal/cmd/ralph-worker": {"./project", "./run", "./run/step", "./temporal", "flag", "os", "os/signal", "path/filepath", "syscall", "time"},
 
 		// The page in a browser, a module of its own, for tests.
 		"web":          {"bufio", "os", "os/exec", "path/filepath", "syscall", "time"},
@@ -220,7 +221,12 @@ func TestDependencies(t *testing.T) {
 		"go.yaml.in/yaml/v3":                    {"internal/yamltree", "policytest", "project", "state"},
 		"go.temporal.io/api/serviceerror":       {"temporal"},
 		"go.temporal.io/api/enums":              {"temporal"},
+		"go.temporal.io/api/workflowservice":    {"temporal/cmd/ralph-worker"},
+		"go.temporal.io/sdk/activity":           {"temporal"},
+		"go.temporal.io/sdk/client":             {"temporal", "temporal/cmd/ralph-worker"},
+		"go.temporal.io/sdk/contrib":            {"temporal/cmd/ralph-worker"},
 		"go.temporal.io/sdk/temporal":           {"temporal"},
+		"go.temporal.io/sdk/worker":             {"temporal"},
 		"go.temporal.io/sdk/workflow":           {"temporal"},
 		"golang.org/x/sys":                      {"internal/process"},
 		"golang.org/x/term":                     {"cmd/ralph"},

@@ -14,6 +14,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -92,6 +93,10 @@ func (p *Project) Close() error {
 
 // Dir returns the root of the project.
 func (p *Project) Dir() string { return p.dir }
+
+// Trees returns the directory for work trees of the project in which agents work: what the person approved in the project
+// counts there, too.
+func (p *Project) Trees() string { return filepath.Join(p.own.Dir(), worktreesDir) }
 
 // loops returns the policies with a loop.
 func loops(all []Policy) []Policy {

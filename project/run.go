@@ -25,6 +25,7 @@ import (
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/rules"
 	"github.com/ralph-sdk/ralph/run"
+	"github.com/ralph-sdk/ralph/run/step"
 )
 
 // RunRequest describes a run. With Resume, only limits and the answer may be set.
@@ -63,6 +64,7 @@ type Run struct {
 	named  bool // the policy names the agent, not the user
 	tree   worktree.Tree
 	merge  bool
+	driven bool // by another driver
 	runner *run.Runner
 	opts   []run.Option
 }
@@ -189,14 +191,7 @@ func (p *Project) resumed(ctx context.Context, q *RunRequest) (*Run, error) {
 		}
 		r.opts = append(r.opts, run.WithAnswer(q.Answer))
 	}
-	q.Policy, q.Until, q.Client, q.Prompt = info.Labels[labelPolicy], info.Labels[labelUntil], info.Client, info.Prompt
-	for i := 0; ; i++ {
-		s, ok := info.Labels[labelSet+strconv.Itoa(i)]
-		if !ok {
-			break
-		}
-		q.Set = append(q.Set, s)
-	}
+	q.recall(info.Labels, info.Client, info.Prompt)
 	if branch := info.Labels[labelBranch]; branch != "" {
 		r.tree = worktree.Tree{Main: info.Home, Dir: info.Root, Branch: branch, Base: info.Labels[labelBase]}
 		r.Branch, r.merge = branch, info.Labels[labelMerge] == "true"
@@ -206,6 +201,54 @@ func (p *Project) resumed(ctx context.Context, q *RunRequest) (*Run, error) {
 		}
 	}
 	return r, r.load(ctx, *q)
+}
+
+// recall sets what the labels of a run keep of its request.
+func (q *RunRequest) recall(labels map[string]string, client, prompt string) {
+	q.Policy, q.Until, q.Client, q.Prompt = labels[labelPolicy], labels[labelUntil], client, prompt
+	for i := 0; ; i++ {
+		s, ok := labels[labelSet+strconv.Itoa(i)]
+		if !ok {
+			return
+		}
+		q.Set = append(q.Set, s)
+	}
+}
+
+// State returns a run that has not begun, as a state that another driver can drive, and the documents that it names. Only
+// the policy as it is now may decide.
+func (r *Run) State() (s step.State, documents map[string]string) {
+	s = r.runner.State()
+	s.Plan.Digest = r.policy.Digest()
+	return s, r.runner.Documents()
+}
+
+// Program returns the policy of the run.
+func (r *Run) Program() *rules.Program { return r.policy.Program }
+
+// Driven returns the runner of a run that another driver drives, see [run.Driven]: the agent works in dir, a work tree of the
+// project. The project has the run's policy, and what it runs must be approved here. It is an error if the policy is not the
+// one with which the run was started.
+func (p *Project) Driven(ctx context.Context, s step.State, documents map[string]string, dir string, w run.Watch) (*run.Runner, error) {
+	if err := p.own.Refused(p.dir); err != nil {
+		return nil, err
+	}
+	s.Plan.Root, s.Plan.Home = dir, p.dir
+	plan, prompt := s.Plan, s.Plan.Prompt.Text
+	if name := plan.Prompt.Document; name != "" {
+		prompt = documents[name]
+	}
+	q := RunRequest{Watch: w}
+	q.recall(plan.Labels, plan.Client, prompt)
+	r := &Run{Dir: dir, home: p, agent: plan.Args, named: plan.Labels[labelNamed] != "", driven: true, opts: []run.Option{run.Driven(s, documents)}}
+	if err := r.load(ctx, q); err != nil {
+		return nil, err
+	}
+	if plan.Digest != "" && r.policy.Digest() != plan.Digest {
+		return nil, fmt.Errorf("the policy %s is not the one with which the run was started: have the same commit here and there", plan.Policy)
+	}
+	err := r.prepare(q)
+	return r.runner, err
 }
 
 // toResume finds the run to resume.
@@ -309,7 +352,7 @@ func (r *Run) plant(ctx context.Context) error {
 		return fmt.Errorf("the policy reads %s, which git does not have at HEAD, so a worktree would lack it: commit it first", strings.Join(missing, ", "))
 	}
 	id := strings.ToLower(rand.Text()[:8])
-	r.tree, err = worktree.Add(ctx, r.Dir, filepath.Join(r.home.own.Dir(), worktreesDir, filepath.Base(r.Dir)+"-"+id), "ralph/"+id)
+	r.tree, err = worktree.Add(ctx, r.Dir, filepath.Join(r.home.Trees(), filepath.Base(r.Dir)+"-"+id), "ralph/"+id)
 	if err != nil {
 		r.tree = worktree.Tree{}
 		return err
@@ -332,10 +375,12 @@ func (r *Run) prepare(q RunRequest) error {
 		name = "prompt"
 		if q.Until != "" {
 			name = "until"
-			r.opts = append(r.opts, run.WithFiles(p.own.Dir()))
+			if !r.driven {
+				r.opts = append(r.opts, run.WithFiles(p.own.Dir()))
+			}
 		}
 	}
-	if r.policy.Name == "" && q.Resume == "" { // the policy of a prompt leaves the time to the run
+	if r.policy.Name == "" && q.Resume == "" && !r.driven { // the policy of a prompt leaves the time to the run
 		q.Limits.Elapsed = cmp.Or(q.Limits.Elapsed, run.DefaultElapsed)
 	}
 	if q.Watch != (run.Watch{}) {
@@ -344,11 +389,12 @@ func (r *Run) prepare(q RunRequest) error {
 	if q.Interrupt != nil {
 		r.opts = append(r.opts, run.WithInterrupt(q.Interrupt))
 	}
-	r.runner, err = run.New(r.policy.Program, client, append(r.opts,
-		run.WithName(name), run.WithState(p.own.Dir()), run.WithProject(loop.LocalStore(p.own.Dir())), run.WithLimits(q.Limits),
-		run.WithControl(func() run.Control { return p.control(name, r.runner.ID()) }), run.WithLoop(p.loopOptions(r.policy, r.Dir)...),
-	)...)
-	if err != nil {
+	r.opts = append(r.opts, run.WithName(name), run.WithLoop(p.loopOptions(r.policy, r.Dir)...))
+	if !r.driven {
+		r.opts = append(r.opts, run.WithState(p.own.Dir()), run.WithProject(loop.LocalStore(p.own.Dir())), run.WithLimits(q.Limits),
+			run.WithControl(func() run.Control { return p.control(name, r.runner.ID()) }))
+	}
+	if r.runner, err = run.New(r.policy.Program, client, r.opts...); err != nil || r.driven {
 		return err
 	}
 	r.Iterations = r.limits().Iterations

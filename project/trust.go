@@ -215,7 +215,7 @@ const worktreesDir = "worktrees"
 
 // home returns the project of a worktree that ralph run created, otherwise the project itself.
 func (p *Project) home() string {
-	trees, err := filepath.EvalSymlinks(filepath.Join(p.own.Dir(), worktreesDir))
+	trees, err := filepath.EvalSymlinks(p.Trees())
 	if err != nil || filepath.Dir(p.dir) != trees {
 		return p.dir
 	}

@@ -24,6 +24,7 @@ type making struct {
 type memory struct {
 	Memory  *loop.Entry `json:"memory,omitempty"`
 	Counted *loop.Entry `json:"counted,omitempty"` // what the run's session counts for all policies
+	Project *loop.Entry `json:"project,omitempty"` // what loops of the project share, without WithProject
 }
 
 // Decide carries out [step.Decide] or [step.Look] of a run, and returns its answer. It never fails: a failure is an
@@ -181,14 +182,15 @@ func endOf(v *rules.Verdict) (End, string) {
 }
 
 // memories is the store of the run's loop. It keeps the loop's memory with the run, so that a verdict and its count are
-// saved in one step, and memory that loops of a project share in their store.
+// saved in one step and a decision that is made twice counts once, and memory that loops of a project share in their store, if
+// they have one.
 type memories struct{ r *Runner }
 
 func (m memories) Load(ctx context.Context, keys ...loop.Key) ([]loop.Entry, error) {
 	out := make([]loop.Entry, len(keys))
 	for i, k := range keys {
 		switch out[i].Key = k; {
-		case k.Project:
+		case m.shared(k):
 			shared, err := m.r.kept.project.Load(ctx, k)
 			if err == nil && len(shared) != 1 {
 				err = fmt.Errorf("Store.Load returned %d entries for a key", len(shared))
@@ -209,14 +211,14 @@ func (m memories) Load(ctx context.Context, keys ...loop.Key) ([]loop.Entry, err
 
 func (m memories) Save(ctx context.Context, w loop.Write) error {
 	for i, e := range w.Entries {
-		if e.Key.Project {
+		if m.shared(e.Key) {
 			if err := m.r.kept.project.Save(ctx, loop.Write{Entries: w.Entries[i : i+1]}); err != nil {
 				return err
 			}
 		}
 	}
 	for i, e := range w.Entries {
-		if !e.Key.Project {
+		if !m.shared(e.Key) {
 			w.Entries[i].Version = "kept"
 			*m.kept(e.Key) = &e
 		}
@@ -224,9 +226,15 @@ func (m memories) Save(ctx context.Context, w loop.Write) error {
 	return nil
 }
 
-// kept is where the run keeps a memory of its own: of its loop, or of its session.
+// shared reports whether a memory is in the store of the project.
+func (m memories) shared(k loop.Key) bool { return k.Project && m.r.kept.project != nil }
+
+// kept is where the run keeps a memory of its own: of its loop, of its session, or of its project.
 func (m memories) kept(k loop.Key) **loop.Entry {
-	if k.Policy == "" {
+	switch {
+	case k.Project:
+		return &m.r.making.Project
+	case k.Policy == "":
 		return &m.r.making.Counted
 	}
 	return &m.r.making.Memory

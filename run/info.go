@@ -11,6 +11,7 @@ import (
 
 	"github.com/ralph-sdk/ralph/internal/escape"
 	"github.com/ralph-sdk/ralph/internal/store"
+	"github.com/ralph-sdk/ralph/run/step"
 	"github.com/ralph-sdk/ralph/state"
 )
 
@@ -47,24 +48,30 @@ func Find(state, id string) (Info, error) {
 	if err != nil {
 		return Info{}, err
 	}
-	s := c.State
+	live, _ := disk.Holder(disk.RunLease(c.State.Plan.Root, c.State.Plan.Policy))
+	return info(c.State, c.text(c.State.Plan.Prompt), live == id), nil
+}
+
+// InfoOf returns the description of a run that another driver drives.
+func InfoOf(s step.State) Info { return info(s, s.Plan.Prompt.Text, true) }
+
+func info(s step.State, prompt string, alive bool) Info {
 	p := s.Plan
-	live, _ := disk.Holder(disk.RunLease(p.Root, p.Policy))
 	args, _ := escape.Secrets(p.Args)
 	info := Info{
-		ID: p.ID, Root: p.Root, Home: p.Home, Files: cmp.Or(p.Files, p.Home), Policy: p.Policy, Client: p.Client, Args: args, Command: p.Args, Prompt: c.text(p.Prompt), Started: p.Started, Latest: p.Started,
-		Running: s.Final == nil && live == p.ID, Ended: c.end(), Limits: p.Limits, Labels: p.Labels, Totals: s.Totals(s.At),
+		ID: p.ID, Root: p.Root, Home: p.Home, Files: cmp.Or(p.Files, p.Home), Policy: p.Policy, Client: p.Client, Args: args, Command: p.Args, Prompt: prompt, Started: p.Started, Latest: p.Started,
+		Running: s.Final == nil && alive, Limits: p.Limits, Labels: p.Labels, Totals: s.Totals(s.At),
 	}
 	if !s.At.IsZero() {
 		info.Latest = s.At
 	}
 	if f := s.Final; f != nil {
-		info.Why, info.Rule, info.Limit, info.Resets = f.Why, f.Rule, f.Limit, f.Resets
+		info.Ended, info.Why, info.Rule, info.Limit, info.Resets = f.End, f.Why, f.Rule, f.Limit, f.Resets
 	}
 	if w := s.Pending; w != nil && info.Running {
 		info.Waiting, info.Until = w.Why, w.Latest()
 	}
-	return info, nil
+	return info
 }
 
 // Printed is the end of what an agent printed.

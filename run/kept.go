@@ -15,7 +15,7 @@ import (
 )
 
 // maxText bounds the agent's last message that is kept for the policy; promises are at its end.
-const maxText = 1 << 20
+const maxText = 128 << 10
 
 // checkpoint is the saved form of a run.
 type checkpoint struct {

@@ -3,11 +3,13 @@ package run
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/ralph-sdk/ralph/internal/option"
 	"github.com/ralph-sdk/ralph/internal/store"
 	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/run/step"
 )
 
 // Option configures a [Runner]. Options go together as those of a loop, see [loop.Option]: what a run has one of is given
@@ -123,16 +125,29 @@ func WithState(dir string) Option {
 	}
 }
 
+// Driven makes a Runner that only carries out commands of a run which another driver drives: with [Runner.Iterate],
+// [Runner.Decide] and [Runner.Await]. Its plan is that of the state, where the agent works in the plan's Root; documents are
+// the texts that the state names, see [Runner.Documents].
+func Driven(s step.State, documents map[string]string) Option {
+	return set(func(r *Runner) {
+		r.kept.driven, r.plan = true, s.Plan
+		r.saved = checkpoint{V: 1, State: s, Texts: maps.Clone(documents)}
+		if r.saved.Texts == nil {
+			r.saved.Texts = map[string]string{}
+		}
+	})
+}
+
 // WithLoop adds options of the loop that decides. The run itself gives [loop.WithName], [loop.WithRoot] and
 // [loop.WithStore], and a [loop.WithFacts] inside of those in opts.
 func WithLoop(opts ...loop.Option) Option {
 	return set(func(r *Runner) { r.loopOptions = append(r.loopOptions, opts...) })
 }
 
-// WithProject sets the store for memory that loops of a project share. The default is in memory.
+// WithProject sets the store for memory that loops of a project share. By default the run keeps it, and shares it with no other loop.
 func WithProject(s loop.Store) Option {
 	return func(r *Runner) error {
-		return option.Fill("run.WithProject", &r.kept.project, s, "leave it out to keep that memory in the process")
+		return option.Fill("run.WithProject", &r.kept.project, s, "leave it out to keep that memory with the run")
 	}
 }
 

@@ -29,7 +29,7 @@ func TestOptionsOfNil(t *testing.T) {
 		{run.WithLabels(nil), "run.WithLabels has no value: leave it out, or give a map, which may be empty"},
 		{run.WithState(""), "run.WithState has no value: name a directory, or leave it out to keep nothing"},
 		{run.WithLoop(nil), "the loop of the run: option 1 of 5 is nil: leave it out"},
-		{run.WithProject(nil), "run.WithProject has no value: leave it out to keep that memory in the process"},
+		{run.WithProject(nil), "run.WithProject has no value: leave it out to keep that memory with the run"},
 		{run.WithEnv(nil), "run.WithEnv has no value: leave it out for the environment of the process, or give an empty list for none"},
 		{run.WithClock(nil), "run.WithClock has no value: leave it out for time.Now"},
 		{run.WithInterrupt(nil), "run.WithInterrupt has no value: leave it out if nothing interrupts the run"},

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -43,7 +44,8 @@ type Runner struct {
 // kept is where a run keeps itself, and what loops of its project share.
 type kept struct {
 	disk    *store.Store // nil: nothing is kept
-	project loop.Store
+	project loop.Store   // nil: with the run
+	driven  bool         // by another driver
 }
 
 // resumption is the run to resume, and what its options change.
@@ -83,7 +85,7 @@ func New(p *rules.Program, a Adapter, opts ...Option) (*Runner, error) {
 		return nil, fmt.Errorf("the agent %s has no function: give one to run.Func", f.name)
 	}
 	r := &Runner{
-		adapter: a, user: user{control: func() Control { return GoOn }},
+		adapter: a, user: user{control: func() Control { return GoOn }}, out: outlet{emit: func(Event) {}},
 	}
 	for i, o := range opts {
 		if o == nil {
@@ -92,6 +94,9 @@ func New(p *rules.Program, a Adapter, opts ...Option) (*Runner, error) {
 		if err := o(r); err != nil {
 			return nil, err
 		}
+	}
+	if r.kept.driven && (r.kept.disk != nil || r.resumed.id != "") {
+		return nil, errors.New("a run that another driver drives is kept and resumed by that one: leave out WithState and Resume")
 	}
 	if r.resumed.answer != "" && r.resumed.id == "" {
 		return nil, errors.New("an answer is for a run that asked: add Resume")
@@ -111,9 +116,6 @@ func New(p *rules.Program, a Adapter, opts ...Option) (*Runner, error) {
 // fill sets what no option has set.
 func (r *Runner) fill(p *rules.Program) {
 	r.name = cmp.Or(r.name, p.Name)
-	if r.kept.project == nil {
-		r.kept.project = loop.InMemory()
-	}
 	if r.clock.now == nil {
 		r.clock.now = time.Now
 	}
@@ -124,6 +126,9 @@ func (r *Runner) fill(p *rules.Program) {
 
 // prepare completes the plan, or reads the plan of the run to resume.
 func (r *Runner) prepare(p *rules.Program) error {
+	if r.kept.driven {
+		return nil
+	}
 	if r.resumed.id != "" {
 		_, err := r.recall()
 		return err
@@ -203,6 +208,22 @@ func (r *Runner) ID() string {
 	return r.plan.ID
 }
 
+// State returns the state of the run: of a new one, that with which another driver can begin.
+func (r *Runner) State() step.State {
+	if r == nil {
+		return step.State{}
+	}
+	return r.saved.State
+}
+
+// Documents returns the texts that the state of the run and the answers to its commands name.
+func (r *Runner) Documents() map[string]string {
+	if r == nil {
+		return nil
+	}
+	return maps.Clone(r.saved.Texts)
+}
+
 // Limits returns the limits of the run, with the defaults.
 func (r *Runner) Limits() Limits {
 	if r == nil {
@@ -220,6 +241,8 @@ func (r *Runner) Run(ctx context.Context) iter.Seq[Event] {
 		switch {
 		case r == nil || r.loop == nil:
 			why = "New did not make this run"
+		case r.kept.driven:
+			why = "another driver drives this run"
 		case ctx == nil:
 			why = "the run has no context"
 		case r.used.Swap(true):

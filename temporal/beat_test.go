@@ -28,7 +28,7 @@ func TestAttend(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				n := -1
-				ctx, alive, stop := attend(t.Context(), heartbeat, func(context.Context) error {
+				ctx, alive, stop := attend(t.Context(), 2*time.Minute/beats, func(context.Context) error {
 					if n++; n < len(c.beats) {
 						return c.beats[n]
 					}
@@ -43,7 +43,7 @@ func TestAttend(t *testing.T) {
 						waiting = false
 					}
 				}
-				if gone := context.Cause(ctx) == errGone; signs != c.alive || gone != c.gone {
+				if gone := ctx.Err() != nil; signs != c.alive || gone != c.gone {
 					t.Errorf("%d signs, gone %t", signs, gone)
 				}
 				stop()

@@ -49,7 +49,7 @@ func (p places) git(ctx context.Context, dir string, args ...string) (string, er
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "GIT_TERMINAL_PROMPT=0", "LC_ALL=C")
 	if tree, ok := strings.CutPrefix(dir, p.dir+string(filepath.Separator)); ok && p.dir != "" { // whatever an agent wrote into .git
-		cmd.Env = append(cmd.Env, "GIT_DIR="+filepath.Join(p.common, "worktrees", tree), "GIT_WORK_TREE="+dir)
+		cmd.Env = append(cmd.Env, "GIT_DIR="+p.own(tree), "GIT_WORK_TREE="+dir)
 	}
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
@@ -65,26 +65,29 @@ const heads = "refs/heads/"
 // branchOf returns the name of a run's branch.
 func branchOf(run string) string { return "ralph/" + run }
 
-// tree returns the directory of an attempt's tree, or with "" of the tree that has the run's branch.
+// tree returns the directory of an attempt's tree.
 func (p places) tree(run, attempt string) string { return filepath.Join(p.dir, dotted(run, attempt)) }
 
-func dotted(run, attempt string) string {
-	if attempt == "" {
-		return run
-	}
-	return run + "." + strings.ReplaceAll(attempt, "/", ".")
-}
+func dotted(run, attempt string) string { return run + "." + strings.ReplaceAll(attempt, "/", ".") }
 
 // settle makes this worker the place of a run, whose branch begins at a commit. A branch that is here stays; with a remote
 // it moves forward to the one there.
 func (p places) settle(ctx context.Context, run, base string) error {
 	branch := heads + branchOf(run)
 	if p.remote != "" {
-		if at, err := p.git(ctx, p.project, "ls-remote", "--", p.remote, branch); err != nil {
+		there, err := p.git(ctx, p.project, "ls-remote", "--", p.remote, branch, latest(run))
+		if err != nil {
 			return err
-		} else if at != "" {
-			at, _, _ = strings.Cut(at, "\t")
-			if _, err := p.git(ctx, p.project, "fetch", "--quiet", "--no-tags", p.remote, branch); err != nil {
+		}
+		at, fetch := "", []string{"fetch", "--quiet", "--no-tags", p.remote}
+		for line := range strings.Lines(there) {
+			commit, ref, _ := strings.Cut(strings.TrimSpace(line), "\t")
+			if fetch = append(fetch, ref); ref == branch {
+				at = commit
+			}
+		}
+		if at != "" {
+			if _, err := p.git(ctx, p.project, fetch...); err != nil {
 				return err
 			}
 			if _, err := p.git(ctx, p.project, "update-ref", branch, at, ""); err == nil {
@@ -111,32 +114,23 @@ func (p places) settle(ctx context.Context, run, base string) error {
 	return err
 }
 
-// open returns a clean tree of the run's branch, in which the policy decides. What a killed worker left there is gone: it is
-// decided again.
-func (p places) open(ctx context.Context, run string) (dir string, err error) {
-	return p.add(ctx, run, "", "--detach", heads+branchOf(run))
-}
-
-// begin returns the tree of an attempt. It begins at the run's branch.
+// begin returns the clean tree of an attempt, on a branch of its own that begins at the run's branch. What a killed worker left
+// of others is committed to their branches first: nothing else works on the run.
 func (p places) begin(ctx context.Context, run, attempt string) (dir string, err error) {
-	return p.add(ctx, run, attempt, "-b", branchOf(dotted(run, attempt)), heads+branchOf(run))
-}
-
-func (p places) add(ctx context.Context, run, attempt string, args ...string) (string, error) {
-	dir := p.tree(run, attempt)
-	if err := p.remove(ctx, run, attempt); err != nil {
+	if err := p.salvage(ctx, run); err != nil {
 		return "", err
 	}
-	last := len(args) - 1
-	args = append([]string{"worktree", "add", "--quiet"}, append(args[:last:last], dir, args[last])...)
-	_, err := p.git(ctx, p.project, args...)
+	dir = p.tree(run, attempt)
+	own := branchOf(dotted(run, attempt))
+	_, err = p.git(ctx, p.project, "worktree", "add", "--quiet", "-B", own, dir, heads+branchOf(run))
 	return dir, err
 }
 
-// keep commits what is in a tree and git does not ignore. It returns the commit, which contains the run's branch; that is
-// the commit itself if nothing changed. Whatever an agent did to branches and HEAD, nothing of it is lost.
+// keep commits what is in a tree and git does not ignore to the attempt's branch, and removes the tree. The commit contains the
+// run's branch; it is "" if there is nothing new. Whatever an agent did to branches and HEAD, nothing of it is lost.
 func (p places) keep(ctx context.Context, run, attempt, message string) (commit string, err error) {
 	dir, base := p.tree(run, attempt), heads+branchOf(run)
+	_ = os.Remove(filepath.Join(p.own(dir), "index.lock")) // of a killed git
 	if _, err := p.git(ctx, dir, "add", "--all"); err != nil {
 		return "", err
 	}
@@ -163,18 +157,39 @@ func (p places) keep(ctx context.Context, run, attempt, message string) (commit 
 			return "", err
 		}
 	}
-	if attempt != "" {
-		_, err = p.git(ctx, p.project, "update-ref", heads+branchOf(dotted(run, attempt)), commit)
+	own := heads + branchOf(dotted(run, attempt))
+	if at, _ := p.git(ctx, p.project, "rev-parse", base); at == commit {
+		_, err = p.git(ctx, p.project, "update-ref", "-d", own)
+		return "", errors.Join(err, p.remove(dir))
+	}
+	if _, err = p.git(ctx, p.project, "update-ref", own, commit); err == nil {
+		err = p.remove(dir)
 	}
 	return commit, err
 }
 
-// merge moves the run's branch forward to a commit, also on the remote. To do it again does nothing.
+// latest is the ref on a remote with the latest attempt of a run, whether it counts or not.
+func latest(run string) string { return "refs/ralph/" + run }
+
+// offer puts the commit of an attempt on the remote, so that another worker can merge it.
+func (p places) offer(ctx context.Context, run, commit string) error {
+	if p.remote == "" || commit == "" {
+		return nil
+	}
+	_, err := p.git(ctx, p.project, "push", "--quiet", "--force", p.remote, commit+":"+latest(run))
+	return err
+}
+
+// merge moves the run's branch forward to a commit, also on the remote, and removes the branches of attempts that it has. To do
+// it again does nothing.
 func (p places) merge(ctx context.Context, run, commit string) error {
 	branch := heads + branchOf(run)
 	old, err := p.git(ctx, p.project, "rev-parse", "--verify", branch)
 	if err != nil {
 		return err
+	}
+	if commit == "" {
+		commit = old // an iteration that changed nothing
 	}
 	if _, err := p.git(ctx, p.project, "merge-base", "--is-ancestor", commit, old); err != nil {
 		if _, err := p.git(ctx, p.project, "merge-base", "--is-ancestor", old, commit); err != nil {
@@ -184,7 +199,12 @@ func (p places) merge(ctx context.Context, run, commit string) error {
 			return err
 		}
 	}
-	return p.push(ctx, run)
+	own, err := p.git(ctx, p.project, "for-each-ref", "--format=%(refname)", "--merged="+branch, branch+".*")
+	for ref := range strings.FieldsSeq(own) {
+		_, gone := p.git(ctx, p.project, "update-ref", "-d", ref)
+		err = errors.Join(err, gone)
+	}
+	return errors.Join(err, p.push(ctx, run))
 }
 
 func (p places) push(ctx context.Context, run string) error {
@@ -195,33 +215,30 @@ func (p places) push(ctx context.Context, run string) error {
 	return err
 }
 
-// remove removes a tree, and the branch of an attempt if the run's branch has all of it.
-func (p places) remove(ctx context.Context, run, attempt string) error {
-	dir := p.tree(run, attempt)
-	if err := os.RemoveAll(dir); err != nil {
-		return err
-	}
-	if _, err := p.git(ctx, p.project, "worktree", "prune"); err != nil || attempt == "" {
-		return err
-	}
-	own := heads + branchOf(dotted(run, attempt))
-	if _, err := p.git(ctx, p.project, "merge-base", "--is-ancestor", own, heads+branchOf(run)); err == nil {
-		_, err = p.git(ctx, p.project, "update-ref", "-d", own)
-		return err
-	}
-	return nil // no such branch, or it has more
+// own returns the directory in which git keeps what belongs to a tree.
+func (p places) own(dir string) string {
+	return filepath.Join(p.common, "worktrees", filepath.Base(dir))
 }
 
-// salvage commits what attempts of a run left that this worker did not finish, and removes their trees. Their branches stay.
-func (p places) salvage(ctx context.Context, run string) error {
-	dirs, err := filepath.Glob(filepath.Join(p.dir, run+".*"))
+// remove removes a tree, whatever a killed git left of it.
+func (p places) remove(dir string) error {
+	return errors.Join(os.RemoveAll(dir), os.RemoveAll(p.own(dir)))
+}
+
+// salvage commits what attempts of a run left that no worker finished, to their branches, and removes their trees. The run "*"
+// is every one of this clone.
+func (p places) salvage(ctx context.Context, run string) (err error) {
+	dirs, _ := filepath.Glob(filepath.Join(p.dir, run+".*"))
 	for _, dir := range dirs {
-		attempt := strings.TrimPrefix(filepath.Base(dir), run+".")
-		if _, keep := p.keep(ctx, run, attempt, "what a lost iteration left"); keep != nil {
-			err = errors.Join(err, keep)
-			continue
+		if _, gone := os.Stat(p.own(dir)); gone != nil && run == "*" {
+			continue // of another clone
 		}
-		err = errors.Join(err, p.remove(ctx, run, attempt))
+		name, attempt, _ := strings.Cut(filepath.Base(dir), ".")
+		if _, broken := p.git(ctx, dir, "rev-parse", "--git-dir"); broken != nil {
+			err = errors.Join(err, p.remove(dir)) // git was killed before the agent started
+		} else if _, keep := p.keep(ctx, name, attempt, "what a lost attempt left"); keep != nil {
+			err = errors.Join(err, keep)
+		}
 	}
 	return err
 }

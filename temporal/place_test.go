@@ -49,6 +49,7 @@ func TestAttempts(t *testing.T) {
 		{"a commit without parents", "git checkout -q --orphan mine; git rm -qf n; git commit -qm orphan", "iteration orphan", ".gitignore"},
 		{"its .git leads elsewhere", "git init -q ../../other; echo gitdir: ../../other/.git >.git; echo 1 >n", "iteration", ".gitignore n"},
 		{"no .git", "rm .git; echo 1 >n", "iteration", ".gitignore n"},
+		{"its git was killed", "touch $(git rev-parse --git-path index.lock); echo 1 >n", "iteration", ".gitignore n"},
 		{"hooks", `mkdir h; printf '#!/bin/sh\ntouch hooked; exit 1\n' >h/pre-push; chmod +x h/*; cp h/pre-push h/reference-transaction; git config core.hooksPath "$PWD/h"`, "iteration", ".gitignore h/pre-push h/reference-transaction n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -71,12 +72,11 @@ func TestAttempts(t *testing.T) {
 			}
 			must(one.merge(ctx, "r", commit))
 			must(one.merge(ctx, "r", commit))
-			must(one.remove(ctx, "r", "1/1"))
 			if left := sh(t, one.project, "git branch --list 'ralph/r.*'; ls "+one.dir); left != "" {
 				t.Errorf("left are %q", left)
 			}
 			must(two.settle(ctx, "r", "")) // another worker continues it
-			dir, err = two.open(ctx, "r")
+			dir, err = two.begin(ctx, "r", "1/2")
 			must(err)
 			log := strings.Join(strings.Fields(sh(t, dir, "git log --format=%s "+base+"..HEAD")), " ")
 			files := strings.Join(strings.Fields(sh(t, dir, "git ls-files")), " ")
@@ -100,9 +100,6 @@ func TestLostAttempt(t *testing.T) {
 		t.Fatal(err)
 	}
 	sh(t, dir, "echo half >n")
-	if err := one.salvage(ctx, "r"); err != nil {
-		t.Fatal(err)
-	}
 	if dir, err = one.begin(ctx, "r", "2/3"); err != nil {
 		t.Fatal(err)
 	}
@@ -111,5 +108,58 @@ func TestLostAttempt(t *testing.T) {
 	}
 	if err := two.settle(ctx, "r", ""); err != errElsewhere {
 		t.Errorf("another worker has it: %v", err)
+	}
+	if err := one.salvage(ctx, "*"); err != nil {
+		t.Fatal(err)
+	}
+	if left := sh(t, one.project, "ls "+one.dir+"; git worktree list | sed 1d; git branch --list 'ralph/r.2*'"); left != "" {
+		t.Errorf("left are %q", left)
+	}
+}
+
+// A worker that git was killed in begins the attempt again.
+func TestKilledGit(t *testing.T) {
+	one, _, base := clones(t)
+	ctx := t.Context()
+	if err := one.settle(ctx, "r", base); err != nil {
+		t.Fatal(err)
+	}
+	sh(t, one.project, "mkdir -p .git/worktrees/r.1.1 "+one.dir+"/r.1.1; echo initializing >.git/worktrees/r.1.1/locked; echo "+one.dir+"/r.1.1/.git >.git/worktrees/r.1.1/gitdir")
+	dir, err := one.begin(ctx, "r", "1/1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := sh(t, dir, "cat n"); n != "0" {
+		t.Errorf("the tree has %q", n)
+	}
+}
+
+// An iteration whose worker is gone before its merge is merged by another one.
+func TestMergeElsewhere(t *testing.T) {
+	one, two, base := clones(t)
+	ctx := t.Context()
+	if err := one.settle(ctx, "r", base); err != nil {
+		t.Fatal(err)
+	}
+	dir, err := one.begin(ctx, "r", "1/1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sh(t, dir, "echo 1 >n")
+	commit, err := one.keep(ctx, "r", "1/1", "iteration 1")
+	if err == nil {
+		err = one.offer(ctx, "r", commit)
+	}
+	if err == nil {
+		err = two.settle(ctx, "r", "")
+	}
+	if err == nil {
+		err = two.merge(ctx, "r", commit)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := sh(t, two.project, "git show origin/ralph/r:n 2>/dev/null || git ls-remote origin refs/heads/ralph/r"); !strings.HasPrefix(n, commit) && n != "1" {
+		t.Errorf("the remote has %q", n)
 	}
 }

@@ -4,12 +4,15 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"go.temporal.io/api/enums/v1"
 	sdk "go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/workflow"
 
+	"github.com/ralph-sdk/ralph/project"
+	"github.com/ralph-sdk/ralph/run"
 	"github.com/ralph-sdk/ralph/run/step"
 )
 
@@ -31,6 +34,7 @@ type Course struct {
 	Place     string            `json:"place,omitempty"`     // the task queue of the worker that has the run, "" for none
 	Silence   time.Duration     `json:"silence_ns"`          // after which an attempt without a heartbeat is lost
 	Away      time.Duration     `json:"away_ns"`             // after which a worker that takes nothing has lost its place
+	Shown     bool              `json:"shown,omitempty"`     // the server has the search attributes
 	Events    []step.Event      `json:"events,omitempty"`    // the latest, for people
 }
 
@@ -41,37 +45,38 @@ type Done struct {
 	Commit    string            `json:"commit,omitempty"`    // what an iteration left
 }
 
-// Status is a run, for people.
+// Status is a run, for people: what ralph status shows, and where it is.
 type Status struct {
-	ID         string       `json:"id"`
-	Doing      string       `json:"doing"` // the command under way
-	Paused     bool         `json:"paused,omitempty"`
-	Waits      string       `json:"waits,omitempty"` // for what
-	Final      *step.Final  `json:"final,omitempty"`
-	Totals     step.Totals  `json:"totals"`
-	Place      string       `json:"place,omitempty"`
-	Branch     string       `json:"branch"`
-	Events     []step.Event `json:"events,omitempty"` // the latest
-	Iterations int          `json:"iterations"`
+	run.Info
+	Doing  step.CommandKind `json:"doing"` // the command under way
+	Paused bool             `json:"paused,omitempty"`
+	Place  string           `json:"place,omitempty"` // the task queue of the worker that has it
+	Branch string           `json:"branch"`
+	Events []step.Event     `json:"events,omitempty"` // the latest
 }
 
 // String returns a line for the UI of Temporal.
 func (s Status) String() string {
-	text := fmt.Sprintf("%s, iteration %d, branch %s", s.Doing, s.Iterations, s.Branch)
-	switch {
-	case s.Final != nil:
-		text += fmt.Sprintf(": %s: %s", s.Final.End, s.Final.Why)
-	case s.Waits != "":
-		text += ": " + s.Waits
+	word, why := project.RunState(s.Info)
+	if s.Running && s.Waiting == "" {
+		why = string(s.Doing)
 	}
-	return text
+	return strings.TrimSuffix(fmt.Sprintf("%s, iteration %d of %d, branch %s: %s", word, s.Totals.Iterations, s.Limits.Iterations, s.Branch, why), ": ")
 }
+
+// What a search finds, if the server has these search attributes.
+var (
+	attributeState     = sdk.NewSearchAttributeKeyKeyword("RalphState")
+	attributePolicy    = sdk.NewSearchAttributeKeyKeyword("RalphPolicy")
+	attributeIteration = sdk.NewSearchAttributeKeyInt64("RalphIteration")
+)
 
 const (
 	maxEvents = 20               // that a course has
 	most      = 10 * time.Minute // of a command that is not an iteration
 	grace     = time.Minute      // to end an agent and to commit its work, beyond the limit of the iteration
 	tries     = 3                // of a command whose result counts once
+	searches  = 10               // for a worker that can have the run: frozen ones take some
 )
 
 // Run is the workflow of a run: it drives [step.State.Step], and decides nothing itself.
@@ -83,18 +88,22 @@ func Run(ctx workflow.Context, c Course) (Status, error) {
 	if err := workflow.SetQueryHandler(ctx, queryStatus, func() (Status, error) { return d.status(), nil }); err != nil {
 		return Status{}, err
 	}
+	asked := ctx
 	ctx, _ = workflow.NewDisconnectedContext(ctx)
 	if d.State.Seq == 0 {
 		d.step(ctx, step.Input{Kind: step.Start})
 	}
 	for d.State.Due.Kind != step.Finish {
-		if workflow.GetInfo(ctx).GetContinueAsNewSuggested() {
-			for in := (step.Input{}); d.signals.ReceiveAsync(&in); in = (step.Input{}) {
-				d.step(ctx, in)
-			}
+		if !workflow.GetInfo(ctx).GetContinueAsNewSuggested() || asked.Err() != nil && d.cancelled != nil {
+			d.carryOut(ctx, d.State.Due)
+			continue
+		}
+		for in := (step.Input{}); d.signals.ReceiveAsync(&in); in = (step.Input{}) {
+			d.step(ctx, in)
+		}
+		if d.State.Due.Kind != step.Finish {
 			return Status{}, workflow.NewContinueAsNewError(ctx, workflowName, d.Course)
 		}
-		d.carryOut(ctx, d.State.Due)
 	}
 	return d.status(), nil
 }
@@ -102,26 +111,29 @@ func Run(ctx workflow.Context, c Course) (Status, error) {
 type driver struct {
 	Course
 	signals   workflow.ReceiveChannel
-	cancelled workflow.ReceiveChannel
-	now       time.Time
+	cancelled workflow.ReceiveChannel // nil once it was received
+	shows     string                  // what the search attributes show
 }
 
 func (d *driver) status() Status {
-	s := d.State
-	status := Status{
-		ID: s.Plan.ID, Doing: string(s.Due.Kind), Paused: s.Paused, Final: s.Final, Totals: s.Totals(d.now), Place: d.Place,
-		Branch: branchOf(s.Plan.ID), Events: d.Events, Iterations: s.Iterations,
+	return Status{Info: run.InfoOf(d.State), Doing: d.State.Due.Kind, Paused: d.State.Paused, Place: d.Place, Branch: branchOf(d.State.Plan.ID), Events: d.Events}
+}
+
+// show makes the UI of Temporal show the run.
+func (d *driver) show(ctx workflow.Context) {
+	s := d.status()
+	workflow.SetCurrentDetails(ctx, s.String())
+	word, _ := project.RunState(s.Info)
+	state, iteration := attributeState.ValueSet(word), attributeIteration.ValueSet(int64(s.Totals.Iterations))
+	if is := fmt.Sprint(word, s.Totals.Iterations); d.Shown && is != d.shows {
+		d.shows = is
+		_ = workflow.UpsertTypedSearchAttributes(ctx, state, iteration, attributePolicy.ValueSet(s.Policy))
 	}
-	if s.Pending != nil {
-		status.Waits = s.Pending.Why
-	}
-	return status
 }
 
 // step takes a step, at the time of the workflow.
 func (d *driver) step(ctx workflow.Context, in step.Input) {
-	d.now = workflow.Now(ctx)
-	in.At = d.now
+	in.At = workflow.Now(ctx)
 	var events []step.Event
 	d.State, events, _ = d.State.Step(in)
 	d.Events = append(d.Events, events...)
@@ -133,7 +145,7 @@ func (d *driver) step(ctx workflow.Context, in step.Input) {
 		}
 	}
 	d.Documents = needed
-	workflow.SetCurrentDetails(ctx, d.status().String())
+	d.show(ctx)
 }
 
 // carryOut carries out a command, and takes steps with the signals that come meanwhile, until another one is due.
@@ -184,41 +196,68 @@ func (d *driver) do(ctx workflow.Context, command step.Command) Done {
 		}
 		return Done{Input: step.Input{Kind: step.Elapsed}}
 	}
+	done, err := d.ask(ctx, d.Course, command)
+	if err == nil && command.Kind != step.Iterate && done.Commit != "" { // what the policy wrote counts with its decision
+		c := d.Course
+		c.Commit, c.State.Due.Kind = done.Commit, step.Merge
+		var merged Done
+		if merged, err = d.ask(ctx, c, c.State.Due); err == nil && merged.Input.Kind != step.Merged {
+			return merged
+		}
+	}
+	switch gone := (*elsewhere)(nil); {
+	case err == nil:
+		return done
+	case errors.As(err, &gone):
+		return Done{Input: step.Input{Kind: step.Gone, Why: gone.Error()}}
+	case command.Kind == step.Iterate:
+		return Done{Input: step.Input{Kind: step.Lost}}
+	}
+	return Done{Input: step.Input{Kind: step.Broken, Why: fmt.Sprintf("%s: %v", command.Kind, err)}}
+}
+
+// elsewhere means that no worker has the run.
+type elsewhere struct{ error }
+
+// ask has the worker of the run carry out a command. A worker that takes nothing, or from which nothing more is heard, no longer
+// has the run: it may be frozen, and keep what it takes. What is lost is tried again, but for an iteration.
+func (d *driver) ask(ctx workflow.Context, c Course, command step.Command) (done Done, err error) {
 	for n := 1; ; {
 		if err := d.settle(ctx); err != nil {
-			return Done{Input: step.Input{Kind: step.Broken, Why: "no worker has the run: " + err.Error()}}
+			return done, &elsewhere{fmt.Errorf("no worker has the run: %w", err)}
 		}
-		var done Done
+		c.Place = d.Place
 		err := workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
 			TaskQueue: d.Place, ScheduleToStartTimeout: d.Away, HeartbeatTimeout: d.Silence, WaitForCancellation: true,
-			StartToCloseTimeout: cmp.Or(command.Timeout, most) + grace, RetryPolicy: &sdk.RetryPolicy{MaximumAttempts: 1},
-		}), activityDo, d.Course).Get(ctx, &done)
+			StartToCloseTimeout: cmp.Or(command.Timeout, most) + grace, RetryPolicy: &sdk.RetryPolicy{MaximumAttempts: 1}, Summary: d.status().String(),
+		}), activityDo, c).Get(ctx, &done)
+		if err == nil {
+			return done, nil
+		}
+		d.Place = ""
 		var timeout *sdk.TimeoutError
 		switch {
-		case err == nil:
-			return done
-		case errors.As(err, &timeout) && timeout.TimeoutType() == enums.TIMEOUT_TYPE_SCHEDULE_TO_START:
-			d.Place = "" // nothing was started
-		case command.Kind == step.Iterate:
-			return Done{Input: step.Input{Kind: step.Lost}}
-		case n == tries:
-			return Done{Input: step.Input{Kind: step.Broken, Why: fmt.Sprintf("%s: %v", command.Kind, err)}}
+		case errors.As(err, &timeout) && timeout.TimeoutType() == enums.TIMEOUT_TYPE_SCHEDULE_TO_START: // nothing was started
+		case command.Kind == step.Iterate || n == tries:
+			return done, err
 		default:
 			n++
 		}
 	}
 }
 
-// settle finds a worker for the run, if none has it. The first one may take its time.
+// settle finds a worker for the run, if none has it. The first one may take the time that the run has.
 func (d *driver) settle(ctx workflow.Context) error {
 	if d.Place != "" {
 		return nil
 	}
-	base, wait := d.Base, time.Duration(0)
+	base := d.Base
 	if d.State.Iterations > 0 {
-		base, wait = "", d.Away
+		base = ""
 	}
+	left := d.State.Plan.Limits.Elapsed - d.State.Totals(workflow.Now(ctx)).Elapsed
 	return workflow.ExecuteActivity(workflow.WithActivityOptions(ctx, workflow.ActivityOptions{
-		ScheduleToStartTimeout: wait, StartToCloseTimeout: most, RetryPolicy: &sdk.RetryPolicy{MaximumAttempts: tries},
-	}), activitySettle, d.State.Plan.ID, base).Get(ctx, &d.Place)
+		ScheduleToStartTimeout: max(left, d.Away), StartToCloseTimeout: most, HeartbeatTimeout: d.Silence,
+		RetryPolicy: &sdk.RetryPolicy{MaximumInterval: time.Minute, MaximumAttempts: searches},
+	}), activitySettle, d.State.Plan.ID, base, d.Silence).Get(ctx, &d.Place)
 }

@@ -2,6 +2,7 @@ package temporal
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/converter"
 	sdk "go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
 	"go.temporal.io/sdk/workflow"
@@ -40,7 +42,7 @@ func (p *play) note(format string, args ...any) (string, error) {
 	return note, err
 }
 
-func (p *play) settle(_ context.Context, id, base string) (string, error) {
+func (p *play) settle(_ context.Context, id, base string, _ time.Duration) (string, error) {
 	if _, err := p.note("settle %q", base); err != nil {
 		return "", err
 	}
@@ -94,16 +96,16 @@ func TestRun(t *testing.T) {
 	}{
 		{"until it is done", play{want: 2}, 9, []string{`settle "base"`, "decide 0 at one", "iterate 1 at one", "merge 1 at one", "decide 1 at one", "iterate 2 at one", "merge 2 at one", "decide 2 at one"}, step.Success, 2},
 		{"until its limit", play{want: 9}, 1, []string{`settle "base"`, "decide 0 at one", "iterate 1 at one", "merge 1 at one", "decide 1 at one"}, step.AtLimit, 1},
-		{"a lost iteration counts, and is not merged", play{want: 2, fails: map[string]error{"iterate 1 at one": lost}}, 2,
-			[]string{`settle "base"`, "decide 0 at one", "iterate 1 at one", "iterate 2 at one", "merge 2 at one", "decide 2 at one"}, step.Success, 2},
-		{"three lost iterations end it", play{want: 9, fails: map[string]error{"iterate 1 at one": lost, "iterate 2 at one": lost, "iterate 3 at one": lost}}, 9,
-			[]string{`settle "base"`, "decide 0 at one", "iterate 1 at one", "iterate 2 at one", "iterate 3 at one"}, step.TooManyLost, 3},
-		{"a lost decision is made again", play{want: 1, fails: map[string]error{"decide 1 at one": lost}}, 9,
-			[]string{`settle "base"`, "decide 0 at one", "iterate 1 at one", "merge 1 at one", "decide 1 at one", "decide 1 at one"}, step.Success, 1},
+		{"a lost iteration counts, and is not merged", play{want: 2, homes: []string{"one"}, fails: map[string]error{"iterate 1 at one": lost}}, 2,
+			[]string{`settle "base"`, "decide 0 at one", "iterate 1 at one", `settle ""`, "iterate 2 at one", "merge 2 at one", "decide 2 at one"}, step.Success, 2},
+		{"three lost iterations end it", play{want: 9, homes: []string{"two", "three"}, fails: map[string]error{"iterate 1 at one": lost, "iterate 2 at two": lost, "iterate 3 at three": lost}}, 9,
+			[]string{`settle "base"`, "decide 0 at one", "iterate 1 at one", `settle ""`, "iterate 2 at two", `settle ""`, "iterate 3 at three"}, step.TooManyLost, 3},
+		{"a lost decision is made again", play{want: 1, homes: []string{"one"}, fails: map[string]error{"decide 1 at one": lost}}, 9,
+			[]string{`settle "base"`, "decide 0 at one", "iterate 1 at one", "merge 1 at one", "decide 1 at one", `settle ""`, "decide 1 at one"}, step.Success, 1},
 		{"another worker continues, and nothing counts twice", play{want: 2, homes: []string{"two"}, fails: map[string]error{"iterate 2 at one": away}}, 9,
 			[]string{`settle "base"`, "decide 0 at one", "iterate 1 at one", "merge 1 at one", "decide 1 at one", "iterate 2 at one", `settle ""`, "iterate 2 at two", "merge 2 at two", "decide 2 at two"}, step.Success, 2},
 		{"no other worker can", play{want: 2, fails: map[string]error{"iterate 2 at one": away}}, 9,
-			[]string{`settle "base"`, "decide 0 at one", "iterate 1 at one", "merge 1 at one", "decide 1 at one", "iterate 2 at one", `settle ""`}, step.Failed, 2},
+			[]string{`settle "base"`, "decide 0 at one", "iterate 1 at one", "merge 1 at one", "decide 1 at one", "iterate 2 at one", `settle ""`}, step.TooManyLost, 2},
 		{"stopped in an iteration", play{want: 9, then: map[string]func(){"iterate 1 at one": nil}}, 9, []string{`settle "base"`, "decide 0 at one", "iterate 1 at one", "merge 1 at one"}, step.Cancelled, 1},
 		{"asked and answered", play{want: 2, asks: 1}, 9, []string{`settle "base"`, "decide 0 at one", "iterate 1 at one", "merge 1 at one", "decide 1 at one", "decide 1 at one", "iterate 2 at one", "merge 2 at one", "decide 2 at one"}, step.Success, 2},
 	} {
@@ -127,12 +129,72 @@ func TestRun(t *testing.T) {
 			if err := p.env.GetWorkflowResult(&status); err != nil {
 				t.Fatal(err, p.notes)
 			}
-			if status.Final == nil || status.Final.End != c.end || status.Totals.Iterations != c.n {
-				t.Errorf("it ends with %+v after %d iterations, want %s after %d", status.Final, status.Totals.Iterations, c.end, c.n)
+			if status.Ended != c.end || status.Totals.Iterations != c.n {
+				t.Errorf("it ends with %s after %d iterations, want %s after %d", status.Ended, status.Totals.Iterations, c.end, c.n)
 			}
 			if diff := cmp.Diff(c.notes, p.notes); diff != "" {
 				t.Errorf("the worker does (-want +got)\n%s", diff)
 			}
 		})
+	}
+}
+
+// A long run continues as a new workflow, with all that its state has: what a person wants of it and what it used. Each iteration
+// counts once.
+func TestContinueAsNew(t *testing.T) {
+	p := &play{want: 2, then: map[string]func(){}}
+	plan := step.Plan{ID: "r", Policy: "p", Client: "generic", Args: []string{"agent"}, Limits: step.Limits{Iterations: 9}, Merge: true, Await: true}
+	course := Course{State: step.New(plan), Base: "base", Silence: time.Minute, Away: time.Hour}
+	p.homes = []string{"one"}
+	play := func() error {
+		var suite testsuite.WorkflowTestSuite
+		p.env = suite.NewTestWorkflowEnvironment()
+		p.env.RegisterWorkflowWithOptions(Run, workflow.RegisterOptions{Name: workflowName})
+		p.env.RegisterActivityWithOptions(p.settle, activity.RegisterOptions{Name: activitySettle})
+		p.env.RegisterActivityWithOptions(p.do, activity.RegisterOptions{Name: activityDo})
+		if course.State.Paused {
+			p.env.RegisterDelayedCallback(p.signal(step.Input{Kind: step.Go}), time.Minute)
+		}
+		p.env.ExecuteWorkflow(workflowName, course)
+		return p.env.GetWorkflowError()
+	}
+	p.then["iterate 1 at one"] = func() {
+		p.signal(step.Input{Kind: step.Pause})()
+		p.env.SetContinueAsNewSuggested(true)
+	}
+	var next *workflow.ContinueAsNewError
+	if err := play(); !errors.As(err, &next) {
+		t.Fatal("it does not continue as new: ", err, p.notes)
+	}
+	course = Course{}
+	if err := converter.GetDefaultDataConverter().FromPayloads(next.Input, &course); err != nil {
+		t.Fatal(err)
+	}
+	if !course.State.Paused || course.Place != "one" || course.State.Iterations != 1 {
+		t.Errorf("it continues at %q, paused %t, after %d", course.Place, course.State.Paused, course.State.Iterations)
+	}
+	if err := play(); err != nil {
+		t.Fatal(err)
+	}
+	var status Status
+	if err := p.env.GetWorkflowResult(&status); err != nil || status.Ended != step.Success || status.Totals.Iterations != 2 {
+		t.Errorf("it ends as %s after %d: %v", status.Ended, status.Totals.Iterations, err)
+	}
+	want := []string{`settle "base"`, "decide 0 at one", "iterate 1 at one", "merge 1 at one", "decide 1 at one", "iterate 2 at one", "merge 2 at one", "decide 2 at one"}
+	if diff := cmp.Diff(want, p.notes); diff != "" {
+		t.Errorf("the workers do (-want +got)\n%s", diff)
+	}
+}
+
+// Workers of another version leave a run alone.
+func TestVersion(t *testing.T) {
+	var suite testsuite.WorkflowTestSuite
+	env := suite.NewTestWorkflowEnvironment()
+	env.RegisterWorkflowWithOptions(Run, workflow.RegisterOptions{Name: workflowName})
+	course := Course{State: step.New(step.Plan{ID: "r"})}
+	course.State.V++
+	env.ExecuteWorkflow(workflowName, course)
+	if err := env.GetWorkflowError(); err == nil || !strings.Contains(err.Error(), "its workers are too old or too new") {
+		t.Error(err)
 	}
 }

@@ -85,7 +85,7 @@ const (
 	NoReset     End = "rate_limit"  // the rate limit resets after the run's time limit
 	NoAccess    End = "auth"        // authentication or billing
 	TooManyFail End = "crashes"     // the client crashed three times in a row
-	TooManyLost End = "lost"        // three iterations in a row were lost
+	TooManyLost End = "lost"        // three iterations in a row were lost, or the work of the run is out of reach
 	Cancelled   End = "interrupted" // by the user or a done context
 	Failed      End = "failed"      // an error kept it from running
 )

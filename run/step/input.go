@@ -21,6 +21,7 @@ const (
 	Answer     InputKind = "answer"      // a person answers the run's question
 	Stop       InputKind = "stop"        // a person ends the run: after the command under way, or at once while it waits
 	Broken     InputKind = "broken"      // the driver cannot continue; Why is the reason
+	Gone       InputKind = "gone"        // the work of the run is out of reach; Why is the reason
 )
 
 // Input is something that happened. Fields that do not apply to the kind are zero.
@@ -33,7 +34,7 @@ type Input struct {
 	Decision  *Decision  `json:"decision,omitempty"`  // Decided
 	Limits    Limits     `json:"limits,omitzero"`     // Resume: nonzero fields replace those of the run
 	Answer    Text       `json:"answer,omitzero"`     // Answer, Resume
-	Why       string     `json:"why,omitempty"`       // Stop, NotStarted, Broken
+	Why       string     `json:"why,omitempty"`       // Stop, NotStarted, Broken, Gone
 	Refused   string     `json:"refused,omitempty"`   // why the agent cannot be started, if the input would start an iteration
 	Later     bool       `json:"later,omitempty"`     // Stop: a decision that is due is still made
 	Waits     bool       `json:"waits,omitempty"`     // Awaited

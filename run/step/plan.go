@@ -14,6 +14,7 @@ type Plan struct {
 	Home      string            `json:"home,omitempty"`  // the project that lists the run
 	Files     string            `json:"files,omitempty"` // where the run's directory is, if not in Home
 	Policy    string            `json:"policy"`
+	Digest    string            `json:"digest,omitempty"` // of the policy, if only that one may decide
 	Client    string            `json:"client"`
 	Args      []string          `json:"args"`
 	Prompt    Text              `json:"prompt,omitzero"` // of the first iteration, "" for the policy's

@@ -92,6 +92,8 @@ func (m *machine) take(in Input) {
 	switch {
 	case in.Kind == Broken:
 		m.end(Final{End: Failed, Why: in.Why})
+	case in.Kind == Gone:
+		m.end(Final{End: TooManyLost, Why: in.Why})
 	case in.Kind == Answer:
 		if m.Phase == waiting && m.Pending.Kind == forAnswer {
 			m.Answer = in.Answer

@@ -1,0 +1,145 @@
+package temporal
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"go.temporal.io/sdk/activity"
+	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/workflow"
+
+	"github.com/ralph-sdk/ralph/project"
+	"github.com/ralph-sdk/ralph/run"
+	"github.com/ralph-sdk/ralph/run/step"
+)
+
+var watch run.Watch
+
+func TestMain(m *testing.M) {
+	watch = run.Watched()
+	os.Exit(m.Run())
+}
+
+// counting is a policy that continues until a file has three lines, and writes what it saw into another one.
+const counting = `ralph: 1
+facts:
+  lines: {text: lines, default: ""}
+rules:
+  - name: done
+    when: len(split(trim(lines), "\n")) >= 3
+    stop: three lines
+    success: true
+  - name: more
+    continue: Add a line.
+`
+
+// offline is a client without a server.
+type offline struct{ client.Client }
+
+// A worker carries out a run with real trees and a real agent: each iteration is a commit on the run's branch, which is on the
+// remote, and what git ignores is not.
+func TestWorker(t *testing.T) {
+	for _, c := range []struct {
+		name, agent string
+		max         int
+		end         run.End
+		iterations  int
+		lines       string
+	}{
+		{"until the policy is content", `cat >/dev/null; echo $RALPH_RUN >>lines; echo x >>ignored`, 5, run.Success, 3, "r r r"},
+		{"until its limit", `echo one >>lines`, 2, run.AtLimit, 2, "one one"},
+		{"the agent fails", `echo half >>lines; exit 3`, 1, run.AtLimit, 1, "half"},
+		{"an agent that cannot be started", "", 3, run.Failed, 0, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			one, _, base := clones(t)
+			sh(t, one.project, "mkdir .ralph")
+			if err := os.WriteFile(filepath.Join(one.project, ".ralph/count.yaml"), []byte(counting), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			p, err := project.Open(project.Config{Dir: one.project, State: t.TempDir()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer p.Close()
+			w, err := NewWorker(t.Context(), offline{}, p, Options{Remote: "origin", Watch: watch})
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.beat = func(context.Context, []byte) error { return nil }
+			agent := []string{"sh", "-c", c.agent}
+			if c.agent == "" {
+				agent = []string{"no-such-program-of-ralph"}
+			}
+			r, err := p.Run(t.Context(), project.RunRequest{Policy: "count", Agent: agent, Limits: run.Limits{Iterations: c.max}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, documents := r.State()
+			s.Plan.ID, s.Plan.Merge, s.Plan.Await = "r", true, true
+			var suite testsuite.WorkflowTestSuite
+			env := suite.NewTestWorkflowEnvironment()
+			env.SetTestTimeout(time.Minute)
+			env.RegisterWorkflowWithOptions(Run, workflow.RegisterOptions{Name: workflowName})
+			env.RegisterActivityWithOptions(w.settle, activity.RegisterOptions{Name: activitySettle})
+			env.RegisterActivityWithOptions(w.do, activity.RegisterOptions{Name: activityDo})
+			env.ExecuteWorkflow(workflowName, Course{State: s, Documents: documents, Base: base, Silence: run.Silence, Away: time.Hour})
+			var status Status
+			if err := env.GetWorkflowResult(&status); err != nil {
+				t.Fatal(err)
+			}
+			if status.Ended != c.end || status.Totals.Iterations != c.iterations {
+				t.Errorf("it ended as %s after %d: %s; want %s after %d", status.Ended, status.Totals.Iterations, status.Why, c.end, c.iterations)
+			}
+			sh(t, one.project, "git fetch -q origin ralph/r")
+			if c.iterations > 0 {
+				if lines := strings.Join(strings.Fields(sh(t, one.project, "git show FETCH_HEAD:lines")), " "); lines != c.lines {
+					t.Errorf("the remote has the lines %q, want %q", lines, c.lines)
+				}
+			}
+			if left := sh(t, one.project, "ls "+one.dir+"; git branch --list 'ralph/r.*'; git worktree list | sed 1d"); left != "" {
+				t.Errorf("left are %q", left)
+			}
+		})
+	}
+}
+
+// What a person does not want, and what cannot be, is refused before anything starts.
+func TestStartRefuses(t *testing.T) {
+	one, _, _ := clones(t)
+	sh(t, one.project, "mkdir .ralph")
+	text := strings.Replace(counting, "text: lines,", "text: ignored,", 1)
+	if err := os.WriteFile(filepath.Join(one.project, ".ralph/count.yaml"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p, err := project.Open(project.Config{Dir: one.project, State: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	agent := []string{"sh"}
+	for want, q := range map[string]Request{
+		"which git ignores":   {Run: project.RunRequest{Policy: "count", Agent: agent}},
+		"the ID of a run":     {ID: "a.b", Run: project.RunRequest{Policy: "count", Agent: agent}},
+		"leave out Worktree":  {Run: project.RunRequest{Policy: "count", Agent: agent, Worktree: true}},
+		"there is no agent":   {Run: project.RunRequest{Policy: "count"}},
+		"must not be negativ": {Silence: -1, Run: project.RunRequest{Policy: "count", Agent: agent}},
+	} {
+		if _, err := Start(t.Context(), offline{}, p, q); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("want %q: %v", want, err)
+		}
+	}
+	for want, in := range map[string]step.Input{"a person sends": {Kind: step.Lost}, "an answer must have": {Kind: step.Answer}} {
+		if err := Send(t.Context(), offline{}, "r", in); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("want %q: %v", want, err)
+		}
+	}
+	if _, err := NewWorker(t.Context(), offline{}, p, Options{Remote: "nowhere"}); err == nil || !strings.Contains(err.Error(), "--remote must name") {
+		t.Errorf("a remote that is none: %v", err)
+	}
+}
