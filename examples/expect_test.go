@@ -12,7 +12,7 @@ import (
 // verdict is what a decision says: "continue RULE", "stop RULE", or "idle" where the
 // policy is not for the event.
 func verdict(d *loop.Decision) string {
-	if d.Verdict.Aside != "" {
+	if d.Verdict.Cause.Untried() {
 		return "idle"
 	}
 	return d.Verdict.Action.String() + " " + d.Verdict.Rule

@@ -134,7 +134,7 @@ func (p *project) stop(more event) *loop.Decision {
 		p.t.Fatal(err)
 	}
 	d, err := p.loop.Run(p.t.Context(), ev)
-	if err != nil && !d.Verdict.Fault.Undecided() {
+	if err != nil && !d.Verdict.Cause.Undecided() {
 		p.t.Fatal(err)
 	}
 	return d

@@ -327,8 +327,8 @@ func TestDamagedMemory(t *testing.T) {
 			write(content)
 			for _, ev := range []host.Event{p.turn("a"), p.turn("b"), {Name: host.UserPromptSubmit, SessionID: "s", Cwd: p.dir}} {
 				d := p.run(l, ev)
-				if d.Continue() || d.Err != nil && (d.Verdict.Fault != rules.FaultMemory || len(d.Notices) != 1 || !strings.Contains(d.Notices[0], "--session s`")) {
-					t.Errorf("%.20q: %q, %s, notices %q", content, said(d), d.Verdict.Fault, d.Notices)
+				if d.Continue() || d.Err != nil && (d.Verdict.Cause != rules.FaultMemory || len(d.Notices) != 1 || !strings.Contains(d.Notices[0], "--session s`")) {
+					t.Errorf("%.20q: %q, %s, notices %q", content, said(d), d.Verdict.Cause, d.Notices)
 				}
 				if left, err := os.ReadFile(file); err != nil || string(left) != content {
 					t.Errorf("%.20q became %q, %v", content, left, err)

@@ -204,7 +204,7 @@ func (d *Decision) decide(ctx context.Context, alone bool) {
 	switch {
 	case aside != "":
 		d.close()
-		d.gatherer, d.Verdict = nil, &rules.Verdict{Aside: aside, Reason: why}
+		d.gatherer, d.Verdict = nil, &rules.Verdict{Cause: aside, Reason: why}
 		return
 	case d.Repeated:
 		return
@@ -224,7 +224,7 @@ func (d *Decision) decide(ctx context.Context, alone bool) {
 		d.fail(errors.New("the input names no session, directory, text or stop_hook_active, and no variable of a host is set, so no limit would hold; send at least session_id or cwd"))
 	case unusable(d.Verdict):
 		d.fail(fmt.Errorf("%s; run `ralph check %s`", d.Verdict.Problems[0], d.Policy))
-	case d.Verdict.Aside != "" && !d.Verdict.Changed && !d.noteworthy() && d.Event.ID == "":
+	case d.Verdict.Cause.Untried() && !d.Verdict.Changed && !d.noteworthy() && d.Event.ID == "":
 		d.close()
 		d.gatherer = nil
 	}
@@ -240,7 +240,7 @@ func (d *Decision) named() bool {
 
 // skipped finds the project, loads the memory, and returns why no rule is tried, or "". With alone, other decisions of the
 // session wait for this one, and the answer to an event that has an ID stays, whatever the policy is by now.
-func (d *Decision) skipped(ctx context.Context, alone bool) (aside rules.Aside, why string, err error) {
+func (d *Decision) skipped(ctx context.Context, alone bool) (aside rules.Cause, why string, err error) {
 	l, again := d.loop, alone && d.Event.ID != ""
 	unlisted, unfits, unfit := d.unlisted()
 	if (unlisted != "" || unfit != nil) && !again {
@@ -278,7 +278,7 @@ func (l *Loop) events() []string {
 }
 
 // unlisted returns why the policy does not decide such events, or "". An event that nothing declares is an error.
-func (d *Decision) unlisted() (aside rules.Aside, why string, err error) {
+func (d *Decision) unlisted() (aside rules.Cause, why string, err error) {
 	switch {
 	case d.program != nil && !slices.Contains(d.program.Events, d.Event.Name):
 		if all := d.loop.events(); d.Event.Raw == nil && !slices.Contains(all, d.Event.Name) { // a host has events that no policy decides
@@ -314,13 +314,13 @@ func (d *Decision) begin(ctx context.Context, alone bool) error {
 // unusable reports whether the policy was for the event, but the part that [rules.Config.Lazy] had deferred could not
 // be loaded.
 func unusable(v *rules.Verdict) bool {
-	return v.Fault == rules.FaultRule && len(v.Trace.Steps) == 0 && (v.Trace.When == nil || v.Trace.When.Outcome == rules.Holds)
+	return v.Cause == rules.FaultRule && len(v.Trace.Steps) == 0 && (v.Trace.When == nil || v.Trace.When.Outcome == rules.Holds)
 }
 
 // noteworthy reports whether a decision that tried no rule is logged: the session has or had a loop but is not
 // continued, or something could not be used.
 func (d *Decision) noteworthy() bool {
-	return d.gatherer != nil && (d.Verdict.Aside.Loop() || d.Verdict.Show || len(d.Verdict.Problems) > 0)
+	return d.gatherer != nil && (d.Verdict.Cause.Loop() || d.Verdict.Show || len(d.Verdict.Problems) > 0)
 }
 
 // root returns the project root of the event, or "" if the loop has no project.
@@ -392,11 +392,10 @@ func (d *Decision) evaluate(ctx context.Context) {
 		}
 		g.remember(&v.Memory, v.Reason)
 	}
-	if v := d.Verdict; v.Aside != "" {
-		switch {
-		case v.Show:
+	if v := d.Verdict; v.Show || v.Cause.Loop() {
+		if v.Show {
 			d.notice(v.Reason)
-		case v.Aside.Loop():
+		} else {
 			d.known(v.Reason)
 		}
 		if v.Private {
@@ -475,7 +474,7 @@ func (d *Decision) known(message string) {
 func (d *Decision) fail(err error) {
 	d.Err, d.broken = err, true
 	v := cmp.Or(d.Verdict, &rules.Verdict{})
-	d.Verdict = &rules.Verdict{Fault: faultOf(err, v.Fault), Reason: err.Error(), Private: d.texts.quotes, Trace: v.Trace, Cost: v.Cost}
+	d.Verdict = &rules.Verdict{Cause: faultOf(err, v.Cause), Reason: err.Error(), Private: d.texts.quotes, Trace: v.Trace, Cost: v.Cost}
 	t := host.Trouble(d.texts.prefix, d.Event.Name, fmt.Errorf("%s: %w", d.Policy, err))
 	d.Notices, d.texts.known, d.texts.added, d.Notes, d.Log = []string{t.Notice}, nil, "", nil, t.Log
 	if d.texts.quotes {

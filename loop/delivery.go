@@ -18,7 +18,7 @@ type Answer struct {
 	Policy  string       `json:"policy,omitempty"`
 	Digest  string       `json:"digest,omitempty"` // of the policy that decided
 	Outcome Outcome      `json:"outcome,omitempty"`
-	Cause   Cause        `json:"cause,omitempty"`
+	Cause   rules.Cause  `json:"cause,omitempty"`
 	Action  rules.Action `json:"action"`
 	Rule    string       `json:"rule,omitempty"`
 	Reason  string       `json:"reason,omitempty"`

@@ -138,7 +138,7 @@ rules:
 	// Output:
 	// level=INFO msg=decision policy=nightly.yaml event=Stop action=continue outcome=continued rule=go-on streak=0 session=1 reason="Go on."
 	// level=INFO msg=decision policy=nightly.yaml event=Stop action=stop outcome=limit rule=limits.continuations streak=1 cause=continuations session=1 reason="the limit of 1 continuations per prompt is reached"
-	// level=ERROR msg=decision policy=nightly.yaml event=Stop action=stop outcome=failed rule="" streak=0 cause=context session=1 reason="the decision was interrupted: context canceled" error="the decision was interrupted: context canceled"
+	// level=ERROR msg=decision policy=nightly.yaml event=Stop action=stop outcome=failed rule="" streak=0 cause=context session=1 reason="the decision was interrupted: context canceled"
 }
 
 // Memories may be kept anywhere that knows compare-and-set. Package looptest tests

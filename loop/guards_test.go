@@ -147,7 +147,7 @@ func TestDoubleShotLatte(t *testing.T) {
 		t.Errorf("a model that sees nothing left: it says %q", said(d))
 	}
 	p.env["CLAUDE_HOOK_JUDGE_MODE"] = "true"
-	if d := p.run(l, ev); d.Verdict.Aside == "" || m.calls() != 5 {
+	if d := p.run(l, ev); !d.Verdict.Cause.Untried() || m.calls() != 5 {
 		t.Errorf("inside a judge: it says %q", said(d))
 	}
 }
@@ -208,7 +208,7 @@ func TestTodoReminder(t *testing.T) {
 			t.Errorf("%s: the agent is told %q, the person %q", name, d.Notes, d.Notices)
 		}
 	}
-	if d := p.run(p.shipped("stravinsky"), ev); d.Verdict.Aside == "" {
+	if d := p.run(p.shipped("stravinsky"), ev); !d.Verdict.Cause.Untried() {
 		t.Error("a loop decides a prompt")
 	}
 }

@@ -209,8 +209,8 @@ func TestOff(t *testing.T) {
 			}
 			asked := 0
 			d := p.run(p.named("p.yaml", asking("ask"), []loop.Source{counting{&asked}}), p.stop())
-			if off := d.Verdict.Aside != ""; off != c.off || off != (asked == 0) || off != (len(p.lines) == 0) {
-				t.Errorf("aside %q, asked %d times, log %q", d.Verdict.Aside, asked, p.lines)
+			if off := d.Verdict.Cause.Untried(); off != c.off || off != (asked == 0) || off != (len(p.lines) == 0) {
+				t.Errorf("cause %q, asked %d times, log %q", d.Verdict.Cause, asked, p.lines)
 			}
 		})
 	}
@@ -265,8 +265,8 @@ func TestEventNotListed(t *testing.T) {
 		ev := p.stop()
 		ev.Name = name
 		d := p.run(l, ev)
-		if d.Continue() || asked > 0 || d.Verdict.Aside != rules.NotListed || len(d.Notices)+len(d.Log) > 0 || len(p.lines) > 0 || len(entries(t, p.store)) > 0 {
-			t.Errorf("%s: aside %q, asked %d, notices %q, log %q", name, d.Verdict.Aside, asked, d.Notices, p.lines)
+		if d.Continue() || asked > 0 || d.Verdict.Cause != rules.NotListed || len(d.Notices)+len(d.Log) > 0 || len(p.lines) > 0 || len(entries(t, p.store)) > 0 {
+			t.Errorf("%s: aside %q, asked %d, notices %q, log %q", name, d.Verdict.Cause, asked, d.Notices, p.lines)
 		}
 	}
 }
@@ -319,7 +319,7 @@ func TestBroken(t *testing.T) {
 	if want := "[ralph] mine: it is broken\n[ralph] at line 3\n"; string(out.Stderr) != want {
 		t.Errorf("stderr %q, want %q", out.Stderr, want)
 	}
-	if r := p.records(); len(r) != 1 || r[0].Error != "it is broken\nat line 3" || r[0].Policy != "mine" || r[0].Root != p.dir {
+	if r := p.records(); len(r) != 1 || r[0].Reason != "it is broken\nat line 3" || r[0].Policy != "mine" || r[0].Root != p.dir {
 		t.Errorf("log %+v", r)
 	}
 	p.env["RALPH_OFF"] = "1"

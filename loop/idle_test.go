@@ -65,7 +65,7 @@ func TestRest(t *testing.T) {
 			t.Errorf("it says %q: %v", said(d), d.Err)
 		}
 	}
-	if d := p.run(l, p.stop()); d.Verdict.Aside == "" {
+	if d := p.run(l, p.stop()); !d.Verdict.Cause.Untried() {
 		t.Errorf("another session: it says %q", said(d))
 	}
 	if !loaded(l) || asked != 2 || len(p.lines) != 2 {
@@ -96,11 +96,11 @@ func TestRestThatFails(t *testing.T) {
 	ev := p.stop()
 	ev.SessionID = "mine-1"
 	for range 2 {
-		if d := p.run(l, ev); d.Continue() || d.Verdict.Fault != rules.FaultRule || !strings.Contains(strings.Join(d.Notices, ""), `unknown name "its"`) {
+		if d := p.run(l, ev); d.Continue() || d.Verdict.Cause != rules.FaultRule || !strings.Contains(strings.Join(d.Notices, ""), `unknown name "its"`) {
 			t.Errorf("it says %q, reported %q", said(d), d.Notices)
 		}
 	}
-	if d := p.run(l, p.stop()); d.Verdict.Fault != "" || len(d.Notices) > 0 {
+	if d := p.run(l, p.stop()); d.Err != nil || len(d.Notices) > 0 {
 		t.Errorf("another session: %v, reported %q", d.Err, d.Notices)
 	}
 }
@@ -114,7 +114,7 @@ func TestIdleLeavesTheStreakAlone(t *testing.T) {
 		t.Errorf("it says %q", got)
 	}
 	p.write("pause", "")
-	if d := p.run(l, ev); d.Continue() || d.Verdict.Aside == "" {
+	if d := p.run(l, ev); d.Continue() || !d.Verdict.Cause.Untried() {
 		t.Errorf("paused, it says %q", said(d))
 	}
 	if err := os.Remove(p.path("pause")); err != nil {

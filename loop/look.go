@@ -8,7 +8,8 @@ import (
 )
 
 // Look returns what an event would find of the policy's loop, see [rules.Program.Look]. It ignores whether loops are
-// paused or switched off, and changes nothing. A memory that cannot be read is [rules.FaultMemory], and counts as empty.
+// paused or switched off, and changes nothing. A memory that cannot be read is a problem
+// of the verdict, [rules.FaultMemory] if nothing else keeps the rules from being tried, and counts as empty.
 func (l *Loop) Look(ctx context.Context, ev host.Event) (*rules.Verdict, error) {
 	var v *rules.Verdict
 	unknown, err := l.outside(ctx, ev, func(ctx context.Context, p *rules.Program, f rules.Facts, o rules.Options) error {
@@ -16,8 +17,9 @@ func (l *Loop) Look(ctx context.Context, ev host.Event) (*rules.Verdict, error) 
 		return nil
 	})
 	if err == nil && unknown != nil {
-		v.Fault, v.Reason = rules.FaultMemory, unknown.Error()
-		v.Problems = append(v.Problems, rules.Problem{Text: v.Reason})
+		if v.Problems = append(v.Problems, rules.Problem{Text: unknown.Error()}); v.Cause == "" {
+			v.Cause, v.Reason = rules.FaultMemory, unknown.Error()
+		}
 	}
 	return v, err
 }

@@ -216,7 +216,7 @@ func TestOptionsTwice(t *testing.T) {
 			d, err := l.Run(t.Context(), host.Event{SessionID: "s"})
 			got := d.Verdict.Reason + order.String()
 			if !d.Continue() {
-				got = "stop, " + cmp.Or(string(d.Verdict.Fault), fmt.Sprint(err))
+				got = "stop, " + cmp.Or(string(d.Verdict.Cause), fmt.Sprint(err))
 			}
 			if got != tt.want {
 				t.Errorf("%s: %q, want %q", tt.name, got, tt.want)

@@ -121,8 +121,8 @@ rules:
 
 				must(orders.StopLoop(root, "p.yaml", time.Now()))
 				d, err := l.Run(t.Context(), host.Event{SessionID: "stopped"})
-				if err != nil || d.Continue() || d.Verdict.Aside != rules.Stopped {
-					t.Errorf("stopped by a person: %q, %q, error %v", said(d), d.Verdict.Aside, err)
+				if err != nil || d.Continue() || d.Verdict.Cause != rules.Stopped {
+					t.Errorf("stopped by a person: %q, %q, error %v", said(d), d.Verdict.Cause, err)
 				}
 				must(orders.StartLoop(root, "p.yaml"))
 
@@ -205,7 +205,7 @@ func TestStoreGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if d := run(); d.Continue() || d.Err == nil || !strings.Contains(d.Verdict.Reason, dir) || d.Verdict.Fault != rules.FaultMemory {
+		if d := run(); d.Continue() || d.Err == nil || !strings.Contains(d.Verdict.Reason, dir) || d.Verdict.Cause != rules.FaultMemory {
 			t.Errorf("without its store: %q: %s, error %v", said(d), d.Verdict.Reason, d.Err)
 		}
 	}

@@ -1,7 +1,6 @@
 package loop
 
 import (
-	"cmp"
 	"errors"
 	"strings"
 
@@ -9,7 +8,7 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// Outcome is how a decision, a loop or a run ended, in one word. [Cause] says why.
+// Outcome is how a decision, a loop or a run ended, in one word. [Head.Ended] also says why.
 type Outcome string
 
 // The outcomes. docs/run.md has the exit status of each, docs/embedding.md a table of situations.
@@ -26,46 +25,37 @@ const (
 	Lost      Outcome = "lost"      // a run that was killed
 )
 
-// Cause is why a decision or a run has its outcome, in one word of a closed set. "" is that a rule of the policy said so.
-//
-//	failed: a word of [rules.Fault]; of a run also auth, crashes, failed
-//	skipped, idle, waiting: a word of [rules.Aside]; asked: stopped, of a run interrupted, denied
-//	limit: the limit: failures, continuations, total, repeats, elapsed; of a run also iterations, tokens, cost, rate_limit
-//	stopped: gone (the loop's file), no_rule (none holds)
-type Cause string
-
-// Outcome returns how the decision ended. The first that holds counts: failed, skipped, idle, asked, waiting, none, limit,
-// done, stopped, continued. None is "": an event at which there is nothing to stop, such as a prompt.
+// Outcome returns how the decision ended, see [Head.Ended].
 func (h Head) Outcome() Outcome {
-	o, _ := h.ended()
+	o, _ := h.Ended()
 	return o
 }
 
-// Cause returns why the decision has its outcome.
-func (h Head) Cause() Cause {
-	_, c := h.ended()
-	return c
-}
-
-// ended is the only place where a decision gets its outcome and its cause.
-func (h Head) ended() (Outcome, Cause) {
-	aside := Cause(h.Aside)
-	switch {
-	case h.Fault != "", h.Error != "":
-		return Failed, Cause(cmp.Or(h.Fault, rules.FaultInput))
+// Ended returns how the decision ended, and why, in a word of a closed set. The first outcome that holds counts: failed,
+// skipped, idle, asked, waiting, none, limit, done, stopped, continued. None is "": an event at which there is nothing to
+// stop, such as a prompt. The cause is "" if a rule of the policy said so, otherwise one of these:
+//
+//	failed, skipped, idle, waiting: the Cause; asked: stopped, of a run interrupted, denied
+//	failed, of a run: also auth, crashes, failed
+//	limit: the limit: failures, continuations, total, repeats, elapsed; of a run also iterations, tokens, cost, rate_limit
+//	stopped: gone (the loop's file), no_rule (none holds)
+func (h Head) Ended() (Outcome, rules.Cause) {
+	switch c := h.Cause; {
+	case c.Failed():
+		return Failed, c
 	case h.Command != "":
-		return Asked, Cause(rules.Stopped)
-	case h.Aside == "" && h.Skipped == "":
+		return Asked, rules.Stopped
+	case !c.Untried():
 	case h.Loop != nil && h.Loop.Gone:
 		return Stopped, "gone"
-	case h.Aside == rules.Stopped:
-		return Asked, aside
-	case h.Aside == rules.Paused:
-		return Waiting, aside
-	case h.Aside == rules.NoLoop, h.Aside.Loop():
-		return Idle, aside
+	case c == rules.Stopped:
+		return Asked, c
+	case c == rules.Paused:
+		return Waiting, c
+	case c == rules.NoLoop, c.Loop():
+		return Idle, c
 	default:
-		return Skipped, aside
+		return Skipped, c
 	}
 	switch {
 	case !vocab.Decides(h.Event), vocab.Passes(h.Event) && h.Rule == "" && h.Bound == "":
@@ -75,7 +65,7 @@ func (h Head) ended() (Outcome, Cause) {
 	case h.Action == rules.Wait:
 		return Waiting, ""
 	case h.Bound != "":
-		return Limited, Cause(strings.TrimPrefix(h.Bound, "limits."))
+		return Limited, rules.Cause(strings.TrimPrefix(h.Bound, "limits."))
 	case h.Success:
 		return Done, ""
 	case h.Action == rules.Continue:
@@ -88,49 +78,44 @@ func (h Head) ended() (Outcome, Cause) {
 	return Stopped, ""
 }
 
-// Outcome returns how the decision ended, see [Head.Outcome].
+// Outcome returns how the decision ended, see [Head.Ended].
 func (d *Decision) Outcome() Outcome {
-	if d.repeats() {
-		return d.answer.Outcome
-	}
-	return d.ended().Outcome()
+	o, _ := d.ended()
+	return o
 }
 
-// Cause returns why the decision has its outcome, see [Cause].
-func (d *Decision) Cause() Cause {
-	if d.repeats() {
-		return d.answer.Cause
-	}
-	return d.ended().Cause()
+// Cause returns why the decision has its outcome, see [Head.Ended].
+func (d *Decision) Cause() rules.Cause {
+	_, c := d.ended()
+	return c
 }
 
 // repeats reports whether the decision is an earlier one.
 func (d *Decision) repeats() bool { return d != nil && d.Repeated && d.Err == nil }
 
-// ended returns what of the record determines the outcome.
-func (d *Decision) ended() Head {
-	if d == nil || d.Verdict == nil {
-		return Head{Fault: rules.FaultInput}
+// ended returns how the decision ended, and why.
+func (d *Decision) ended() (Outcome, rules.Cause) {
+	switch {
+	case d.repeats():
+		return d.answer.Outcome, d.answer.Cause
+	case d == nil || d.Verdict == nil:
+		return Failed, rules.FaultInput
 	}
 	v := d.Verdict
-	h := Head{Event: d.Event.Name, Action: v.Action, Rule: v.Rule, Success: v.Success, Bound: v.Bound, Aside: v.Aside, Fault: v.Fault, Wait: v.Wait, Loop: v.Loop}
-	if d.broken {
-		h.Error = "broken"
-	}
-	return h
+	return Head{Event: d.Event.Name, Action: v.Action, Rule: v.Rule, Success: v.Success, Bound: v.Bound, Cause: v.Cause, Loop: v.Loop}.Ended()
 }
 
 // A faultError is an error with its fault.
 type faultError struct {
 	error
-	fault rules.Fault
+	fault rules.Cause
 }
 
 func (e faultError) Unwrap() error { return e.error }
 
 // faultOf returns the fault of an error that keeps a decision from being made, counted or kept. known is that of the
 // verdict, "" if there was none.
-func faultOf(err error, known rules.Fault) rules.Fault {
+func faultOf(err error, known rules.Cause) rules.Cause {
 	var own faultError
 	switch {
 	case errors.As(err, new(memoryError)):
@@ -142,17 +127,20 @@ func faultOf(err error, known rules.Fault) rules.Fault {
 	case errors.As(err, new(interruptedError)):
 		return rules.FaultContext
 	}
-	return cmp.Or(known, rules.FaultInput)
+	if known.Failed() {
+		return known
+	}
+	return rules.FaultInput
 }
 
 // judge sets the error of a decision that is a stop because of a fault.
 func (d *Decision) judge() *Decision {
 	switch v := d.Verdict; {
-	case d.broken || v.Fault == "":
+	case d.broken || !v.Cause.Failed():
 	case v.Panic != nil:
 		d.Err = v.Panic
 	default:
-		d.Err = faultError{errors.New(v.Reason), v.Fault}
+		d.Err = faultError{errors.New(v.Reason), v.Cause}
 	}
 	return d
 }

@@ -139,11 +139,11 @@ func TestSituations(t *testing.T) {
 				if diff := cmp.Diff(want, got); diff != "" {
 					t.Errorf("%s (-want +got)\n%s; error %v", road, diff, err)
 				}
-				if failed := d.Outcome() == loop.Failed; failed != (err != nil) || failed != (d.Err != nil) || failed && d.Verdict.Fault == "" {
-					t.Errorf("%s: outcome %s, error %v, fault %q", road, d.Outcome(), err, d.Verdict.Fault)
+				if failed := d.Outcome() == loop.Failed; failed != (err != nil) || failed != (d.Err != nil) || failed && d.Verdict.Cause == "" {
+					t.Errorf("%s: outcome %s, error %v, fault %q", road, d.Outcome(), err, d.Verdict.Cause)
 				}
-				if r := d.Record(true); r.Outcome() != d.Outcome() || r.Cause() != d.Cause() {
-					t.Errorf("%s: the record has %s, %s", road, r.Outcome(), r.Cause())
+				if o, c := d.Record(true).Ended(); o != d.Outcome() || c != d.Cause() {
+					t.Errorf("%s: the record has %s, %s", road, o, c)
 				}
 				for _, text := range append(d.Notices, append(d.Log, d.Verdict.Reason)...) {
 					if strings.Contains(text, "goroutine") {

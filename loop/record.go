@@ -81,12 +81,9 @@ type Head struct {
 	Reason  string          `json:"reason,omitempty"`
 	Success bool            `json:"success,omitempty"` // the rule that let the agent stop has success
 	Bound   string          `json:"bound,omitempty"`
-	Wait    *rules.Waiting  `json:"wait,omitempty"`    // of a wait: since when, and until when at the latest
-	Skipped string          `json:"skipped,omitempty"` // why no rule was tried
-	Aside   rules.Aside     `json:"aside,omitempty"`   // the same, in a word
-	Fault   rules.Fault     `json:"fault,omitempty"`   // what kept the policy from deciding
-	Loop    *rules.LoopInfo `json:"loop,omitempty"`    // the loop that the event found
-	Error   string          `json:"error,omitempty"`
+	Wait    *rules.Waiting  `json:"wait,omitempty"`  // of a wait: since when, and until when at the latest
+	Cause   rules.Cause     `json:"cause,omitempty"` // why no rule decided, which Reason says to a person
+	Loop    *rules.LoopInfo `json:"loop,omitempty"`  // the loop that the event found
 	Limits  []rules.Limit   `json:"limits,omitempty"`
 	Measure *rules.Measure  `json:"measure,omitempty"` // the progress, if the policy measures it
 	Notices []string        `json:"notices,omitempty"`
@@ -112,14 +109,8 @@ func (d *Decision) head() Head {
 	h := Head{
 		V: 1, ID: d.id, Time: d.Time.UTC(), Policy: d.Policy, Scope: d.Scope, Root: d.Root, Host: d.Event.Host, Event: d.Event.Name, Session: d.Event.SessionID,
 		Agent: d.Event.AgentID, SessionFile: d.Event.TranscriptPath, Run: d.Event.Run, Action: v.Action, Rule: v.Rule, Reason: v.Reason, Success: v.Success, Bound: v.Bound,
-		Aside: v.Aside, Fault: v.Fault, Wait: v.Wait, Loop: v.Loop, Measure: v.Measure,
+		Cause: v.Cause, Wait: v.Wait, Loop: v.Loop, Measure: v.Measure,
 		Notices: slices.Concat(d.Notices, d.texts.known), Notes: d.Notes, USD: d.usd, Took: d.Took, Iteration: d.Event.Iteration,
-	}
-	if v.Aside != "" {
-		h.Skipped, h.Reason = v.Reason, ""
-	}
-	if d.broken {
-		h.Error = d.Err.Error()
 	}
 	h.Failures = d.Failures
 	return h
@@ -146,14 +137,8 @@ func (d *Decision) Record(private bool) Record {
 		}
 	}
 	if !private {
-		if v.Private {
-			r.Skipped = hidden(r.Skipped)
-			if r.Reason != "" {
-				r.Reason = hidden(v.Reason)
-			}
-		}
-		if v.Private && d.broken {
-			r.Error = hidden(r.Error)
+		if v.Private && r.Reason != "" {
+			r.Reason = hidden(v.Reason)
 		}
 		r.Notices, r.Notes, r.Log = d.redact(r.Notices), d.redact(r.Notes), d.redact(r.Log)
 	}
@@ -342,7 +327,7 @@ func (d *Decision) told() told {
 
 // recorded reports whether the decision has a record: not if it was made before, or is about nothing.
 func (d *Decision) recorded() bool {
-	return d.loop.kept.records() && (!d.Repeated || d.Err != nil) && (d.Verdict.Aside == "" || d.noteworthy())
+	return d.loop.kept.records() && (!d.Repeated || d.Err != nil) && (!d.Verdict.Cause.Untried() || d.noteworthy())
 }
 
 // record returns the record for a store that keeps records, otherwise nil.

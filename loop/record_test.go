@@ -232,7 +232,6 @@ func TestLongRecords(t *testing.T) {
 		"texts": func(r *loop.Record) {
 			r.Reason, r.Notices, r.Notes, r.Log = long, []string{long}, []string{long}, []string{long}
 		},
-		"error":                              func(r *loop.Record) { r.Error = long },
 		"notices":                            func(r *loop.Record) { r.Notices, r.Log = many, many },
 		"effects":                            func(r *loop.Record) { r.Effects = make([]rules.Effect, 100_000) },
 		"answers":                            func(r *loop.Record) { r.Calls = map[string]any{long: true} },
@@ -243,7 +242,7 @@ func TestLongRecords(t *testing.T) {
 		"warnings":                           func(r *loop.Record) { r.Trace.Warnings = many },
 		"the reason that a rule steps aside": func(r *loop.Record) { r.Trace.Steps = []*rules.Step{{Rule: "x", Because: long}} },
 		"all": func(r *loop.Record) {
-			r.Reason, r.Notices, r.Log, r.Error, r.Session, r.Trace.Warnings, r.Calls = long, many, many, long, long, many, map[string]any{long: long}
+			r.Reason, r.Notices, r.Log, r.Session, r.Trace.Warnings, r.Calls = long, many, many, long, many, map[string]any{long: long}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -281,7 +280,7 @@ func TestRecordWithoutProject(t *testing.T) {
 	if !errors.As(err, &root) || d.Continue() {
 		t.Errorf("%q, error %v", said(d), err)
 	}
-	if r := p.records(); len(r) != 1 || r[0].Root != "" || r[0].Error == "" || r[0].Kept {
+	if r := p.records(); len(r) != 1 || r[0].Root != "" || r[0].Reason == "" || r[0].Kept {
 		t.Errorf("%+v", r)
 	}
 }
@@ -342,8 +341,8 @@ func TestRecordFaults(t *testing.T) {
 		defer cancel()
 		l := alone(t, "ralph: 1\nrules: [{name: no, when: '"+c.when+"', stop: no}, {name: go, continue: on}]", c.opt)
 		d, _ := l.Run(ctx, host.Event{SessionID: "x"})
-		if r := d.Record(false); d.Continue() || string(r.Fault) != want || r.Reason == "" || len(r.Notices) == 0 {
-			t.Errorf("%s: it says %q, fault %q, reason %q, notices %q", c.when, said(d), r.Fault, r.Reason, r.Notices)
+		if r := d.Record(false); d.Continue() || string(r.Cause) != want || r.Reason == "" || len(r.Notices) == 0 {
+			t.Errorf("%s: it says %q, fault %q, reason %q, notices %q", c.when, said(d), r.Cause, r.Reason, r.Notices)
 		}
 	}
 }

@@ -26,16 +26,17 @@ func (s slogRecorder) Record(ctx context.Context, r *Record) error {
 		return errors.New("there is no logger")
 	}
 	level := slog.LevelInfo
-	if r.Outcome() == Failed {
+	outcome, cause := r.Ended()
+	if outcome == Failed {
 		level = slog.LevelError
 	}
 	attrs := []slog.Attr{
 		slog.String("id", r.ID), slog.String("policy", r.Policy), slog.String("event", r.Event),
-		slog.String("action", r.Action.String()), slog.String("outcome", string(r.Outcome())), slog.String("rule", r.Rule),
+		slog.String("action", r.Action.String()), slog.String("outcome", string(outcome)), slog.String("rule", r.Rule),
 		slog.Int("streak", r.Streak.Continuations), slog.Int64("took_ns", int64(r.Took)),
 	}
 	for _, a := range []slog.Attr{
-		slog.String("cause", string(r.Cause())), slog.String("session", r.Session), slog.String("reason", cutBytes(r.Reason, maxText)), slog.String("error", r.Error),
+		slog.String("cause", string(cause)), slog.String("session", r.Session), slog.String("reason", cutBytes(r.Reason, maxText)),
 	} {
 		if a.Value.String() != "" {
 			attrs = append(attrs, a)

@@ -79,8 +79,8 @@ func TestWrongTypes(t *testing.T) {
 		}
 		for how, l := range loops {
 			v := l.Preview(t.Context(), host.Event{}).Verdict
-			if got := fmt.Sprint(v.Action, " ", v.Problems); got != want || v.Fault != rules.FaultFact {
-				t.Errorf("%s, %s: %s, fault %q\nwant %s", name, how, got, v.Fault, want)
+			if got := fmt.Sprint(v.Action, " ", v.Problems); got != want || v.Cause != rules.FaultFact {
+				t.Errorf("%s, %s: %s, fault %q\nwant %s", name, how, got, v.Cause, want)
 			}
 		}
 	}
@@ -198,7 +198,7 @@ func TestNothingPublicPanics(t *testing.T) {
 	}
 
 	// What has no error returns something that can be used.
-	harmless := []string{"Cause", "Config", "Event", "ID", "MarshalJSON", "Outcome", "Record", "Session", "String", "WithDelivery"}
+	harmless := []string{"Cause", "Config", "Ended", "Event", "ID", "MarshalJSON", "Outcome", "Record", "Session", "String", "WithDelivery"}
 	for _, d := range []*loop.Decision{nil, {}, zero.Preview(ctx, host.Event{}), l.Preview(none, host.Event{}), spent} {
 		if r := d.Record(true); r.V != 1 || r.ID == "" {
 			t.Errorf("the record is %+v", r)
@@ -581,7 +581,7 @@ func TestBudgetOption(t *testing.T) {
 	if d, err := load(t, policy).Run(t.Context(), host.Event{}); err != nil || !d.Continue() {
 		t.Errorf("it says %q, error %v", said(d), err)
 	}
-	if d, _ := load(t, policy, loop.WithBudget(rules.Budget{Steps: 100})).Run(t.Context(), host.Event{}); d.Verdict.Fault != rules.FaultBudget {
-		t.Errorf("it says %q, fault %q", said(d), d.Verdict.Fault)
+	if d, _ := load(t, policy, loop.WithBudget(rules.Budget{Steps: 100})).Run(t.Context(), host.Event{}); d.Verdict.Cause != rules.FaultBudget {
+		t.Errorf("it says %q, fault %q", said(d), d.Verdict.Cause)
 	}
 }

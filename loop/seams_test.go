@@ -200,7 +200,7 @@ func TestInput(t *testing.T) {
 		`stop fact: the rule go is undecided: failing is invalid: is "two", expected integer [failing: is "two", expected integer]`: {loop.WithValues(map[string]any{"failing": "two"})},
 	} {
 		d := alone(t, policy, opts...).Preview(t.Context(), host.Event{})
-		got := strings.TrimSpace(fmt.Sprintf("%s %s", d.Verdict.Action, d.Verdict.Fault)) + ": " + d.Verdict.Reason
+		got := strings.TrimSpace(fmt.Sprintf("%s %s", d.Verdict.Action, d.Verdict.Cause)) + ": " + d.Verdict.Reason
 		for _, p := range d.Verdict.Problems {
 			got += " [" + p.Text + "]"
 		}

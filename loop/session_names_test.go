@@ -100,7 +100,7 @@ func TestNoSubagent(t *testing.T) {
 			t.Fatal(err)
 		}
 		d := p.run(l, ev)
-		if got := said(d); got != want || (d.Verdict.Aside != "") != (typ == "") || d.Verdict.Memory.Total > len(typ) {
+		if got := said(d); got != want || (d.Verdict.Cause.Untried()) != (typ == "") || d.Verdict.Memory.Total > len(typ) {
 			t.Errorf("type %q: it says %q, skipped %q", typ, got, d.Verdict.Reason)
 		}
 	}
@@ -142,14 +142,14 @@ rules:
 			if err := os.Symlink("circle.jsonl", p.path("circle.jsonl")); err != nil {
 				t.Skip("no links here:", err)
 			}
-			for path, fault := range map[string]rules.Fault{p.path("circle.jsonl"): rules.FaultFact, p.path("gone.jsonl"): "", p.path(""): ""} {
+			for path, fault := range map[string]rules.Cause{p.path("circle.jsonl"): rules.FaultFact, p.path("gone.jsonl"): "", p.path(""): ""} {
 				ev.TranscriptPath = path
 				if !c.undecided {
 					fault = ""
 				}
 				d := p.run(l, ev)
-				if d.Verdict.Fault != fault || d.Continue() != (fault == "") || strings.Contains(strings.Join(d.Notices, "\n"), "too many levels of symbolic links") != (fault != "") {
-					t.Errorf("%s: it goes on: %v, fault %q, notices %q", path, d.Continue(), d.Verdict.Fault, d.Notices)
+				if d.Verdict.Cause != fault || d.Continue() != (fault == "") || strings.Contains(strings.Join(d.Notices, "\n"), "too many levels of symbolic links") != (fault != "") {
+					t.Errorf("%s: it goes on: %v, fault %q, notices %q", path, d.Continue(), d.Verdict.Cause, d.Notices)
 				}
 			}
 		})

@@ -109,7 +109,7 @@ func TestAC1OtherSessionsNeverReachTheJudge(t *testing.T) {
 		ev.SessionID = "uuid-1"
 		d := p.run(l, ev)
 		facts, read := readBy(d)
-		if (d.Verdict.Aside != "") != (files == nil) || files == nil && len(facts) > 0 {
+		if (d.Verdict.Cause.Untried()) != (files == nil) || files == nil && len(facts) > 0 {
 			t.Errorf("%q: skipped %q, it read %v", session, d.Verdict.Reason, facts)
 		}
 		if d.Continue() || m.calls() != 0 || read || strings.Contains(strings.Join(facts, " "), "verdict") {

@@ -225,11 +225,11 @@ func TestStoreFails(t *testing.T) {
 			if len(d.Notices) != 1 || !strings.Contains(d.Notices[0], strings.SplitN(c.want, "\n", 2)[0]) {
 				t.Errorf("notices %q", d.Notices)
 			}
-			if all := records.All(); len(all) != 1 || all[0].Error == "" || all[0].Action != rules.Stop {
+			if all := records.All(); len(all) != 1 || all[0].Reason == "" || all[0].Action != rules.Stop {
 				t.Errorf("records %+v", all)
 			}
-			if counted := !strings.Contains(c.name, "panics"); counted && d.Verdict.Fault != rules.FaultMemory {
-				t.Errorf("the fault is %q", d.Verdict.Fault)
+			if counted := !strings.Contains(c.name, "panics"); counted && d.Verdict.Cause != rules.FaultMemory {
+				t.Errorf("the fault is %q", d.Verdict.Cause)
 			}
 			if len(c.store.kept) > 0 {
 				t.Error("something was saved")
@@ -265,8 +265,8 @@ func TestStoreIsFrozen(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			l := alone(t, "ralph: 1\nrules: [{name: go, continue: on}]", loop.WithStore(frozen{loop.InMemory(), saves}), loop.WithDeadline(time.Second))
 			d, err := l.Run(t.Context(), host.Event{})
-			if d.Continue() || !errors.Is(err, context.DeadlineExceeded) || d.Verdict.Fault != rules.FaultMemory || !strings.Contains(d.Verdict.Reason, "the database ") {
-				t.Errorf("it says %q, fault %q, error %v", said(d), d.Verdict.Fault, err)
+			if d.Continue() || !errors.Is(err, context.DeadlineExceeded) || d.Verdict.Cause != rules.FaultMemory || !strings.Contains(d.Verdict.Reason, "the database ") {
+				t.Errorf("it says %q, fault %q, error %v", said(d), d.Verdict.Cause, err)
 			}
 		})
 	}
@@ -338,7 +338,7 @@ func TestSaveIsNotConfirmed(t *testing.T) {
 		s.onSave = func() error { return loop.ErrConflict }
 		l := alone(t, "ralph: 1\nrules: [{name: go, continue: on}]", loop.WithStore(unsure{s}))
 		d, err := l.Run(t.Context(), host.Event{})
-		if d.Continue() || err == nil || d.Verdict.Fault != rules.FaultMemory || d.Retries != 1 || s.total(t) != 1 {
+		if d.Continue() || err == nil || d.Verdict.Cause != rules.FaultMemory || d.Retries != 1 || s.total(t) != 1 {
 			t.Errorf("it says %q after %d retries, the total is %d, error %v", said(d), d.Retries, s.total(t), err)
 		}
 	})

@@ -83,7 +83,7 @@ func (g *gatherer) untrusted(ctx context.Context, f *rules.Fact, args []string) 
 // started reports whether ralph start wrote the loop of a verdict.
 func (g *gatherer) started(ctx context.Context, v *rules.Verdict) bool {
 	p := g.program.Loop()
-	if v.Aside != rules.Distrusted || v.Loop == nil || p == nil || g.root == nil {
+	if v.Cause != rules.Distrusted || v.Loop == nil || p == nil || g.root == nil {
 		return false
 	}
 	orders, err := g.loop.orders(ctx)

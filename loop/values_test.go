@@ -83,7 +83,7 @@ rules:
 	}
 	event["price"] = value("price", nil, errors.New("no route"))
 	d, _ = l.Run(t.Context(), host.Event{SessionID: "s", Values: event})
-	if v := d.Verdict; v.Fault != rules.FaultFact || v.Reason != "the rule unread is undecided: price is missing: could not be read: no route" {
-		t.Errorf("fault %q: %s", v.Fault, v.Reason)
+	if v := d.Verdict; v.Cause != rules.FaultFact || v.Reason != "the rule unread is undecided: price is missing: could not be read: no route" {
+		t.Errorf("fault %q: %s", v.Cause, v.Reason)
 	}
 }

@@ -11,7 +11,7 @@
 //	ralph.event        S C D K  the event, such as Stop
 //	ralph.action       S C D    continue, stop, ask or wait
 //	ralph.outcome      S C D K  how it ended, in a word of loop.Outcome
-//	ralph.cause        S C   K  why, in a word of loop.Cause
+//	ralph.cause        S C   K  why, in a word of loop.Head.Ended
 //	ralph.rule         S C      the rule that decided, or the limit, such as limits.continuations
 //	ralph.limit        S C      the limit that turned a continue into a stop, such as continuations
 //	error.type         S C      of a failed decision its cause, such as fact or context
@@ -47,6 +47,7 @@ import (
 
 	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/rules"
 )
 
 // scope is the instrumentation scope of spans and metrics.
@@ -92,7 +93,7 @@ func describe(span trace.Span, d *loop.Decision) {
 		attribute.Bool("ralph.kept", d.Kept),
 		attribute.Int("ralph.retries", d.Retries),
 		attribute.Int("ralph.failures", len(d.Failures)),
-		attribute.String("error.type", string(v.Fault)),
+		attribute.String("error.type", fault(v.Cause)),
 	)...)
 	if d.Repeated {
 		span.SetAttributes(attribute.Bool("ralph.repeated", true))
@@ -107,7 +108,7 @@ func describe(span trace.Span, d *loop.Decision) {
 	}
 	switch {
 	case d.Outcome() == loop.Failed:
-		span.SetStatus(codes.Error, d.Record(false).Error) // without private values
+		span.SetStatus(codes.Error, d.Record(false).Reason) // without private values
 	case len(d.Failures) > 0:
 		span.SetStatus(codes.Error, effect(d.Failures[0])+" was not made")
 	}
@@ -156,7 +157,7 @@ func Skips(p metric.MeterProvider) loop.Option {
 	}
 	return loop.WithObserver(func(ctx context.Context, _ host.Event) (context.Context, func(*loop.Decision)) {
 		return ctx, func(d *loop.Decision) {
-			if d.Verdict.Aside == "" {
+			if !d.Verdict.Cause.Untried() {
 				return
 			}
 			skips.Add(ctx, 1, metric.WithAttributes(known(
@@ -170,6 +171,14 @@ func Skips(p metric.MeterProvider) loop.Option {
 	})
 }
 
+// fault returns a cause that is a fault, otherwise "".
+func fault(c rules.Cause) string {
+	if !c.Failed() {
+		return ""
+	}
+	return string(c)
+}
+
 type metrics struct {
 	decisions metric.Int64Counter
 	conflicts metric.Int64Counter
@@ -178,18 +187,19 @@ type metrics struct {
 }
 
 func (m metrics) Record(ctx context.Context, r *loop.Record) error {
+	outcome, cause := r.Ended()
 	by := known(
 		attribute.String("ralph.policy", r.Policy),
 		attribute.String("ralph.scope", r.Scope),
 		attribute.String("ralph.event", r.Event),
 		attribute.String("ralph.action", r.Action.String()),
-		attribute.String("ralph.outcome", string(r.Outcome())),
+		attribute.String("ralph.outcome", string(outcome)),
 	)
 	counted := metric.WithAttributes(append(slices.Clip(by), known(
-		attribute.String("ralph.cause", string(r.Cause())),
+		attribute.String("ralph.cause", string(cause)),
 		attribute.String("ralph.rule", r.Rule),
 		attribute.String("ralph.limit", r.Bound),
-		attribute.String("error.type", string(r.Fault)),
+		attribute.String("error.type", fault(r.Cause)),
 	)...)...)
 	m.decisions.Add(ctx, 1, counted)
 	if r.Retries > 0 {

@@ -20,12 +20,12 @@ func (b *bench) compare(d *loop.Decision) []Failure {
 	fail := func(at rules.Pos, what, want, got string) {
 		out = append(out, Failure{Pos: at, What: what, Want: want, Got: got})
 	}
-	if d.Err != nil && !v.Fault.Undecided() {
+	if d.Err != nil && !v.Cause.Undecided() {
 		fail(b.test.Pos, "error", "", d.Err.Error())
 		return out
 	}
 	reason := v.Reason
-	if v.Aside != "" {
+	if v.Cause != "" && len(v.Trace.Steps) == 0 {
 		if len(e.Text) == 0 && len(e.Reason) == 0 {
 			// A policy that tries no rule meets most expectations by accident.
 			fail(b.test.Pos, "no rule is tried", "", reason+"; if this is intended, write stop: "+skippedWords(d))

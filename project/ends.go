@@ -110,19 +110,19 @@ func RunState(i run.Info) (word, why string) {
 func Outcome(e run.End) loop.Outcome { return cmp.Or(endings()[e].outcome, loop.Failed) } // an end of a later version too
 
 // Cause returns why a run ended.
-func Cause(i run.Info) loop.Cause {
+func Cause(i run.Info) rules.Cause {
 	switch i.Ended {
 	case "", run.Success:
 		return ""
 	case run.AtLimit, run.StillWaits:
-		return loop.Cause(cmp.Or(i.Limit, strings.TrimPrefix(i.Rule, "limits.")))
+		return rules.Cause(cmp.Or(i.Limit, strings.TrimPrefix(i.Rule, "limits.")))
 	case run.Stopped:
 		if i.Rule == "" {
 			return "no_rule"
 		}
 		return ""
 	}
-	return loop.Cause(i.Ended)
+	return rules.Cause(i.Ended)
 }
 
 // Advice returns what a person can do about an ended or killed run, or "". A run whose loop has ended is not resumed, and
@@ -167,7 +167,7 @@ func (p *Project) loopOf(ctx context.Context, i run.Info) (exists, stopped bool)
 	if err != nil {
 		return true, false
 	}
-	return now.exists(), now.verdict.Aside == rules.Stopped
+	return now.exists(), now.verdict.Cause == rules.Stopped
 }
 
 // Advice returns what a person can do now that the run has ended, or "".

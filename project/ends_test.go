@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/project"
+	"github.com/ralph-sdk/ralph/rules"
 	"github.com/ralph-sdk/ralph/run"
 )
 
@@ -65,7 +65,7 @@ func TestRunState(t *testing.T) {
 func TestCause(t *testing.T) {
 	for _, tt := range []struct {
 		info run.Info
-		want loop.Cause
+		want rules.Cause
 	}{
 		{run.Info{}, ""},
 		{run.Info{Ended: run.Success, Rule: "done"}, ""},

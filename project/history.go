@@ -288,17 +288,18 @@ func (d Decision) Streak() (continuations, limit int) {
 	return continuations, limit
 }
 
-// By returns the rule, limit or command that decided, "error" if there was one, "-" if nothing decided.
+// By returns the rule, limit or command that decided, "error" if something kept it from deciding, "-" if nothing decided.
 func (d Decision) By() string {
-	if d.Error != "" {
+	by := cmp.Or(d.Rule, d.Command)
+	if by == "" && d.Cause.Failed() {
 		return "error"
 	}
-	return cmp.Or(d.Rule, d.Command, "-")
+	return cmp.Or(by, "-")
 }
 
-// Said returns the reason or the error on one line, or what happened if no rule decided.
+// Said returns the reason on one line, or what happened if no rule decided.
 func (d Decision) Said() string {
-	if said := cmp.Or(d.Error, d.Reason, d.Skipped); said != "" || d.Rule != "" || d.Command != "" {
+	if said := d.Reason; said != "" || d.Rule != "" || d.Command != "" {
 		return oneLine(said)
 	}
 	happened := NothingDecided(d.Event, d.Noted, d.Trace.Steps)
@@ -392,7 +393,7 @@ func (p *Project) history() (history, error) {
 		if d.Loop != nil && d.Archived() == "" {
 			key[1] = d.Loop.State
 		}
-		if d.Action != rules.Continue && !ended[key] && (d.Archived() != "" || d.Loop != nil && (d.Skipped == "" && (d.Success || d.Bound != "") || d.Loop.Gone)) {
+		if d.Action != rules.Continue && !ended[key] && (d.Archived() != "" || d.Loop != nil && (!d.Cause.Untried() && (d.Success || d.Bound != "") || d.Loop.Gone)) {
 			ended[key] = true
 			h.ends = append(h.ends, d)
 		}

@@ -83,7 +83,7 @@ func (h Hook) once(root string, policy Policy) loop.Option {
 	end := func(d *loop.Decision) {
 		o := d.Outcome()
 		ended := d.Kept && (o == loop.Done || o == loop.Limited)
-		gone := !h.Again && d.Verdict != nil && (d.Verdict.Aside == rules.NoLoop || d.Verdict.Aside == rules.Stopped)
+		gone := !h.Again && d.Verdict != nil && (d.Verdict.Cause == rules.NoLoop || d.Verdict.Cause == rules.Stopped)
 		if !ended && !gone {
 			return
 		}

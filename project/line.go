@@ -150,8 +150,8 @@ func (p *Project) line(ctx context.Context, of subject, k known) (l Loop, err er
 		}
 	}
 	if v := f.verdict; v != nil {
-		reasons := map[rules.Aside]*string{rules.Off: &now.off, rules.Stopped: &now.stopped, rules.InRun: &now.inRun}
-		if why := reasons[v.Aside]; why != nil {
+		reasons := map[rules.Cause]*string{rules.Off: &now.off, rules.Stopped: &now.stopped, rules.InRun: &now.inRun}
+		if why := reasons[v.Cause]; why != nil {
 			*why = v.Reason
 		}
 	}
@@ -200,7 +200,7 @@ func (p *Project) line(ctx context.Context, of subject, k known) (l Loop, err er
 	if l.State == StateRunning || l.State == StateSilent {
 		l.Heard = now.heard
 	}
-	if l.State == StateReady && f.verdict != nil && f.verdict.Aside == rules.NoLoop {
+	if l.State == StateReady && f.verdict != nil && f.verdict.Cause == rules.NoLoop {
 		l.Why = f.verdict.Reason
 	}
 	return l, nil
@@ -263,7 +263,7 @@ func (p *Project) remember(ctx context.Context, l *Loop, f found, k known, now *
 			return false
 		}
 		if l.Name != "" {
-			return d.Loop != nil && d.Loop.State == l.File && (d.Skipped == "" || l.Owner != "")
+			return d.Loop != nil && d.Loop.State == l.File && (!d.Cause.Untried() || l.Owner != "")
 		}
 		o := d.Outcome()
 		return o != loop.Idle && o != loop.Skipped && (!looped || o != loop.Continued)

@@ -148,7 +148,7 @@ func (p *Project) look(ctx context.Context, policy Policy, session string) (foun
 	if f.verdict, err = l.Look(ctx, p.event(session)); err != nil {
 		return f, err
 	}
-	if f.verdict.Fault != "" && f.verdict.Fault != rules.FaultMemory && f.verdict.Aside == "" {
+	if c := f.verdict.Cause; c.Failed() && c != rules.FaultMemory && !f.exists() {
 		return f, errors.New(f.verdict.Reason)
 	}
 	declared := policy.Program.Loop()

@@ -148,7 +148,7 @@ func (p *Project) start(ctx context.Context, s *Started, r StartRequest, given m
 		if err := p.moveTo(ctx, s, now, r.Session); err != nil {
 			return err
 		}
-	case now.verdict.Aside != rules.Stopped:
+	case now.verdict.Cause != rules.Stopped:
 		return &ExistsError{File: now.file, Problem: "is already a loop of " + s.Policy.Short()}
 	}
 	if err := p.begin(ctx, s.Policy.Name); err != nil {

@@ -74,7 +74,7 @@ type Last struct {
 	Agent   string       `json:"agent,omitempty"` // subagent of that session
 	Host    string       `json:"host,omitempty"`
 	Outcome loop.Outcome `json:"outcome"`
-	Cause   loop.Cause   `json:"cause,omitempty"`
+	Cause   rules.Cause  `json:"cause,omitempty"`
 	By      string       `json:"by"` // rule or limit
 	Reason  string       `json:"reason"`
 }
@@ -84,7 +84,7 @@ type Finished struct {
 	Policy string       `json:"policy"`
 	Name   string       `json:"name,omitempty"` // the policy's name for it, "" if that is its file
 	Result loop.Outcome `json:"result"`
-	Cause  loop.Cause   `json:"cause,omitempty"`
+	Cause  rules.Cause  `json:"cause,omitempty"`
 	At     time.Time    `json:"at"`
 	By     string       `json:"by"` // rule, limit or command
 	Reason string       `json:"reason"`
@@ -165,7 +165,8 @@ func harmful(fact *rules.Fact, file string, doc state.Doc, known []string) (text
 }
 
 func (d Decision) last() *Last {
-	return &Last{At: d.Time, Session: d.Session, Agent: d.Agent, Host: d.Host, Outcome: d.Outcome(), Cause: d.Cause(), By: d.By(), Reason: d.Said()}
+	o, cause := d.Ended()
+	return &Last{At: d.Time, Session: d.Session, Agent: d.Agent, Host: d.Host, Outcome: o, Cause: cause, By: d.By(), Reason: d.Said()}
 }
 
 // ended returns how a decision ended its loop, whose file may be gone by then.
@@ -179,7 +180,8 @@ func ended(d Decision) loop.Outcome {
 // finished returns the loops and runs that ended last, latest first, except those that lines show.
 func finished(ctx context.Context, k known, lines []Loop) (all []Finished) {
 	for _, d := range k.ends {
-		f := Finished{Policy: d.Policy, Result: ended(d), Cause: d.Cause(), At: d.Time, By: d.By(), Reason: d.Said(), File: d.Archived()}
+		_, cause := d.Ended()
+		f := Finished{Policy: d.Policy, Result: ended(d), Cause: cause, At: d.Time, By: d.By(), Reason: d.Said(), File: d.Archived()}
 		file := f.File
 		if d.Loop != nil {
 			if d.Loop.Name != d.Loop.State {

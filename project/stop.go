@@ -120,14 +120,14 @@ func (p *Project) endRuns(policy Policy, session string) (ended []Stopped, err e
 func (p *Project) stop(ctx context.Context, policy Policy, session, command string) (s Stopped, ok bool, err error) {
 	now, err := p.look(ctx, policy, "")
 	if err == nil && policy.Program.Loop() == nil {
-		s = Stopped{Policy: policy, Already: now.verdict.Aside == rules.Stopped}
+		s = Stopped{Policy: policy, Already: now.verdict.Cause == rules.Stopped}
 		return s, true, p.orders.StopLoop(p.dir, policy.Name, p.now().UTC())
 	}
 	if err != nil || !now.exists() || session != "" && now.verdict.Loop.Owner != session {
 		return s, false, err
 	}
 	l := policy.Program.Loop()
-	s = Stopped{Policy: policy, Name: now.verdict.Loop.Name, File: now.file, Already: now.verdict.Aside == rules.Stopped && !l.Archived}
+	s = Stopped{Policy: policy, Name: now.verdict.Loop.Name, File: now.file, Already: now.verdict.Cause == rules.Stopped && !l.Archived}
 	if s.Already {
 		return s, true, nil
 	}

@@ -108,7 +108,7 @@ func TestStoreElsewhere(t *testing.T) {
 	for _, c := range []struct {
 		p    *project.Project
 		want string
-	}{{p, "go on go on go on  go on"}, {other, ""}} {
+	}{{p, "go on go on go on the policy go was stopped; run `ralph start go` to continue it go on"}, {other, ""}} {
 		entries, err := c.p.History(project.Query{})
 		var said []string
 		for _, e := range entries {

@@ -347,8 +347,8 @@ func TestOwnEffects(t *testing.T) {
 		}
 	}
 	v := given(t, rule("page: {to: '${cut(who[1], 1)}'}"), cfg, nil, rules.Options{})
-	if v.Action != rules.Stop || v.Fault != "rule" || v.Parts != nil || !strings.Contains(v.Problems[0].Text, "the arguments do not fit: /to") {
-		t.Errorf("arguments that do not fit: %s %q %v", said(v), v.Fault, v.Problems)
+	if v.Action != rules.Stop || v.Cause != "rule" || v.Parts != nil || !strings.Contains(v.Problems[0].Text, "the arguments do not fit: /to") {
+		t.Errorf("arguments that do not fit: %s %q %v", said(v), v.Cause, v.Problems)
 	}
 	for want, tt := range map[string]struct {
 		effect string
@@ -564,13 +564,13 @@ func (a angry) Name(context.Context, string) any {
 func TestNothingPanics(t *testing.T) {
 	for name, p := range map[string]*rules.Program{"nil": nil, "zero": new(rules.Program)} {
 		v := p.Eval(t.Context(), nil, rules.Options{Memory: rules.Memory{Streak: 2}})
-		if v.Action != rules.Stop || v.Fault != rules.FaultRule || len(v.Problems) != 1 || v.Memory.Streak != 2 {
+		if v.Action != rules.Stop || v.Cause != rules.FaultRule || len(v.Problems) != 1 || v.Memory.Streak != 2 {
 			t.Errorf("the %s program: %+v", name, v)
 		}
 	}
 	p := load(t, policy("facts: {f: {text: f.txt}}\nrules:\n  - {name: a, when: len(cwd) > 99, log: x}\n  - {name: c, when: ok(f), continue: x}\n"))
 	var nothing context.Context
-	if v := p.Eval(nothing, nil, rules.Options{}); v.Fault != "" || v.Action != rules.Stop || v.Problems != nil {
+	if v := p.Eval(nothing, nil, rules.Options{}); v.Cause != "" || v.Action != rules.Stop || v.Problems != nil {
 		t.Errorf("nil context and facts: %+v", v)
 	}
 	for at, want := range map[string]string{
@@ -578,8 +578,8 @@ func TestNothingPanics(t *testing.T) {
 		"name": "policy.yaml:4:21: len(cwd) > 99: internal error: no such name",
 	} {
 		v := p.Eval(t.Context(), angry{at}, rules.Options{})
-		if v.Action != rules.Stop || v.Fault != "panic" || v.Parts != nil {
-			t.Errorf("%s: %s %q", at, said(v), v.Fault)
+		if v.Action != rules.Stop || v.Cause != "panic" || v.Parts != nil {
+			t.Errorf("%s: %s %q", at, said(v), v.Cause)
 		}
 		if diff := cmp.Diff([]string{want}, reported(v)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", at, diff)

@@ -366,7 +366,7 @@ func (p smallPolicy) mustBe(t rapid.TB, d rules.Diagnostic, not rules.Outcome) {
 	q := p.alone(smallRule{name: "alone", verb: "stop", when: "(" + strings.Join(operands, ")"+word+"(") + ")"})
 	programs := map[string]*rules.Program{"once": q.load(t, "once"), "always": q.load(t, "always")}
 	smallWorlds(q, func(mode string, w *world) bool {
-		if v := w.eval(programs[mode]); v.Aside == "" && v.Trace.Steps[0].Outcome == not {
+		if v := w.eval(programs[mode]); !v.Cause.Untried() && v.Trace.Steps[0].Outcome == not {
 			t.Fatalf("%s, but in %v it is: %s\n%s", d, w.facts, not, p)
 		}
 		return true

@@ -161,17 +161,17 @@ func TestBombs(t *testing.T) {
 func checkSpent(t testing.TB, v *rules.Verdict, budget rules.Budget) {
 	t.Helper()
 	over := v.Cost.Steps > budget.Steps
-	if v.Fault != "budget" {
+	if v.Cause != "budget" {
 		if over {
-			t.Errorf("the cost is %+v, and the fault %q", v.Cost, v.Fault)
+			t.Errorf("the cost is %+v, and the fault %q", v.Cost, v.Cause)
 		}
-		if v.Fault == "panic" {
+		if v.Cause == "panic" {
 			t.Errorf("it panicked: %s\n%s", v.Problems, v.Trace.Warnings)
 		}
 		return
 	}
-	if v.Action != rules.Stop || v.Fault != rules.FaultBudget || v.Parts != nil || v.Finally != nil || v.Rule != "" || v.Bound != "" {
-		t.Errorf("a spent budget leaves %s %q, fault %q, parts %v, finally %v", v.Action, v.Rule, v.Fault, v.Parts, v.Finally)
+	if v.Action != rules.Stop || v.Cause != rules.FaultBudget || v.Parts != nil || v.Finally != nil || v.Rule != "" || v.Bound != "" {
+		t.Errorf("a spent budget leaves %s %q, fault %q, parts %v, finally %v", v.Action, v.Rule, v.Cause, v.Parts, v.Finally)
 	}
 	if len(v.Problems) != 1 || !placed.MatchString(v.Problems[0].Text) || v.Pos.Line == 0 {
 		t.Errorf("a spent budget has the problems %q at %s", v.Problems, v.Pos)
@@ -240,11 +240,11 @@ func FuzzBudget(f *testing.F) {
 		small := p.Eval(t.Context(), facts, rules.Options{Budget: budget})
 		checkSpent(t, small, budget)
 		large := p.Eval(t.Context(), facts, rules.Options{Budget: rules.Budget{Steps: 2_000_000}})
-		if diff := cmp.Diff(small, large); diff != "" && small.Fault != "budget" {
+		if diff := cmp.Diff(small, large); diff != "" && small.Cause != "budget" {
 			t.Errorf("with a larger budget (-small +large):\n%s", diff)
 		}
 		full := p.Eval(t.Context(), facts, rules.Options{Trace: rules.TraceFull, Budget: budget})
-		if full.Action != small.Action || full.Rule != small.Rule || full.Reason != small.Reason || full.Fault != small.Fault {
+		if full.Action != small.Action || full.Rule != small.Rule || full.Reason != small.Reason || full.Cause != small.Cause {
 			t.Errorf("a trace makes a difference: %s %q %q, not %s %q %q", full.Action, full.Rule, full.Reason, small.Action, small.Rule, small.Reason)
 		}
 		written, err := json.Marshal(full)

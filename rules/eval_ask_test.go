@@ -18,7 +18,7 @@ func TestAsk(t *testing.T) {
 		Seen    string // by the user
 		Streak  int
 		Private bool
-		Fault   rules.Fault
+		Fault   rules.Cause
 	}
 	const question = "Which of the two?"
 	state := func(fields object) *world {
@@ -67,7 +67,7 @@ rules: [` + tt.rules + "]\n"})
 			o.Time, o.Memory = today(), rules.Memory{Streak: 2}
 			for range 2 { // a question is shown each time that it is asked
 				v := p.Eval(t.Context(), tt.world, o)
-				got := asked{v.Action, v.Rule, v.Reason, seen(v), v.Memory.Streak, v.Private, v.Fault}
+				got := asked{v.Action, v.Rule, v.Reason, seen(v), v.Memory.Streak, v.Private, v.Cause}
 				if diff := cmp.Diff(tt.want, got); diff != "" {
 					t.Errorf("(-want +got)\n%s", diff)
 				}

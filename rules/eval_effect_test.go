@@ -65,7 +65,7 @@ rules: [{name: change, continue: on, then: [set: state.n = state.n + 1]}]`
 		c.change(&v)
 		got := decide(t, policy, &world{facts: map[string]rules.Value{"state": v}})
 		if c.stop {
-			if got.Fault != rules.FaultRule || !strings.Contains(got.Reason, "state is missing, so there is nothing to change") {
+			if got.Cause != rules.FaultRule || !strings.Contains(got.Reason, "state is missing, so there is nothing to change") {
 				t.Errorf("%s: %s %q", name, got.Action, got.Reason)
 			}
 			continue
@@ -131,7 +131,7 @@ func TestSet(t *testing.T) {
 			if tt.stop != "" {
 				problem := "set: " + strings.TrimSpace(tt.set) + ": " + tt.stop
 				want := &rules.Verdict{
-					Rule: "change", Fault: "rule", Reason: "its effects could not be evaluated: " + problem,
+					Rule: "change", Cause: "rule", Reason: "its effects could not be evaluated: " + problem,
 					Problems: problems("rule change: " + problem),
 				}
 				if diff := cmp.Diff(want, decided(v)); diff != "" {

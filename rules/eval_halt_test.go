@@ -14,7 +14,7 @@ func TestOnUnknown(t *testing.T) {
 		Action rules.Action
 		By     string
 		Text   string
-		Fault  rules.Fault
+		Fault  rules.Cause
 		Streak int
 	}
 	unusable := with(is(object{"n": "x"}), "/n")
@@ -41,7 +41,7 @@ facts: {plan: {json: plan.json, schema: {properties: {n: {type: integer}}}}}
 rules: [` + first + `{name: plan, when: plan.n > 0, continue: Plan, on_unknown: stop}, {name: next, continue: Next}]
 `})
 			v := p.Eval(t.Context(), &world{facts: map[string]rules.Value{"plan": tt.plan}}, rules.Options{Time: today(), Memory: rules.Memory{Streak: 2}})
-			if diff := cmp.Diff(tt.want, result{v.Action, v.Rule, v.Reason, v.Fault, v.Memory.Streak}); diff != "" {
+			if diff := cmp.Diff(tt.want, result{v.Action, v.Rule, v.Reason, v.Cause, v.Memory.Streak}); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})

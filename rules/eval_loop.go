@@ -21,9 +21,9 @@ func (ev *evaluation) head() bool {
 	l := ev.program.head.loop
 	switch {
 	case l == nil && ev.event.stopped:
-		return ev.aside(Stopped, fmt.Sprintf("the policy %s was stopped; run `ralph start %[1]s` to continue it", ev.called()))
+		return ev.idle(Stopped, fmt.Sprintf("the policy %s was stopped; run `ralph start %[1]s` to continue it", ev.called()))
 	case l == nil && ev.event.busy != "":
-		return ev.aside(InRun, fmt.Sprintf("run %s of the policy %s is in progress; run `ralph stop %[2]s` to end it", ev.event.busy, ev.called()))
+		return ev.idle(InRun, fmt.Sprintf("run %s of the policy %s is in progress; run `ralph stop %[2]s` to end it", ev.event.busy, ev.called()))
 	case l == nil:
 		return true
 	}
@@ -40,11 +40,11 @@ func (ev *evaluation) head() bool {
 			if s.Outcome == Broken {
 				ev.report(sentencef("on: %s", ev.last.why))
 			}
-			off, v.Fault = "it is not known whether the loop is on: "+s.Because, ev.fault(s.Outcome)
+			off, v.Cause = "it is not known whether the loop is on: "+s.Because, ev.fault(s.Outcome)
 		}
 	}
 	if off != "" && !ev.looking { // Look also reports a loop that is off
-		return ev.aside(Off, off)
+		return ev.idle(Off, off)
 	}
 	ev.need(state.plan.sym)
 	g := ev.got(state)
@@ -62,10 +62,10 @@ func (ev *evaluation) head() bool {
 				why = sentencef("%s; run `%s` to start one", why, start)
 			}
 			if !g.Quiet {
-				v.Fault = FaultFact
+				v.Cause = FaultFact
 			}
 			v.Private = why.private()
-			ev.aside(NoLoop, why.full)
+			ev.idle(NoLoop, why.full)
 			v.Show = g.Found && ev.once(why.full)
 			return false
 		}
@@ -90,22 +90,22 @@ func (ev *evaluation) head() bool {
 	session := ev.session()
 	switch name := v.Loop.Name; {
 	case off != "":
-		return ev.aside(Off, off)
+		return ev.idle(Off, off)
 	case ev.event.stopped:
-		return ev.aside(Stopped, fmt.Sprintf("the loop %s was stopped; run `ralph start %s` to continue it", name, ev.called()))
+		return ev.idle(Stopped, fmt.Sprintf("the loop %s was stopped; run `ralph start %s` to continue it", name, ev.called()))
 	case ev.event.busy != "":
-		return ev.aside(InRun, fmt.Sprintf("run %s continues the loop %s; run `ralph stop %s` to end it", ev.event.busy, name, ev.called()))
+		return ev.idle(InRun, fmt.Sprintf("run %s continues the loop %s; run `ralph stop %s` to end it", ev.event.busy, name, ev.called()))
 	case ev.event.untrusted != "":
-		return ev.aside(Distrusted, fmt.Sprintf("%s holds a loop, which is not continued: %s", v.Loop.State, ev.event.untrusted))
+		return ev.idle(Distrusted, fmt.Sprintf("%s holds a loop, which is not continued: %s", v.Loop.State, ev.event.untrusted))
 	case hidden.full != "" && !ev.event.inRun:
-		v.Fault, v.Private = FaultFact, hidden.private()
-		return ev.aside(Foreign, hidden.full)
+		v.Cause, v.Private = FaultFact, hidden.private()
+		return ev.idle(Foreign, hidden.full)
 	case v.Loop.Owner != "" && v.Loop.Owner != session && !ev.event.inRun:
 		how := ""
 		if session != "" {
 			how = fmt.Sprintf("; run `ralph start %s --session %s` to move it to this session", ev.called(), session)
 		}
-		return ev.aside(Foreign, fmt.Sprintf("the loop %s belongs to session %s%s", name, v.Loop.Owner, how))
+		return ev.idle(Foreign, fmt.Sprintf("the loop %s belongs to session %s%s", name, v.Loop.Owner, how))
 	}
 	return true
 }
@@ -124,10 +124,10 @@ func (ev *evaluation) called() string {
 	return cmp.Or(ev.event.policy, ev.program.Name)
 }
 
-// aside makes the verdict idle.
-func (ev *evaluation) aside(a Aside, why string) bool {
+// idle makes the verdict that of an event at which no rule is tried. A fault that was found before counts.
+func (ev *evaluation) idle(a Cause, why string) bool {
 	v := ev.verdict
-	v.Aside, v.Reason = a, why
+	ev.aside, v.Cause, v.Reason = a, cmp.Or(v.Cause, a), why
 	v.Show = a != NoLoop && a != Off && a != Stopped && ev.once(why)
 	return false
 }
@@ -166,7 +166,7 @@ func (ev *evaluation) missed(f *Fact) bool {
 // keepLoop records in the next memory which loop the session had.
 func (ev *evaluation) keepLoop(m *Memory) (changed bool) {
 	v := ev.verdict
-	if ev.program.head.loop == nil || !ev.decides() || v.Aside != "" && v.Aside != NoLoop || v.Fault != "" && v.Loop == nil {
+	if ev.program.head.loop == nil || !ev.decides() || ev.aside != "" && ev.aside != NoLoop || v.Cause.Failed() && v.Loop == nil {
 		return false
 	}
 	var now *LoopInfo
@@ -243,7 +243,7 @@ func oneLine(s string) string {
 }
 
 // Look returns what a decision would find of the loop, and its progress: it evaluates the head of the policy and tries
-// no rule. The result is in the verdict's Loop, Aside, Reason, Problems and Measure; nothing is remembered. For a
+// no rule. The result is in the verdict's Loop, Cause, Reason, Problems and Measure; nothing is remembered. For a
 // loop whose state is missing, the trace of [TraceFull] has the file.
 func (p *Program) Look(ctx context.Context, f Facts, o Options) *Verdict {
 	return p.eval(ctx, f, &o, func(ev *evaluation) {

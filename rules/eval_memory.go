@@ -27,14 +27,14 @@ func (ev *evaluation) remember() {
 	case v.Wait != nil:
 		session.waits(v.Rule, v.Wait.Since)
 		v.Changed = true
-	case v.Bound != "" || v.Fault != "" || v.Aside != "" || ev.passes():
+	case v.Bound != "" || v.Cause != "" || ev.passes():
 		// The streak continues: a user who raises the limit continues it, and other events do not end it.
 	case session.Streak > 0 || len(session.Waits) > 0:
 		session.endStreak()
 		v.Session.Streak = 0
 		v.Changed = true
 	}
-	if session.Began.IsZero() && !now.IsZero() && v.Aside == "" && ev.program.machine.table.find(vocab.SessionElapsed) != nil {
+	if session.Began.IsZero() && !now.IsZero() && ev.aside == "" && ev.program.machine.table.find(vocab.SessionElapsed) != nil {
 		session.Began, v.Changed = now, true
 	}
 	mine := session.say(v.Parts, ev.parts, false, session.Turn, now)

@@ -24,7 +24,7 @@ func (ev *evaluation) reportParts(prompt bool) {
 		if !prompt {
 			var broken sentence
 			if part.Effects, broken = ev.effects(r); broken.full != "" {
-				v.Action, v.Fault, v.Parts, v.Bound, v.Success, v.Wait = Stop, FaultRule, nil, "", false, nil
+				v.Action, v.Cause, v.Parts, v.Bound, v.Success, v.Wait = Stop, FaultRule, nil, "", false, nil
 				v.Rule, v.Pos = r.Name, r.Pos
 				why := sentencef("its effects could not be evaluated: %s", broken)
 				v.Reason, v.Private = why.full, why.private()

@@ -38,13 +38,13 @@ func (ev *evaluation) reportInstead(why sentence, last bool) {
 func (ev *evaluation) reportEnd() {
 	v := ev.verdict
 	switch {
-	case v.Action != Stop && v.Action != Wait, v.Success, v.Aside == Stopped, v.Aside == InRun: // no end, or one that was asked for
+	case v.Action != Stop && v.Action != Wait, v.Success, ev.aside == Stopped, ev.aside == InRun: // no end, or one that was asked for
 	case v.Memory.Streak == 0 && v.Bound == "", ev.event.inRun, !ev.shows():
-	case v.Aside != "":
+	case ev.aside != "":
 		if v.Show = ev.lastNotice(v.Reason) || v.Show; v.Show {
 			ev.reportedBy(public(v.Reason))
 		}
-		if had := v.Memory.Loop; v.Aside == NoLoop && had != nil {
+		if had := v.Memory.Loop; ev.aside == NoLoop && had != nil {
 			v.Loop = &LoopInfo{Name: had.Name, State: had.State, Gone: true}
 		}
 	case slices.ContainsFunc(ev.problems, func(p reported) bool { return p.last }):

@@ -86,7 +86,7 @@ rules:
 		`text = repeat(open.word, 5000)`: "too large to remember (5002 bytes, the limit is 4096)",
 	} {
 		v := decide(t, head+effect+"'}]}\n", w)
-		if v.Fault != rules.FaultRule || v.Action != rules.Stop || !strings.Contains(v.Reason, "remember: "+effect+": ") || !strings.Contains(v.Reason, want) {
+		if v.Cause != rules.FaultRule || v.Action != rules.Stop || !strings.Contains(v.Reason, "remember: "+effect+": ") || !strings.Contains(v.Reason, want) {
 			t.Errorf("%s: %s, want %q", effect, said(v), want)
 		}
 		if len(v.Problems) == 0 || v.Memory.Values != nil || v.Changed {

@@ -15,7 +15,7 @@ import (
 )
 
 // Eval tries the rules in order and returns the verdict of the first one that decides. It never fails, never panics and
-// never returns nil: what cannot be evaluated is reported, and [Verdict.Fault] says what went wrong. Eval asks f only
+// never returns nil: what cannot be evaluated is reported, and [Verdict.Cause] says what went wrong. Eval asks f only
 // for what a reached operand names; a nil f has no facts. If ctx is done or the budget is spent, the agent may stop,
 // wherever the evaluation is.
 //
@@ -29,11 +29,11 @@ func (p *Program) Eval(ctx context.Context, f Facts, o Options) *Verdict {
 // eval returns the verdict that decide makes.
 func (p *Program) eval(ctx context.Context, f Facts, o *Options, decide func(*evaluation)) *Verdict {
 	if p == nil || p.machine.table == nil {
-		return &Verdict{Fault: FaultRule, Reason: noPolicy, Problems: []Problem{{Text: noPolicy}}, Memory: o.Memory, Project: o.Project, Session: o.Session}
+		return &Verdict{Cause: FaultRule, Reason: noPolicy, Problems: []Problem{{Text: noPolicy}}, Memory: o.Memory, Project: o.Project, Session: o.Session}
 	}
 	if o.Memory.negative() || o.Session.negative() {
 		why := errNegative.Error()
-		return &Verdict{Fault: FaultMemory, Reason: why, Problems: []Problem{{Text: why}}, Memory: o.Memory, Project: o.Project, Session: o.Session}
+		return &Verdict{Cause: FaultMemory, Reason: why, Problems: []Problem{{Text: why}}, Memory: o.Memory, Project: o.Project, Session: o.Session}
 	}
 	if ctx == nil {
 		ctx = context.Background()
@@ -105,15 +105,15 @@ func (ev *evaluation) run(decide func(*evaluation)) {
 		}
 		v := ev.verdict
 		at, what := ev.place()
-		*v = Verdict{Fault: FaultPanic, Pos: at, Trace: v.Trace, Memory: v.Memory, Project: v.Project, Session: v.Session, Changed: v.Changed}
+		*v = Verdict{Cause: FaultPanic, Pos: at, Trace: v.Trace, Memory: v.Memory, Project: v.Project, Session: v.Session, Changed: v.Changed}
 		switch {
 		case ev.meter.over == nil:
 			v.Panic = &PanicError{Value: r, Stack: debug.Stack()}
 			v.Reason, v.Private = v.Panic.Error(), ev.met.read
 		case ev.meter.ctx.Err() != nil:
-			v.Fault, v.Reason = FaultContext, "the evaluation was interrupted: "+ev.meter.over.Error()
+			v.Cause, v.Reason = FaultContext, "the evaluation was interrupted: "+ev.meter.over.Error()
 		default:
-			v.Fault, v.Reason = FaultBudget, ev.meter.over.Error()
+			v.Cause, v.Reason = FaultBudget, ev.meter.over.Error()
 			if v.Pos.Line == 0 {
 				v.Pos = Pos{File: ev.program.Name, Line: 1, Col: 1}
 			}
@@ -130,7 +130,7 @@ func (ev *evaluation) run(decide func(*evaluation)) {
 	ev.meter.charge(1) // checks the context
 	decide(ev)
 	ev.settle()
-	if ev.trace.full() && ev.verdict.Aside == "" {
+	if ev.trace.full() && ev.aside == "" {
 		ev.verdict.Limits = ev.limits()
 	}
 	ev.meter.look = 0
@@ -202,7 +202,8 @@ func (ev *evaluation) mute() bool {
 // decide tries the rules if the policy is for the event, and reports an end.
 func (ev *evaluation) decide() {
 	if !slices.Contains(ev.program.Events, ev.event.name) {
-		ev.verdict.Aside, ev.verdict.Reason = NotListed, "the policy does not decide "+ev.event.name
+		ev.aside = NotListed
+		ev.verdict.Cause, ev.verdict.Reason = NotListed, "the policy does not decide "+ev.event.name
 		return
 	}
 	if ev.head() && ev.complete() {
@@ -220,7 +221,7 @@ func (ev *evaluation) tryRules() {
 	var chosen *Rule // the first rule that continues
 	var more []string
 	quoted := false     // a text for the agent contains something private
-	var undecided Fault // of the first rule that could have decided
+	var undecided Cause // of the first rule that could have decided
 	var because sentence
 	var late []lateNote
 	all := !mute && ev.event.untrusted == "" && (v.Loop == nil || !v.Loop.Gone)
@@ -310,11 +311,11 @@ rules:
 	}
 	ev.reportParts(prompt)
 	v.Success = v.Success && !ev.met.doubt // otherwise a rule above it might have continued
-	if v.Fault == "" && !prompt {
+	if v.Cause == "" && !prompt {
 		ev.finish()
 	}
 	if chosen == nil && v.Rule == "" {
-		v.Fault = undecided
+		v.Cause = undecided
 		v.Reason, v.Private = cmp.Or(v.Reason, because.full), v.Private || because.private()
 	}
 }
@@ -337,10 +338,10 @@ func (ev *evaluation) undecided(r *Rule) sentence {
 
 // endTrying reports a rule that might have decided and is undecided, and makes the verdict a stop if no rule has chosen
 // to continue. The session sees the reason again once it has changed.
-func (ev *evaluation) endTrying(r *Rule, fault Fault, stops bool) {
+func (ev *evaluation) endTrying(r *Rule, fault Cause, stops bool) {
 	v, because := ev.verdict, ev.undecided(r)
 	if stops {
-		v.Rule, v.Pos, v.Fault = r.Name, r.Pos, fault
+		v.Rule, v.Pos, v.Cause = r.Name, r.Pos, fault
 		v.Reason, v.Private = because.full, because.private()
 	}
 	ev.reportInstead(because, stops)
@@ -362,7 +363,7 @@ func (ev *evaluation) reportedBy(because sentence) {
 }
 
 // fault returns why a condition is undecided, given its outcome; an ordinary missing fact is no fault.
-func (ev *evaluation) fault(o Outcome) Fault {
+func (ev *evaluation) fault(o Outcome) Cause {
 	switch {
 	case o != Broken && o != Unknown:
 		return ""
@@ -386,17 +387,17 @@ func (ev *evaluation) isFor() bool {
 	s := &Step{Pos: from}
 	v.Trace.When = s
 	s.Outcome, s.Because = ev.test(when, s)
-	v.Fault = ev.fault(s.Outcome)
+	v.Cause = ev.fault(s.Outcome)
 	switch {
 	case s.Outcome == Holds:
 		return true
-	case v.Fault != "":
+	case v.Cause != "":
 		v.Pos = from
 		why := sentencef("the policy's own when could not be evaluated: %s", ev.last.why)
 		v.Reason, v.Private = why.full, why.private()
 		ev.reportInstead(why, true)
 	default:
-		v.Aside = NotFor
+		ev.aside, v.Cause = NotFor, NotFor
 		v.Reason = "the policy is not for this event: its when is not true"
 	}
 	return false
@@ -512,9 +513,9 @@ func (ev *evaluation) complete() bool {
 // refuse makes the verdict a stop because of errors of the policy.
 func (ev *evaluation) refuse(diags Diagnostics) {
 	v := ev.verdict
-	v.Fault, v.Reason = FaultRule, "the policy cannot be used"
+	v.Cause, v.Reason = FaultRule, "the policy cannot be used"
 	if ev.meter.ctx.Err() != nil {
-		v.Fault, v.Reason = FaultContext, "the policy could not be loaded in time"
+		v.Cause, v.Reason = FaultContext, "the policy could not be loaded in time"
 	}
 	lines := strings.Split(diags.Err().Error(), "\n")
 	problem := "the policy cannot be used: " + lines[0]

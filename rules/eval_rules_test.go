@@ -89,7 +89,7 @@ finally:
 	if diff := cmp.Diff(want, decided(v)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if v := p.Eval(t.Context(), w, rules.Options{Event: "SubagentStop"}); v.Aside != rules.NotListed || v.Reason != "the policy does not decide SubagentStop" {
+	if v := p.Eval(t.Context(), w, rules.Options{Event: "SubagentStop"}); v.Cause != rules.NotListed || v.Reason != "the policy does not decide SubagentStop" {
 		t.Error("the events are not those of the policy")
 	}
 }

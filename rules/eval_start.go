@@ -38,7 +38,7 @@ func (p *Program) Start(ctx context.Context, f Facts, o Options, given map[strin
 	switch {
 	case err != nil:
 		return files, err
-	case v.Fault != "" && v.Aside == "":
+	case v.Cause != "":
 		return nil, fmt.Errorf("%s", v.Reason)
 	}
 	return files, nil

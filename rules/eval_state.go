@@ -45,8 +45,9 @@ type current struct {
 	gathering gathering
 	trace     tracing
 
-	looking bool // called by Look, which decides nothing
-	settled bool // the verdict is final; gather no new facts
+	aside   Cause // why no rule is tried, also where a fault counts
+	looking bool  // called by Look, which decides nothing
+	settled bool  // the verdict is final; gather no new facts
 }
 
 // event is what the policy decides about, from Options.

@@ -208,8 +208,8 @@ func TestTextsAreCharged(t *testing.T) {
 		"then: [{prune: {glob: 'x" + value + "', older: 1h}}]",
 	} {
 		v := decide(t, "rules: [{name: tell, "+rule+"}, {name: other, stop: never}]", &world{})
-		if v.Action != rules.Stop || v.Fault != "budget" || len(v.Parts) > 0 || v.Cost.Steps < 10_000_000 {
-			t.Errorf("%s: it says %q, fault %q, for %+v", rule, said(v), v.Fault, v.Cost)
+		if v.Action != rules.Stop || v.Cause != "budget" || len(v.Parts) > 0 || v.Cost.Steps < 10_000_000 {
+			t.Errorf("%s: it says %q, fault %q, for %+v", rule, said(v), v.Cause, v.Cost)
 		}
 	}
 }

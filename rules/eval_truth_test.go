@@ -287,7 +287,7 @@ finally:
   - log: never
 `,
 			want: &rules.Verdict{
-				Rule: "limit", Fault: "rule", Reason: "the rule limit is undecided: " + failed("9", "list[9] > 3"),
+				Rule: "limit", Cause: "rule", Reason: "the rule limit is undecided: " + failed("9", "list[9] > 3"),
 				Parts:    []rules.Part{{Rule: "note", Log: "noted"}},
 				Problems: problems("the rule limit is undecided: " + failed("9", "list[9] > 3")),
 			},
@@ -301,7 +301,7 @@ rules:
   - {name: d, when: n + len("") > 5, continue: never}
 `,
 			want: &rules.Verdict{
-				Fault: rules.FaultFact, Reason: "the rule c is undecided: state.json: state.n expected integer, got string",
+				Cause: rules.FaultFact, Reason: "the rule c is undecided: state.json: state.n expected integer, got string",
 				Problems: problems("state.json: state.n expected integer, got string"),
 			},
 		},
@@ -314,7 +314,7 @@ rules:
   - {name: c, continue: never}
 `,
 			want: &rules.Verdict{
-				Rule: "b", Fault: rules.FaultFact, Reason: "the rule b is undecided: state.json: state.n expected integer, got string",
+				Rule: "b", Cause: rules.FaultFact, Reason: "the rule b is undecided: state.json: state.n expected integer, got string",
 				Problems: problems("the rule b is undecided: state.json: state.n expected integer, got string"),
 			},
 		},
@@ -344,7 +344,7 @@ rules:
   - {name: a, when: "int('x') == m", stop: never}
 `,
 			want: &rules.Verdict{
-				Rule: "a", Fault: "rule", Reason: `the rule a is undecided: policy.yaml:8:22: int('x') == m: int(…) cannot read "x"`,
+				Rule: "a", Cause: "rule", Reason: `the rule a is undecided: policy.yaml:8:22: int('x') == m: int(…) cannot read "x"`,
 				Problems: problems(`the rule a is undecided: policy.yaml:8:22: int('x') == m: int(…) cannot read "x"`),
 			},
 		},

@@ -20,7 +20,7 @@ func TestWait(t *testing.T) {
 		Seen   string // by the user
 		Streak int
 		Waits  map[string]time.Duration // ago, after the verdict
-		Fault  rules.Fault
+		Fault  rules.Cause
 	}
 	at := today()
 	ago := func(rule string, d time.Duration) rules.Memory {
@@ -82,7 +82,7 @@ facts:
 let: {tired: waited and s.open}
 rules: [` + tt.rules + "]\n"})
 			v := p.Eval(t.Context(), tt.world, rules.Options{Time: at, Memory: again(t, tt.memory)})
-			got := result{v.Action, v.Rule, v.Reason, seen(v), v.Memory.Streak, nil, v.Fault}
+			got := result{v.Action, v.Rule, v.Reason, seen(v), v.Memory.Streak, nil, v.Cause}
 			for rule, from := range again(t, v.Memory).Waits {
 				if got.Waits == nil {
 					got.Waits = map[string]time.Duration{}

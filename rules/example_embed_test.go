@@ -28,7 +28,7 @@ func ExampleValues() {
 		nil,
 	} {
 		v := program.Eval(ctx, rules.Values(map[string]any{"build": value}), rules.Options{})
-		fmt.Println(v.Action, cmp.Or(string(v.Fault), v.Reason, "because no rule holds"))
+		fmt.Println(v.Action, cmp.Or(string(v.Cause), v.Reason, "because no rule holds"))
 		for _, p := range v.Problems {
 			fmt.Println("  problem:", p)
 		}
@@ -172,7 +172,7 @@ rules:
     continue: go on
 `), rules.Config{})
 	v := program.Eval(ctx, nil, rules.Options{Budget: rules.Budget{Steps: 1000}})
-	fmt.Println(v.Action, v.Fault)
+	fmt.Println(v.Action, v.Cause)
 	fmt.Println(v.Problems[0].Text)
 	// Output:
 	// stop budget

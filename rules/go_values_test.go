@@ -242,8 +242,8 @@ func TestReads(t *testing.T) {
 			if want != decides {
 				want = "the rule a is undecided: " + want
 			}
-			if diff := cmp.Diff(want, strings.Join(reported(got), "; ")); diff != "" || (got.Rule == "a" && got.Fault == "") != (want == decides) {
-				t.Errorf("%s, trace %d: rule %q, fault %q (-want +got):\n%s", tt.when, level, got.Rule, got.Fault, diff)
+			if diff := cmp.Diff(want, strings.Join(reported(got), "; ")); diff != "" || (got.Rule == "a" && got.Cause == "") != (want == decides) {
+				t.Errorf("%s, trace %d: rule %q, fault %q (-want +got):\n%s", tt.when, level, got.Rule, got.Cause, diff)
 			}
 			if shows := level == rules.TraceFull && strings.Contains(tt.when, "len(f.list)"); touched != (tt.touches || shows) { // a record shows the list
 				t.Errorf("%s, trace %d: it is touched: %t", tt.when, level, touched)
@@ -287,7 +287,7 @@ func TestLazyValues(t *testing.T) {
 			v := given(t, "facts: {price: {input: {type: integer}}, other: {input: {}}, deal: {input: {properties: {price: {type: integer}, name: {type: string}}}}}\nrules: [{name: a, when: \""+tt.when+"\", stop: x}]\n",
 				rules.Config{}, map[string]any{"price": lazy("price"), "deal": map[string]any{"price": lazy("deal"), "name": "n"}, "transcript.last": lazy("last")}, rules.Options{})
 			got := v.Action.String()
-			if v.Fault != "" {
+			if v.Cause != "" {
 				got += " fault"
 			} else {
 				got += " rule " + v.Rule
@@ -308,7 +308,7 @@ func TestOneValue(t *testing.T) {
 		"n": func(context.Context) (any, error) { calls++; return calls, nil }, "any": []any{1}[0:0],
 	})
 	for range 3 {
-		if got := p.Eval(t.Context(), rules.Values(map[string]any{"f": v}), rules.Options{}); got.Fault == "" {
+		if got := p.Eval(t.Context(), rules.Values(map[string]any{"f": v}), rules.Options{}); got.Cause == "" {
 			t.Errorf("%+v", got)
 		}
 	}
@@ -402,7 +402,7 @@ func TestReadsElements(t *testing.T) {
 		var read []string
 		list := []lone{{"a", &read}, {"b", &read}, {"c", &read}}
 		got := given(t, "facts: {f: {input: {}}}\nrules: [{name: a, when: \""+when+"\", stop: x}]\n", rules.Config{}, map[string]any{"f": map[string]any{"list": list, "none": []int{}}}, rules.Options{})
-		if diff := cmp.Diff(want, strings.Join(read, "")); diff != "" || got.Rule != "a" || got.Fault != "" {
+		if diff := cmp.Diff(want, strings.Join(read, "")); diff != "" || got.Rule != "a" || got.Cause != "" {
 			t.Errorf("%s: rule %q, %v, elements (-want +got):\n%s", when, got.Rule, got.Problems, diff)
 		}
 	}
@@ -417,7 +417,7 @@ func TestReadsUntilDone(t *testing.T) {
 		"first": func(context.Context) (any, error) { cancel(); return 1, nil },
 		"next":  func(context.Context) (any, error) { t.Error("it is called"); return nil, nil },
 	}}), rules.Options{})
-	if v.Action != rules.Stop || v.Fault != rules.FaultContext {
-		t.Errorf("%s, fault %q: %s", v.Action, v.Fault, v.Reason)
+	if v.Action != rules.Stop || v.Cause != rules.FaultContext {
+		t.Errorf("%s, fault %q: %s", v.Action, v.Cause, v.Reason)
 	}
 }

@@ -64,8 +64,8 @@ finally:
 				t.Errorf("it says (-want +got)\n%s", diff)
 			}
 			tried := len(v.Trace.Steps) > 0
-			if runs := strings.HasPrefix(tt.said, "continue"); (v.Aside != "") != tt.idle || tried != runs || (len(v.Finally) > 0) != runs || v.Changed != (runs || len(tt.problems) > 0) || len(v.Trace.Facts) > tt.facts != runs {
-				t.Errorf("aside: %s, steps %v, finally %v, asked for %v", v.Aside, outcomes(v), v.Finally, w.asked)
+			if runs := strings.HasPrefix(tt.said, "continue"); (v.Cause.Untried()) != tt.idle || tried != runs || (len(v.Finally) > 0) != runs || v.Changed != (runs || len(tt.problems) > 0) || len(v.Trace.Facts) > tt.facts != runs {
+				t.Errorf("aside: %s, steps %v, finally %v, asked for %v", v.Cause, outcomes(v), v.Finally, w.asked)
 			}
 			if diff := cmp.Diff(tt.problems, reported(v)); diff != "" {
 				t.Errorf("problems (-want +got)\n%s", diff)
@@ -120,7 +120,7 @@ func TestLazy(t *testing.T) {
 				}
 				return
 			}
-			if got != nil || (&world{}).eval(lazy).Aside == "" {
+			if got != nil || !(&world{}).eval(lazy).Cause.Untried() {
 				t.Errorf("it is not idle in a world without anything, or there are findings:\n%s", got.Format())
 			}
 			w := &world{names: map[string]any{"stop_hook_active": true}}
@@ -139,7 +139,7 @@ func TestLazy(t *testing.T) {
 			if len(lines) > 1 {
 				problem += fmt.Sprintf(" (and %d more)", len(lines)-1)
 			}
-			broken := &rules.Verdict{Fault: "rule", Reason: "the policy cannot be used", Problems: problems(problem)}
+			broken := &rules.Verdict{Cause: "rule", Reason: "the policy cannot be used", Problems: problems(problem)}
 			if diff := cmp.Diff(broken, v); diff != "" {
 				t.Errorf("it decides (-want +got)\n%s", diff)
 			}

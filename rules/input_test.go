@@ -36,8 +36,8 @@ func TestInput(t *testing.T) {
 		if v.Rule != "" {
 			got += " " + v.Rule
 		}
-		if v.Fault != "" {
-			got += ` fault "` + string(v.Fault) + `"`
+		if v.Cause != "" {
+			got += ` fault "` + string(v.Cause) + `"`
 		}
 		for _, problem := range v.Problems {
 			got += " " + problem.Text

@@ -50,8 +50,8 @@ func TestFieldsOfBranches(t *testing.T) {
 		for range 2 { // an evaluation is used again
 			v := p.Eval(t.Context(), rules.Values(map[string]any{"state": map[string]any{"n": "x", "on": tt.on}}), rules.Options{})
 			got := v.Action.String()
-			if v.Fault != "" {
-				got = `fault "` + string(v.Fault) + `"`
+			if v.Cause != "" {
+				got = `fault "` + string(v.Cause) + `"`
 			}
 			for _, p := range v.Problems {
 				got += " " + p.Text

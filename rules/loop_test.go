@@ -87,7 +87,7 @@ func TestLoop(t *testing.T) {
 		world *world
 		with  rules.Options
 		want  string
-		aside rules.Aside
+		aside rules.Cause
 		show  bool
 		loop  *rules.LoopInfo
 	}{
@@ -96,11 +96,11 @@ func TestLoop(t *testing.T) {
 		{"no state", &world{facts: map[string]rules.Value{"feature": is("login")}}, rules.Options{}, "no loop: specs/login/state.json is missing; run `ralph start tasks PROMPT` to start one", rules.NoLoop, false, nil},
 		{"a state that is invalid", &world{facts: map[string]rules.Value{"feature": is("login"), "state": invalid}}, rules.Options{}, "continue bad: repair it: it is not JSON", "", false, loop("")},
 		{"switched off", with1(worker(busy(nil)), "settings", is(object{"enabled": false})), rules.Options{}, "the loop is switched off: settings.enabled", rules.Off, false, nil},
-		{"not known to be on", with1(worker(busy(nil)), "settings", with(is(object{}), "/enabled")), rules.Options{}, "it is not known whether the loop is on: settings.json: settings.enabled expected integer, got string", rules.Off, false, nil},
+		{"not known to be on", with1(worker(busy(nil)), "settings", with(is(object{}), "/enabled")), rules.Options{}, "it is not known whether the loop is on: settings.json: settings.enabled expected integer, got string", rules.FaultFact, false, nil},
 		{"its owner", worker(busy(object{"session": "s1"})), rules.Options{}, "continue next: do 1 of 3, flag off", "", false, loop("s1")},
 		{"another owner", worker(busy(object{"session": "s2"})), rules.Options{}, "the loop login belongs to session s2; run `ralph start tasks --session s1` to move it to this session", rules.Foreign, true, loop("s2")},
 		{"another owner in a run", worker(busy(object{"session": "s2"})), rules.Options{Run: true}, "continue next: do 1 of 3, flag off", "", false, loop("s2")},
-		{"an owner of a wrong type", with1(worker(nil), "state", with(is(object{"phase": "work", "done": 1, "total": 3, "flag": "x"}), "/session")), rules.Options{}, "it is not known whose loop login is: specs/login/state.json: state.session expected integer, got string", rules.Foreign, true, loop("")},
+		{"an owner of a wrong type", with1(worker(nil), "state", with(is(object{"phase": "work", "done": 1, "total": 3, "flag": "x"}), "/session")), rules.Options{}, "it is not known whose loop login is: specs/login/state.json: state.session expected integer, got string", rules.FaultFact, true, loop("")},
 		{"a link to no file", &world{facts: map[string]rules.Value{"feature": is("login"), "state": {Status: rules.Missing, Quiet: true, Problem: "is a link to a file that does not exist", Found: true}}}, rules.Options{}, "no loop: specs/login/state.json is a link to a file that does not exist; run `ralph start tasks PROMPT` to start one", rules.NoLoop, true, nil},
 		{"a run", worker(busy(nil)), rules.Options{Busy: "r7"}, "run r7 continues the loop login; run `ralph stop tasks` to end it", rules.InRun, true, loop("")},
 		{"stopped", worker(busy(nil)), rules.Options{Stopped: true}, "the loop login was stopped; run `ralph start tasks` to continue it", rules.Stopped, false, loop("")},
@@ -113,14 +113,14 @@ func TestLoop(t *testing.T) {
 			o.Policy, o.Time = "tasks", today()
 			v := p.Eval(t.Context(), tt.world, o)
 			got := said(v)
-			if v.Aside != "" {
+			if v.Cause != "" {
 				got = v.Reason
 			}
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
-			if v.Aside != tt.aside || v.Show != tt.show {
-				t.Errorf("aside %q, shown %t", v.Aside, v.Show)
+			if v.Cause != tt.aside || v.Show != tt.show {
+				t.Errorf("cause %q, shown %t", v.Cause, v.Show)
 			}
 			if diff := cmp.Diff(tt.loop, v.Loop); diff != "" {
 				t.Errorf("loop (-want +got)\n%s", diff)
@@ -128,7 +128,7 @@ func TestLoop(t *testing.T) {
 			if v.Show && len(v.Problems) > 0 {
 				t.Errorf("it is reported twice: %q, and %q", v.Reason, reported(v))
 			}
-			if v.Aside != "" && (v.Memory.Streak > 0 || len(v.Trace.Steps) > 0) {
+			if v.Cause != "" && (v.Memory.Streak > 0 || len(v.Trace.Steps) > 0) {
 				t.Errorf("something was tried or counted: %+v", v.Memory)
 			}
 		})
@@ -154,7 +154,7 @@ func TestLoopReadsInOrder(t *testing.T) {
 		{map[string]rules.Value{"feature": is("x")}, []string{"early(early.txt)", "settings(settings.json)", "feature(feature.txt)", "state(specs/x/state.json)"}},
 	} {
 		w := &world{facts: tt.has}
-		if v := w.eval(p); v.Aside == "" || v.Changed || v.Problems != nil {
+		if v := w.eval(p); !v.Cause.Untried() || v.Changed || v.Problems != nil {
 			t.Errorf("it decides: %+v", v)
 		}
 		if diff := cmp.Diff(tt.want, w.asked); diff != "" {
@@ -236,9 +236,9 @@ func TestLoopThatIsGone(t *testing.T) {
 				v = p.Eval(t.Context(), tt.world, rules.Options{Event: tt.event, Time: today(), Memory: again(t, v.Memory), Project: rules.Memory{Reset: tt.reset}})
 				got := said(v)
 				switch {
-				case v.Aside == rules.NoLoop:
+				case v.Cause == rules.NoLoop:
 					got = "none"
-				case v.Aside != "":
+				case v.Cause.Untried():
 					got = "idle"
 				case len(v.Parts) > 0 && v.Parts[0].Effects != nil:
 					t.Errorf("a file that is gone is changed: %v", v.Parts[0].Effects)
@@ -290,10 +290,10 @@ func TestProblemsOfFields(t *testing.T) {
 func TestLook(t *testing.T) {
 	p := load(t, policy(tasks))
 	v := p.Look(t.Context(), worker(busy(object{"session": "s2"})), rules.Options{Time: today(), Policy: "tasks"})
-	if v.Loop == nil || v.Loop.Owner != "s2" || v.Aside != rules.Foreign || v.Measure == nil || v.Measure.Done != 1 || v.Measure.Total != 3 {
+	if v.Loop == nil || v.Loop.Owner != "s2" || v.Cause != rules.Foreign || v.Measure == nil || v.Measure.Done != 1 || v.Measure.Total != 3 {
 		t.Errorf("got %+v, measured %v", v.Loop, v.Measure)
 	}
-	if v := p.Look(t.Context(), &world{}, rules.Options{}); v.Loop != nil || v.Aside != rules.NoLoop {
+	if v := p.Look(t.Context(), &world{}, rules.Options{}); v.Loop != nil || v.Cause != rules.NoLoop {
 		t.Errorf("a loop that is not there: %+v", v)
 	}
 	l := p.Loop()

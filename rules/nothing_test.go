@@ -28,8 +28,8 @@ func TestNothingPublicPanics(t *testing.T) {
 		"schema.Shipped": schema.Shipped, "schema.ShippedNames": schema.ShippedNames, "schema.SplitPointer": schema.SplitPointer,
 	}
 	types := []any{
-		new(rules.Action), rules.Aside(""), rules.Budget{}, rules.Capabilities{}, &rules.Comparison{}, rules.Config{}, rules.Side{}, rules.Diagnostic{}, rules.Diagnostics{},
-		rules.Difference{}, &rules.Effect{}, rules.EffectDecl{}, rules.EffectKind(""), &rules.Fact{}, rules.FactRead{}, rules.Fault(""), rules.File{}, rules.Function{}, rules.Input{},
+		new(rules.Action), rules.Budget{}, rules.Capabilities{}, &rules.Comparison{}, rules.Config{}, rules.Side{}, rules.Diagnostic{}, rules.Diagnostics{},
+		rules.Difference{}, &rules.Effect{}, rules.EffectDecl{}, rules.EffectKind(""), &rules.Fact{}, rules.FactRead{}, rules.Cause(""), rules.File{}, rules.Function{}, rules.Input{},
 		rules.Limit{}, rules.Limits{}, rules.LoadLimits{}, &rules.Loop{}, &rules.LoopInfo{}, &rules.Measure{}, &rules.Memory{}, rules.OperandStep{}, rules.Options{}, rules.Outcome(""), rules.Outline{}, rules.Part{}, rules.Pos{}, rules.Problem{},
 		&rules.Program{}, rules.Read{}, rules.Related{}, &rules.Rule{}, rules.Said{}, rules.Severity(0), rules.SourceKind{}, rules.SourceOption{}, rules.SourceValue{}, rules.StartFile{}, rules.Status(""), rules.Step{},
 		&rules.Trace{}, rules.TraceLevel(0), &rules.Unless{}, rules.Use{}, rules.Uses{}, rules.Value{}, &rules.Verdict{}, rules.Await{}, &rules.Waiting{}, &rules.Situation{}, &rules.PanicError{}, (*rules.Facts)(nil), (*rules.ConcurrentFacts)(nil),
@@ -179,7 +179,7 @@ func TestForeignValues(t *testing.T) {
 		"keys of other type": {V: map[float64]any{1: 2}},
 	} {
 		for _, f := range []rules.Facts{foreign{v}, rules.Values(map[string]any{"f": v})} {
-			if got := p.Eval(t.Context(), f, rules.Options{}); got.Action != rules.Stop || got.Fault == "" || len(got.Problems) == 0 {
+			if got := p.Eval(t.Context(), f, rules.Options{}); got.Action != rules.Stop || got.Cause == "" || len(got.Problems) == 0 {
 				t.Errorf("%s: %+v", name, got)
 			}
 		}
@@ -193,7 +193,7 @@ func TestForeignWords(t *testing.T) {
 	}
 	p := load(t, policy("rules: [{name: a, continue: x}]\n"))
 	for _, o := range []rules.Options{{Memory: rules.Memory{Streak: -1000, Total: -1000}}, {Session: rules.Memory{Of: map[string]int{"policy.yaml": -1}}}} {
-		if v := p.Eval(t.Context(), nil, o); v.Action != rules.Stop || v.Fault != rules.FaultMemory || len(v.Problems) != 1 || v.Changed {
+		if v := p.Eval(t.Context(), nil, o); v.Action != rules.Stop || v.Cause != rules.FaultMemory || len(v.Problems) != 1 || v.Changed {
 			t.Errorf("after a negative count: %s, %q", said(v), v.Problems)
 		}
 	}

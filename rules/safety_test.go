@@ -67,8 +67,8 @@ func TestHostileExpressions(t *testing.T) {
 			}
 			v := (&world{}).eval(p)
 			got := strings.TrimPrefix(outcomes(v)[0], "a: ")
-			if v.Fault != "" {
-				got = string(v.Fault)
+			if v.Cause != "" {
+				got = string(v.Cause)
 			}
 			if tt.want != "" && got != tt.want {
 				t.Errorf("got %s, want %s: %v", got, tt.want, v.Problems)
@@ -116,7 +116,7 @@ func TestContextEndsEvaluation(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(t.Context())
 			v := p.Eval(ctx, tt.facts(cancel), rules.Options{})
-			want := &rules.Verdict{Fault: "context", Reason: "the evaluation was interrupted: the host has no time", Problems: problems(tt.want)}
+			want := &rules.Verdict{Cause: "context", Reason: "the evaluation was interrupted: the host has no time", Problems: problems(tt.want)}
 			if diff := cmp.Diff(want, decided(v)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}

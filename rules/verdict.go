@@ -61,11 +61,10 @@ type Verdict struct {
 	Reason   string      `json:"reason,omitempty"`   // the message to the agent (continue), the question (ask), what it waits for (wait) or why it may stop
 	Private  bool        `json:"private,omitempty"`  // of a stop or a question: the reason contains what traces do not show. The reason of a continue always counts as private
 	Success  bool        `json:"success,omitempty"`  // of a stop: its rule has success, and nothing unusable kept a rule above it from continuing
-	Show     bool        `json:"show,omitempty"`     // with Aside: show Reason to the session, for the first time
+	Show     bool        `json:"show,omitempty"`     // with no rule tried: show Reason to the session, for the first time
 	Bound    string      `json:"bound,omitempty"`    // the limit that turned a continue into a stop, "" if none
-	Fault    Fault       `json:"fault,omitempty"`    // why it could not decide, so that the agent may stop; "" if it could. Problems has the messages
+	Cause    Cause       `json:"cause,omitempty"`    // why no rule decided, which Reason says to a person; "" if rules were tried without a fault
 	Panic    *PanicError `json:"-"`                  // with FaultPanic, if something panicked
-	Aside    Aside       `json:"aside,omitempty"`    // why no rule was tried, which Reason says to a person; "" if rules were
 	Loop     *LoopInfo   `json:"loop,omitempty"`     // the loop that the event found, or nil
 	Progress string      `json:"progress,omitempty"` // fingerprint of progress, only a SHA-256 digest if it is private; known only if a rule chose to continue
 	Wait     *Waiting    `json:"wait,omitempty"`     // with the action Wait
@@ -73,7 +72,7 @@ type Verdict struct {
 	Problems []Problem   `json:"problems,omitempty"` // for the user, in addition to the rules' texts
 	Finally  []Effect    `json:"finally,omitempty"`  // to do after the verdict is applied, best effort: prune and log
 
-	// Limits has the policy's limits before the verdict, only with [TraceFull] and not if Aside is set.
+	// Limits has the policy's limits before the verdict, only with [TraceFull] and if rules were tried.
 	Limits []Limit `json:"limits,omitempty"`
 
 	// Measure is the progress, if the policy declares how to measure it and the decision read what that needs.
@@ -195,25 +194,68 @@ type PanicError struct {
 
 func (e *PanicError) Error() string { return fmt.Sprintf("internal error: %v", e.Value) }
 
-// Fault is why a verdict could not decide, so that the agent may stop. "" is no fault.
-type Fault string
+// Cause is why no rule decided: why none was tried, or what kept the policy from deciding, which counts where both hold. ""
+// is neither.
+type Cause string
 
-// The faults.
+// The causes for which no rule is tried. The first five are ordinary and not logged. The others are about an existing
+// loop; a session sees once why it is not continued. A caller that does not evaluate a policy at all uses the words too,
+// and Paused is only theirs.
 const (
-	FaultBudget   Fault = "budget"   // the evaluation takes more steps than its Budget
-	FaultContext  Fault = "context"  // the context is done
-	FaultPanic    Fault = "panic"    // a bug, or something that the program gave panicked
-	FaultRule     Fault = "rule"     // a rule, the policy's own when, or what Config.Lazy deferred cannot be evaluated, and no other rule decides
-	FaultApproval Fault = "approval" // a rule needs a fact that a person has not approved
-	FaultMemory   Fault = "memory"   // the counts of the loop are unknown, or cannot be stored
-	FaultFact     Fault = "fact"     // a rule, the policy's own when or its loop is unknown because a fact cannot be used, and no rule decides
-	FaultInput    Fault = "input"    // the event, its values or its project cannot be used; only of package loop
-	FaultEffect   Fault = "effect"   // the verdict's changes cannot be made; only of package loop
+	NotListed  Cause = "event"     // the policy does not decide the event
+	NotFor     Cause = "when"      // the policy's own when is not true
+	NoLoop     Cause = "none"      // the state is missing
+	Off        Cause = "off"       // on: is not true, or all loops are switched off
+	Paused     Cause = "paused"    // ralph pause, until ralph resume
+	Stopped    Cause = "stopped"   // ralph stop, until ralph start
+	InRun      Cause = "run"       // a run of the policy is under way
+	Foreign    Cause = "owner"     // the loop belongs to another session
+	Distrusted Cause = "untrusted" // the user has not trusted the project of the loop
 )
 
+// The faults, which kept the policy from deciding, so that the agent may stop. Problems of the verdict has the messages.
+const (
+	FaultBudget   Cause = "budget"   // the evaluation takes more steps than its Budget
+	FaultContext  Cause = "context"  // the context is done
+	FaultPanic    Cause = "panic"    // a bug, or something that the program gave panicked
+	FaultRule     Cause = "rule"     // a rule, the policy's own when, or what Config.Lazy deferred cannot be evaluated, and no other rule decides
+	FaultApproval Cause = "approval" // a rule needs a fact that a person has not approved
+	FaultMemory   Cause = "memory"   // the counts of the loop are unknown, or cannot be stored
+	FaultFact     Cause = "fact"     // a rule, the policy's own when or its loop is unknown because a fact cannot be used, and no rule decides
+	FaultInput    Cause = "input"    // the event, its values or its project cannot be used; only of package loop
+	FaultEffect   Cause = "effect"   // the verdict's changes cannot be made; only of package loop
+)
+
+// Untried reports whether no rule was tried, and nothing failed.
+func (c Cause) Untried() bool {
+	switch c {
+	case NotListed, NotFor, NoLoop, Off, Paused:
+		return true
+	}
+	return c.Loop()
+}
+
+// Loop reports whether no rule was tried because of an existing loop.
+func (c Cause) Loop() bool {
+	switch c {
+	case Stopped, InRun, Foreign, Distrusted:
+		return true
+	}
+	return false
+}
+
+// Failed reports whether something kept the policy from deciding.
+func (c Cause) Failed() bool {
+	switch c {
+	case FaultContext, FaultPanic, FaultMemory, FaultInput, FaultEffect:
+		return true
+	}
+	return c.Undecided()
+}
+
 // Undecided reports whether the policy was followed, and leaves undecided what to do.
-func (f Fault) Undecided() bool {
-	switch f {
+func (c Cause) Undecided() bool {
+	switch c {
 	case FaultBudget, FaultRule, FaultApproval, FaultFact:
 		return true
 	}

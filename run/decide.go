@@ -89,7 +89,7 @@ func (r *Runner) look(ctx context.Context, ev host.Event, m *making) *step.Decis
 	switch {
 	case err != nil:
 		return &step.Decision{End: Failed, Why: err.Error()}
-	case v.Aside.Loop(), v.Aside == rules.Off, v.Fault == rules.FaultMemory:
+	case v.Cause.Loop(), v.Cause == rules.Off, v.Cause == rules.FaultMemory:
 		return &step.Decision{End: Failed, Why: v.Reason}
 	}
 	m.memory.Memory = &loop.Entry{Memory: v.Memory}
@@ -134,7 +134,7 @@ func (r *Runner) ask(ctx context.Context, ev host.Event, m *making) *step.Decisi
 	d, err := r.loop.Apply(ctx, d)
 	v := d.Verdict
 	out := &step.Decision{Action: v.Action.String(), Rule: v.Rule, Notices: slices.Clone(d.Notices)}
-	out.Answered = err == nil && v.Fault == "" && v.Aside == "" // otherwise nothing was decided with it
+	out.Answered = err == nil && v.Cause == "" // otherwise nothing was decided with it
 	for _, f := range d.Failures {
 		out.Notices = append(out.Notices, f.String())
 	}
@@ -153,9 +153,9 @@ func (r *Runner) ask(ctx context.Context, ev host.Event, m *making) *step.Decisi
 	switch {
 	case err != nil:
 		out.End, out.Why = Failed, err.Error()
-	case v.Aside == rules.NotListed, v.Aside == rules.NotFor, v.Aside == rules.Paused:
+	case v.Cause == rules.NotListed, v.Cause == rules.NotFor, v.Cause == rules.Paused:
 		out.End = Stopped
-	case v.Aside != "":
+	case v.Cause != "":
 		out.End = Failed
 	default:
 		out.End, out.Why = endOf(v)

@@ -11,6 +11,7 @@ import (
 	"github.com/ralph-sdk/ralph/internal/escape"
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/project"
+	"github.com/ralph-sdk/ralph/rules"
 )
 
 // maxText is how many characters of a text a row has.
@@ -22,7 +23,7 @@ type row struct {
 	loop.Head
 	Action        string       `json:"action,omitempty"` // never: the outcome says it
 	Outcome       loop.Outcome `json:"outcome,omitempty"`
-	Cause         loop.Cause   `json:"cause,omitempty"`
+	Cause         rules.Cause  `json:"cause,omitempty"`
 	By            string       `json:"by"`
 	Said          string       `json:"said,omitempty"`
 	Notes         int          `json:"notes,omitempty"`
@@ -34,11 +35,12 @@ type row struct {
 // newRow returns the row of a decision. Rows share what many of them say, and leave out what only one decision shows.
 func newRow(d project.Decision) row {
 	shared := func(s string) string { return unique.Make(short(s)).Value() }
-	r := row{Head: d.Head, Outcome: d.Outcome(), Cause: d.Cause(), By: shared(d.By()), Said: shared(d.Said()), Notes: len(d.Notes)}
+	o, cause := d.Ended()
+	r := row{Head: d.Head, Outcome: o, Cause: cause, By: shared(d.By()), Said: shared(d.Said()), Notes: len(d.Notes)}
 	r.Continuations, r.Limit = d.Streak()
 	h := &r.Head
-	h.ID, h.Root, h.Rule, h.Reason, h.Error, h.SessionFile = short(d.ID), "", "", "", "", ""
-	for _, s := range []*string{&h.Policy, &h.Digest, &h.Host, &h.Session, &h.Agent, &h.Run, &h.Event, &h.Command, &h.Bound, &h.Skipped} {
+	h.ID, h.Root, h.Rule, h.Reason, h.SessionFile = short(d.ID), "", "", "", ""
+	for _, s := range []*string{&h.Policy, &h.Digest, &h.Host, &h.Session, &h.Agent, &h.Run, &h.Event, &h.Command, &h.Bound} {
 		*s = shared(*s)
 	}
 	h.Loop, h.Limits, h.Notices, h.Notes, h.Noted, h.Effects = nil, nil, nil, nil, nil, nil

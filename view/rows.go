@@ -106,7 +106,7 @@ func (x *rows) row(d project.Decision) row {
 			c = &graph.Counts{Of: "decisions"}
 			x.used[r.Digest] = c
 		}
-		c.Add(slices.DeleteFunc(d.Trace.Steps, func(s *rules.Step) bool { return s == nil }), cmp.Or(d.Rule, d.Error))
+		c.Add(slices.DeleteFunc(d.Trace.Steps, func(s *rules.Step) bool { return s == nil }), cmp.Or(d.Rule, string(d.Cause)))
 	}
 	return r
 }

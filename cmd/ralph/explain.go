@@ -155,7 +155,7 @@ func (a *app) explainAll(format string, all []played) error {
 // decision, and rules that only note or remember leave it to others.
 func decidedStop(r project.Decision) bool {
 	return isDecision(r) && project.Decides(r.Event) &&
-		(r.Rule != "" || r.Error != "" || r.Skipped != "" || r.Reason != "" || len(r.Noted) == 0 && len(project.Held(r.Trace.Steps)) == 0)
+		(r.Rule != "" || r.Cause != "" || r.Reason != "" || len(r.Noted) == 0 && len(project.Held(r.Trace.Steps)) == 0)
 }
 
 // isDecision reports whether a log entry is a decision that this version of ralph can show.
@@ -265,7 +265,7 @@ func (a *app) play(ctx context.Context, f explainFlags, ev host.Event, hook stri
 	}
 	if why, off := workspace.Off(cmp.Or(f.evalFlags.project, ev.Cwd), a.getenv); off {
 		for _, name := range workspace.OrDefault(f.policies) {
-			all = append(all, played{hook: hook, record: loop.Record{Head: loop.Head{V: 1, Time: time.Now(), Policy: name, Host: ev.Host, Event: ev.Name, Session: ev.SessionID, Skipped: "all loops are off: " + why + "; " + a.turnOn()}}})
+			all = append(all, played{hook: hook, record: loop.Record{Head: loop.Head{V: 1, Time: time.Now(), Policy: name, Host: ev.Host, Event: ev.Name, Session: ev.SessionID, Cause: rules.Off, Reason: "all loops are off: " + why + "; " + a.turnOn()}}})
 		}
 	}
 	return all, nil

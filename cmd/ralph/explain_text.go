@@ -27,7 +27,7 @@ func writeExplanation(w io.Writer, r loop.Record, hook, state string) error {
 		if r.At != "" {
 			verdict += " (" + r.At + ")"
 		}
-	} else if r.Skipped == "" && r.Error == "" && r.Reason == "" {
+	} else if r.Cause == "" && r.Reason == "" {
 		happened := project.NothingDecided(r.Event, r.Noted, r.Trace.Steps)
 		verdict += ": " + happened
 		if r.Event == host.UserPromptSubmit || host.Watched(r.Event) { // it has no verdict
@@ -46,18 +46,22 @@ func writeExplanation(w io.Writer, r loop.Record, hook, state string) error {
 		line("policy", r.Policy+" of the project, which replaces the shipped policy "+r.Shadows)
 	}
 	// The texts of a broken policy repeat its error, and a notice the question.
+	failed := r.Rule == "" && r.Cause.Failed()
 	repeated := func(text string) bool {
 		text = strings.TrimPrefix(strings.TrimPrefix(text, "[ralph] "), r.Policy+": ")
-		return text == r.Reason || r.Error != "" && strings.Contains(r.Error, text)
+		return text == r.Reason || failed && strings.Contains(r.Reason, text)
 	}
-	if r.Reason != r.Error {
+	switch {
+	case failed:
+		line("error", r.Reason)
+	case r.Cause.Untried():
+		line("skipped", r.Reason)
+	default:
 		line("reason", r.Reason)
 	}
 	if w := r.Wait; w != nil && !w.Until.IsZero() {
 		line("wait", fmt.Sprintf("since %s, until %s at the latest", w.Since.Local().Format(time.TimeOnly), w.Until.Local().Format(time.DateTime)))
 	}
-	line("skipped", r.Skipped)
-	line("error", r.Error)
 	if r.Command != "" { // there was no event and no decision
 		line("session", r.Session)
 		for _, e := range r.Effects {

@@ -96,7 +96,7 @@ func countLog(p *project.Project, policy project.Policy) (*graph.Counts, error) 
 			c.Older++
 			continue
 		}
-		c.Add(e.Trace.Steps, cmp.Or(e.Rule, e.Error))
+		c.Add(e.Trace.Steps, cmp.Or(e.Rule, string(e.Cause)))
 	}
 	return c, nil
 }
@@ -118,8 +118,8 @@ func (a *app) situation(file string) (policytest.Draft, error) {
 func wayOf(ctx context.Context, p *project.Project, policy project.Policy, draft policytest.Draft) (*graph.Way, error) {
 	r, err := draft.Decide(ctx, policy.Program, p.Language())
 	w := &graph.Way{Steps: r.Trace.Steps, Decided: r.Rule, Ended: endedAt(r)}
-	if why := cmp.Or(r.Error, r.Skipped); err == nil && why != "" && w.Ended == "" {
-		err = fmt.Errorf("no rule decides this situation: %s", why)
+	if err == nil && r.Rule == "" && r.Cause != "" && w.Ended == "" {
+		err = fmt.Errorf("no rule decides this situation: %s", r.Reason)
 	}
 	return w, err
 }
@@ -127,7 +127,7 @@ func wayOf(ctx context.Context, p *project.Project, policy project.Policy, draft
 // endedAt returns the part of a policy's head at which a decision ended, "" if rules were tried.
 func endedAt(r loop.Record) string {
 	switch when, on := r.Trace.When, r.Trace.On; {
-	case r.Skipped == "":
+	case len(r.Trace.Steps) > 0 || r.Cause == "":
 		return ""
 	case when != nil && when.Outcome != rules.Holds:
 		return "when"

@@ -88,7 +88,7 @@ func TestOneRoad(t *testing.T) {
 				}
 			}
 			if diff := cmp.Diff(records(t, stores[0]), records(t, stores[1]),
-				cmpopts.IgnoreTypes(time.Time{}, time.Duration(0), rules.Budget{}), cmpopts.IgnoreFields(loop.Head{}, "ID", "Notices", "Error", "Reason"), cmpopts.IgnoreFields(loop.Record{}, "Log"), cmpopts.IgnoreFields(rules.Limit{}, "At")); diff != "" {
+				cmpopts.IgnoreTypes(time.Time{}, time.Duration(0), rules.Budget{}), cmpopts.IgnoreFields(loop.Head{}, "ID", "Notices", "Reason"), cmpopts.IgnoreFields(loop.Record{}, "Log"), cmpopts.IgnoreFields(rules.Limit{}, "At")); diff != "" {
 				t.Errorf("records (-eval +program):\n%s", diff)
 			}
 			for _, policy := range []string{".ralph/policy.yaml", ".ralph/other.yaml"} {

@@ -73,7 +73,7 @@ func (a *app) draftFromLog(ctx context.Context, file string, src []byte) (policy
 		return policytest.Draft{}, err
 	}
 	defer p.Close()
-	tried := func(d project.Decision) bool { return isDecision(d) && (d.Error == "" || len(d.Trace.Steps) > 0) } // any rule
+	tried := func(d project.Decision) bool { return isDecision(d) && (!d.Cause.Failed() || len(d.Trace.Steps) > 0) } // any rule
 	entries, err := p.History(project.Query{Policies: []string{name}, Last: 1, Match: tried})
 	if err != nil {
 		return policytest.Draft{}, err
@@ -150,8 +150,8 @@ func (a *app) expectNow(ctx context.Context, file string, src []byte, d policyte
 	}
 	r := results[0].Record
 	d.Expect = map[string]any{"rule": r.Rule, r.Action.String(): true}
-	if r.Skipped != "" {
-		d.Expect["stop"] = r.Skipped
+	if r.Cause.Untried() {
+		d.Expect["stop"] = r.Reason
 	}
 	return d, nil
 }

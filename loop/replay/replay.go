@@ -71,12 +71,12 @@ func Decide(ctx context.Context, p *rules.Program, r loop.Record) Result {
 		Then: Verdict{Action: r.Action, Rule: r.Rule},
 	}
 	switch {
-	case r.Error != "":
-		line, _, _ := strings.Cut(r.Error, "\n")
+	case r.Cause.Failed() && (len(r.Trace.Steps) == 0 || !r.Cause.Undecided()):
+		line, _, _ := strings.Cut(r.Reason, "\n")
 		out.Why = []string{"the policy could not be followed then: " + line}
 		return out
-	case r.Skipped != "":
-		out.Why = []string{"no rule was tried then: " + r.Skipped}
+	case r.Cause.Untried():
+		out.Why = []string{"no rule was tried then: " + r.Reason}
 		return out
 	}
 	if slices.Contains(p.Events, r.Event) {

@@ -161,8 +161,8 @@ func TestFactsOfThen(t *testing.T) {
 func TestFailedRecords(t *testing.T) {
 	p := program(t, "ralph: 1\nrules:\n  - name: a\n    stop: x\n")
 	for _, r := range []loop.Record{
-		{Head: loop.Head{Time: time.Now(), Event: "Stop", Error: "the policy is broken\nat line 3"}},
-		{Head: loop.Head{Time: time.Now(), Event: "Stop", Skipped: "RALPH_OFF is set"}},
+		{Head: loop.Head{Time: time.Now(), Event: "Stop", Cause: rules.FaultRule, Reason: "the policy is broken\nat line 3"}},
+		{Head: loop.Head{Time: time.Now(), Event: "Stop", Cause: rules.Off, Reason: "RALPH_OFF is set"}},
 	} {
 		if got := replay.Decide(t.Context(), p, r); got.Outcome != replay.Unknown || len(got.Why) != 1 {
 			t.Errorf("%+v", got)

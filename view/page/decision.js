@@ -37,7 +37,7 @@ function ruleItem(record, step, name = step.rule) {
 
 function ruleList(record) {
   const { when, on, steps } = record.trace ?? {};
-  if (!when && !on && !steps?.length) return el("p", {}, bdi(record.skipped || "No rule was tried.", "quiet"));
+  if (!when && !on && !steps?.length) return el("p", {}, bdi(record.reason || "No rule was tried.", "quiet"));
   return el("ol", { class: "rules" }, when && ruleItem(record, when, "when"), on && ruleItem(record, on, "on"), (steps ?? []).map((s) => ruleItem(record, s)));
 }
 
@@ -111,7 +111,7 @@ function recordTerms(r, row) {
 
 function explained(record, row) {
   if (record.v !== 1) return el("article", { class: "decision" }, el("p", {}, "A newer version of ralph made this decision."), rawRecord(record, true));
-  const why = record.error || record.reason || record.skipped || row.said || "no reason";
+  const why = record.reason || row.said || "no reason";
   return el("article", { class: "decision" },
     el("p", { class: "verdict" }, verdict(row), " ", bdi(policyName(record.policy)), quiet(" › "),
       record.rule ? sourceLink(record.digest, record.at, record.rule) : bdi(record.command || "no rule")),

@@ -83,7 +83,7 @@ func (s *Server) decide(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	d, err := l.(*loop.Loop).Run(r.Context(), host.Event{SessionID: r.PathValue("session"), Values: facts})
-	if err != nil && !d.Verdict.Fault.Undecided() { // it may succeed later, or with another event
+	if err != nil && !d.Verdict.Cause.Undecided() { // it may succeed later, or with another event
 		http.Error(w, err.Error(), http.StatusServiceUnavailable)
 		return
 	}
