@@ -1,0 +1,29 @@
+// Command build writes the playground to a directory that any host of static files can serve. Run it in web, with Node.js 20
+// or later and npm:
+//
+//	go run ./playground/build DIR
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"os"
+	"os/signal"
+
+	"github.com/ralph-sdk/ralph/web/playground"
+)
+
+func main() {
+	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt)
+	err := errors.New("usage: go run ./playground/build DIR")
+	if len(os.Args) == 2 {
+		err = playground.Build(ctx, os.Args[1])
+	}
+	cancel()
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("The playground is in " + os.Args[1] + "; serve it with any server of static files.")
+}
