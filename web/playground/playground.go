@@ -86,7 +86,7 @@ func Build(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	files := map[string][]byte{"examples.json": list, "graph.css": []byte(graph.Style("auto")), "engine.wasm.gz": engine}
+	files := map[string][]byte{"examples.json": list, "graph.css": []byte(graph.Style()), "engine.wasm.gz": engine}
 	for name, from := range map[string]string{"index.html": page, "playground.css": page, "style.css": filepath.Join(web, "..", "view", "page")} {
 		if files[name], err = os.ReadFile(filepath.Join(from, name)); err != nil {
 			return err

@@ -7,6 +7,7 @@ package main
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"log"
 	"os"
@@ -17,13 +18,15 @@ import (
 
 func main() {
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt)
+	flag.Parse()
+	dir := flag.Arg(0)
 	err := errors.New("usage: go run ./playground/build DIR")
-	if len(os.Args) == 2 {
-		err = playground.Build(ctx, os.Args[1])
+	if dir != "" {
+		err = playground.Build(ctx, dir)
 	}
 	cancel()
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println("The playground is in " + os.Args[1] + "; serve it with any server of static files.")
+	fmt.Println("The playground is in " + dir + "; serve it with any server of static files.")
 }

@@ -200,7 +200,7 @@ func (e *Engine) Draw() Drawing {
 	if e.last != nil {
 		marks.Way = &graph.Way{Steps: e.last.Trace.Steps, Decided: e.last.Rule}
 	}
-	before, rest, _ := bytes.Cut(graph.New(e.program, marks).SVG("auto"), []byte("<style>"))
+	before, rest, _ := bytes.Cut(graph.New(e.program, marks).SVG(), []byte("<style>"))
 	_, after, _ := bytes.Cut(rest, []byte("</style>\n")) // the page has it
 	return Drawing{string(before) + string(after)}
 }
