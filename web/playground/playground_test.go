@@ -70,7 +70,7 @@ type page struct {
 	base string
 }
 
-// open serves the playground, with other files in the place of some, and opens a page of it.
+// open serves the playground, with other files instead of some, and opens a page of it.
 func open(t testing.TB, path string, others map[string]string) *page {
 	t.Helper()
 	if _, err := web.FindChromium(); err != nil {
@@ -222,7 +222,7 @@ func plain(t testing.TB, v any) (out any) {
 	return out
 }
 
-// The page opens with an example: verdict, graph and tests. It asks nobody else.
+// The page opens with an example: verdict, graph and tests. It asks no other host.
 func TestPage(t *testing.T) {
 	p := open(t, "/", nil)
 	p.wait(decided)
@@ -289,7 +289,7 @@ func TestLink(t *testing.T) {
 	p.quiet()
 }
 
-// An engine that does not answer is stopped, the page says so, and the next change gets an answer.
+// An engine that does not answer is stopped, which the page shows, and the next change gets an answer.
 func TestRunaway(t *testing.T) {
 	var b strings.Builder // more conditions than a browser compares in time
 	b.WriteString("ralph: 1\nfacts: {state: {json: s.json, inline: true, schema: {properties: {n: {type: integer, default: 0}}}}}\nrules:\n")
