@@ -120,8 +120,12 @@ func TestImports(t *testing.T) {
 		"temporal/cmd/ralph-worker": {"./project", "./run", "./run/step", "./temporal", "flag", "os", "os/signal", "path/filepath", "syscall", "time"},
 
 		// The page in a browser, a module of its own, for tests.
-		"web":          {"bufio", "os", "os/exec", "path/filepath", "syscall", "time"},
-		"web/pictures": {"./host", "./loop", "./project", "./rules", "./run", "./view", "./web", "html", "image/png", "log", "os", "os/signal", "path/filepath", "time"},
+		"web":                   {"bufio", "os", "os/exec", "path/filepath", "syscall", "time"},
+		"web/pictures":          {"./host", "./loop", "./project", "./rules", "./run", "./view", "./web", "html", "image/png", "log", "os", "os/signal", "path/filepath", "time"},
+		"web/playground":        {"./examples", "./graph", "./loop", "./policytest", "./rules", "./web/playground/engine", "compress/gzip", "os", "os/exec", "path/filepath"},
+		"web/playground/build":  {"./web/playground", "flag", "log", "os", "os/signal"},
+		"web/playground/engine": {"./examples", "./graph", "./internal/vocab", "./internal/yamltree", "./loop", "./policytest", "./rules", "testing/fstest"},
+		"web/playground/wasm":   {"./web/playground/engine", "syscall/js"},
 
 		// What ships, and the command.
 		"docs":                        nil,
@@ -218,7 +222,7 @@ func TestDependencies(t *testing.T) {
 		"go.opentelemetry.io/otel/codes":        {"otel"},
 		"go.opentelemetry.io/otel/metric":       {"otel"},
 		"go.opentelemetry.io/otel/trace":        {"otel"},
-		"go.yaml.in/yaml/v3":                    {"internal/yamltree", "policytest", "project", "state"},
+		"go.yaml.in/yaml/v3":                    {"internal/yamltree", "policytest", "project", "state", "web/playground/engine"},
 		"go.temporal.io/api/serviceerror":       {"temporal"},
 		"go.temporal.io/api/enums":              {"temporal"},
 		"go.temporal.io/api/workflowservice":    {"temporal/cmd/ralph-worker"},

@@ -2,6 +2,7 @@ package policytest
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"path"
@@ -108,8 +109,9 @@ func flow(v any) string {
 	err := n.Encode([]any{v})
 	n.Style = yaml.FlowStyle
 	text, failed := yaml.Marshal(&n)
-	if err != nil || failed != nil { // drafts have only plain values
-		return "?"
+	if err != nil || failed != nil { // yaml cannot write every text, such as one that begins with a line break
+		text, _ := json.Marshal(v) // drafts have only plain values
+		return string(text)
 	}
 	return strings.TrimSuffix(strings.TrimPrefix(string(text), "["), "]\n")
 }

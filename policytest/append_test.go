@@ -54,6 +54,25 @@ func TestAppend(t *testing.T) {
 	}
 }
 
+// Every text that a situation has can be written, such as one that begins with a line break.
+func TestAppendText(t *testing.T) {
+	const text = "\n  one\ntwo: {\n"
+	src, err := policytest.Append("x_test.yaml", nil, policytest.Draft{
+		Name: "a situation", Given: map[string]any{"facts": map[string]any{"state": map[string]any{"body": text}}}, Expect: map[string]any{"stop": true},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, diags := policytest.Parse("x_test.yaml", src)
+	if file == nil {
+		t.Fatal(diags)
+	}
+	want := map[string]any{"facts": map[string]any{"state": map[string]any{"body": text}}, "input": map[string]any{}}
+	if diff := cmp.Diff(want, file.Tests[0].Situation()); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
 // Whatever a file contains, Append returns a test file that begins with the same text and
 // has one more test, or nothing.
 func FuzzAppend(f *testing.F) {

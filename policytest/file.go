@@ -30,6 +30,12 @@ type Test struct {
 	node *yamltree.Node
 }
 
+// Situation returns what the test and its file give, with the keys of [Draft].Given.
+func (t Test) Situation() map[string]any {
+	given, _ := t.Given.node.Decode().(map[string]any)
+	return given
+}
+
 // situation is the situation of a test. What it does not set is missing or zero; nothing comes from the machine on
 // which the test runs.
 type situation struct {

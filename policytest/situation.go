@@ -65,16 +65,24 @@ func give(at map[string]any, v any, path ...string) { inputs.Placed(at, path, v)
 func (d Draft) Decide(ctx context.Context, p *rules.Program, cfg rules.Config) (r loop.Record, err error) {
 	d.Expect = map[string]any{"reason": []any{"/^/"}} // matches any decision
 	file, diags := Parse("situation", append([]byte("tests:\n"), d.text("  ", "\n")...))
-	if file != nil {
-		diags = file.Check(p)
-	}
-	if err := diags.Err(); err != nil {
-		return r, err
+	if file == nil {
+		return r, diags.Err()
 	}
 	if len(file.Tests[0].Given.Set) > 0 {
 		return r, errors.New("the situation sets params, and the policy is loaded already")
 	}
-	result := (&Suite{file: file, policy: p.Name, cfg: cfg, program: p}).Run(ctx, nil)[0]
+	return file.Decide(ctx, p, cfg)
+}
+
+// Decide returns the decision of a policy in the situation of the first test. cfg is the configuration with which the policy
+// was loaded, and the params that the test sets are those of the policy already.
+func (f *File) Decide(ctx context.Context, p *rules.Program, cfg rules.Config) (r loop.Record, err error) {
+	if err := f.Check(p).Err(); err != nil {
+		return r, err
+	}
+	test := f.Tests[0]
+	test.Given.Set = nil
+	result := (&Suite{policy: p.Name, cfg: cfg, program: p}).run(ctx, test)
 	for _, f := range result.Failures {
 		if f.What == "given" {
 			return r, errors.New(f.Got)

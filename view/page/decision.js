@@ -109,6 +109,14 @@ function recordTerms(r, row) {
     ["not applied", r.applied === false && !r.command && "its effects were not made"]);
 }
 
+// reasons is why a decision was made: the rules in order, what they read, and what follows.
+export const reasons = (record) => [
+  section("Rules in order", ruleList(record)), section("Facts", factTable(record)),
+  section("Effects", effectTable(record)), section("Limits before this decision", limitTable(record)),
+  said("Notices", record.notices), said("Notes", record.notes), said("Log", record.log), said("Warnings", record.trace?.warnings),
+  rawRecord(record),
+];
+
 function explained(record, row) {
   if (record.v !== 1) return el("article", { class: "decision" }, el("p", {}, "A newer version of ralph made this decision."), rawRecord(record, true));
   const why = record.reason || row.said || "no reason";
@@ -116,11 +124,7 @@ function explained(record, row) {
     el("p", { class: "verdict" }, verdict(row), " ", bdi(policyName(record.policy)), quiet(" › "),
       record.rule ? sourceLink(record.digest, record.at, record.rule) : bdi(record.command || "no rule")),
     el("p", { class: "reason" }, bdi(why), /^\(\d+ bytes\)$/.test(why) && quiet(" of private text, of which the log keeps the size")),
-    recordTerms(record, row),
-    section("Rules in order", ruleList(record)), section("Facts", factTable(record)),
-    section("Effects", effectTable(record)), section("Limits before this decision", limitTable(record)),
-    said("Notices", record.notices), said("Notes", record.notes), said("Log", record.log), said("Warnings", record.trace?.warnings),
-    rawRecord(record), el("p", {}, "In a terminal: ", command(["ralph", "explain", record.id])));
+    recordTerms(record, row), reasons(record), el("p", {}, "In a terminal: ", command(["ralph", "explain", record.id])));
 }
 
 // decisionView explains a decision. Policies of one event share its ID.
