@@ -7,13 +7,14 @@ import (
 	"github.com/ralph-sdk/ralph/host"
 )
 
-// A Continuer is something else that can continue an agent.
+// A Continuer is something else in settings that can continue an agent.
 type Continuer struct {
-	Where string // the settings file, or the host
-	What  string // the command of a hook, a plugin, or a command of the host
+	Where string // the settings file
+	What  string // the command of a hook, or a plugin
 }
 
-// Continuers returns what can continue an agent beside ralph: other hooks at a stop, plugins that answer stops, and goals.
+// Continuers returns what can continue an agent beside ralph: other hooks at a stop, and plugins that answer
+// stops. A goal of the host's own is in no file that ralph reads: see [Installed.Goals].
 func (all *Installed) Continuers() (found []Continuer) {
 	for _, in := range all.Settings {
 		for _, e := range in.Entries {
@@ -24,9 +25,6 @@ func (all *Installed) Continuers() (found []Continuer) {
 		for _, name := range slices.Sorted(maps.Keys(all.Originals(in))) {
 			found = append(found, Continuer{in.File.Shown, "the plugin " + name})
 		}
-	}
-	for _, h := range all.Goals() {
-		found = append(found, Continuer{h.Title, h.Settings.Goal + ", if a session has a goal"})
 	}
 	return found
 }

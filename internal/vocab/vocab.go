@@ -24,7 +24,7 @@ func Events() []string {
 	return []string{Stop, SubagentStop, UserPromptSubmit, PreCompact, StopFailure, SessionEnd, TaskCompleted, TeammateIdle}
 }
 
-// Passes reports whether a turn goes on after the event, whatever rules decide.
+// Passes reports whether the event ends no turn, whatever rules decide.
 func Passes(event string) bool { return event == PreCompact || event == TaskCompleted }
 
 // Watched reports whether hosts ignore the answer to an event, which only has notices, logs and effects.
