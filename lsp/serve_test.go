@@ -149,6 +149,20 @@ func (e *editor) settled(name string, version int, want string) string {
 	}
 }
 
+// version waits until the findings of a version of a file are shown.
+func (e *editor) version(name string, version int) {
+	e.t.Helper()
+	for {
+		e.mu.Lock()
+		now, changed := e.shown[name], e.changed
+		e.mu.Unlock()
+		if now.Version != nil && *now.Version == version {
+			return
+		}
+		<-changed
+	}
+}
+
 func (p published) String() string {
 	var lines []string
 	for _, d := range p.Diagnostics {
