@@ -5,8 +5,8 @@ import (
 	"context"
 	"io/fs"
 	"path"
-	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/ralph-sdk/ralph/internal/settings"
 	"github.com/ralph-sdk/ralph/internal/yamltree"
@@ -33,13 +33,18 @@ func kindOf(name, src string) kind {
 	case path.Ext(name) != ".yaml" && path.Ext(name) != ".yml" && strings.Contains(path.Base(name), "."):
 		return other
 	case strings.HasSuffix(name, policytest.Suffix):
-		if ralph || regexp.MustCompile(`(?m)^tests:`).MatchString(src) {
+		if ralph || hasKey(src, "tests:") {
 			return tests
 		}
-	case regexp.MustCompile(`(?m)^ralph:`).MatchString(src), ralph && !strings.Contains(strings.TrimPrefix(name, ".ralph/"), "/"):
+	case hasKey(src, "ralph:"), ralph && !strings.Contains(strings.TrimPrefix(name, ".ralph/"), "/"):
 		return policy
 	}
 	return other
+}
+
+// hasKey reports whether a line begins with a key.
+func hasKey(src, key string) bool {
+	return strings.HasPrefix(src, key) || strings.Contains(src, "\n"+key)
 }
 
 // analysis is what is known about a file and all that it reads.
@@ -47,13 +52,21 @@ type analysis struct {
 	at     location
 	kind   kind
 	text   *text
-	root   *yamltree.Node // nil if the text is not YAML
 	diags  rules.Diagnostics
 	index  *rules.Index     // of a policy, or the one that is tested
 	policy string           // of tests: the file that they test
 	tested []tested         // names of it
 	read   map[string]*text // nil for what is not open
 	epoch  int              // of what is saved
+
+	once sync.Once
+	tree *yamltree.Node
+}
+
+// root returns the root of the YAML, nil if the text is none. It is read when it is first needed.
+func (a *analysis) root() *yamltree.Node {
+	a.once.Do(func() { a.tree, _ = yamltree.Parse([]byte(a.text.src)) })
+	return a.tree
 }
 
 // current reports whether the analysis is that of a snapshot.
@@ -86,7 +99,6 @@ func (s *server) analyzeBy(ctx context.Context, snap *snapshot, at location, by 
 	if a.text == nil {
 		a.text = newText(string(src), snap.units)
 	}
-	a.root, _ = yamltree.Parse(src)
 	switch a.kind {
 	case policy:
 		cfg, bad := s.configured(files, at.name)
@@ -100,9 +112,9 @@ func (s *server) analyzeBy(ctx context.Context, snap *snapshot, at location, by 
 		a.index = new(rules.Index)
 		cfg.Index = a.index
 		_, a.diags = policytest.LoadSource(ctx, files, at.name, src, cfg)
-		a.tested = testedIn(a.root, a.text, nil)
+		a.tested = testedIn(a.root(), a.text, nil)
 		name := strings.TrimSuffix(path.Base(at.name), policytest.Suffix) + ".yaml"
-		if n := a.root.Get("policy"); n != nil {
+		if n := a.root().Get("policy"); n != nil {
 			name = n.Value
 		}
 		if a.policy = path.Join(path.Dir(at.name), name); len(a.index.Words) == 0 { // the tests are not valid yet

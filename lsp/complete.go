@@ -183,7 +183,7 @@ func (c *completer) node(a *analysis, isKey bool) {
 	src := a.text.src
 	c.begun = c.at - len(strings.TrimRightFunc(src[:c.at], isWordRune))
 	at := a.text.pos(c.at)
-	steps, key := pathTo(a.root, at)
+	steps, key := pathTo(a.root(), at)
 	if key != nil && isKey {
 		last := steps[len(steps)-1]
 		for _, s := range fitting(c.v.server.schemaAt(a.kind, steps[:len(steps)-1]), last.node) {

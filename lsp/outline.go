@@ -32,14 +32,14 @@ const (
 // symbols returns the sections of a file, and what they declare.
 func symbols(_ context.Context, v *view, _ params) (any, error) {
 	all := []symbol{}
-	if v.a.root == nil || v.a.kind == other {
+	if v.a.root() == nil || v.a.kind == other {
 		return all, nil
 	}
 	t := v.a.text
 	of := func(name string, kind int, key, value *yamltree.Node) symbol {
 		return symbol{Name: name, Kind: kind, Range: t.between(key.Start, value.End()), Selection: t.between(key.Start, key.End())}
 	}
-	for _, f := range v.a.root.Fields {
+	for _, f := range v.a.root().Fields {
 		section := of(f.Key.Value, sectionSymbol, f.Key, f.Value)
 		kind := map[string]int{"facts": variableSymbol, "let": variableSymbol, "params": propertySymbol, "memory": propertySymbol, "set": propertySymbol}[f.Key.Value]
 		for _, in := range f.Value.Fields {
@@ -71,7 +71,7 @@ func lenses(_ context.Context, v *view, _ params) (any, error) {
 	if v.a.kind != tests {
 		return all, nil
 	}
-	list := v.a.root.Get("tests")
+	list := v.a.root().Get("tests")
 	if list == nil {
 		return all, nil
 	}

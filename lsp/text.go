@@ -45,17 +45,27 @@ type span struct {
 type text struct {
 	src   string
 	units encoding
-	lines []int // where lines begin for the protocol, in bytes
-	rows  []int // and for YAML, which a single carriage return does not end
+	lines []int  // where lines begin for the protocol, in bytes
+	rows  []int  // and for YAML, which a single carriage return does not end
+	marks []mark // places at intervals, so that a long line takes no longer than others
 }
 
+// mark is how much of a text is before a place of it.
+type mark struct{ bytes, runes, units int }
+
 func newText(src string, units encoding) *text {
-	t := &text{src: src, units: units, lines: []int{0}, rows: []int{0}}
-	for i := 0; i < len(src); i++ {
+	const interval = 256
+	t := &text{src: src, units: units, lines: []int{0}, rows: []int{0}, marks: []mark{{}}}
+	var m mark
+	for i, r := range src {
+		if m.bytes = i; i-t.marks[len(t.marks)-1].bytes >= interval {
+			t.marks = append(t.marks, m)
+		}
+		m.runes, m.units = m.runes+1, m.units+units.size(r)
 		switch {
-		case src[i] == '\n':
+		case r == '\n':
 			t.lines, t.rows = append(t.lines, i+1), append(t.rows, i+1)
-		case src[i] == '\r' && (i+1 == len(src) || src[i+1] != '\n'):
+		case r == '\r' && (i+1 == len(src) || src[i+1] != '\n'):
 			t.lines = append(t.lines, i+1)
 		}
 	}
@@ -70,37 +80,57 @@ func (t *text) lineEnd(line int) int {
 	return max(t.lines[line], t.lines[line]+len(strings.TrimRight(t.src[t.lines[line]:t.lines[line+1]], "\r\n")))
 }
 
-// offset returns the byte at a position, the nearest one if there is none. within reports that the position is in the
-// middle of a character of two units; then the byte is that of the character.
-func (t *text) offset(p position) (at int, within bool) {
+// next moves a mark behind one character.
+func (t *text) next(m mark) mark {
+	r, n := utf8.DecodeRuneInString(t.src[m.bytes:])
+	return mark{m.bytes + n, m.runes + 1, m.units + t.units.size(r)}
+}
+
+// markAt returns the mark of a byte.
+func (t *text) markAt(at int) mark {
+	m := t.marks[sort.Search(len(t.marks), func(i int) bool { return t.marks[i].bytes > at })-1]
+	for m.bytes < at {
+		m = t.next(m)
+	}
+	return m
+}
+
+// last returns the last mark from the byte start on for which within holds. It holds for the first marks.
+func (t *text) last(start int, within func(mark) bool) mark {
+	m := t.markAt(start)
+	if i := sort.Search(len(t.marks), func(i int) bool { return !within(t.marks[i]) }) - 1; i >= 0 && t.marks[i].bytes > start {
+		m = t.marks[i]
+	}
+	for m.bytes < len(t.src) {
+		next := t.next(m)
+		if !within(next) {
+			break
+		}
+		m = next
+	}
+	return m
+}
+
+// offset returns the byte at a position, the nearest one if there is none. torn reports that the position is in the middle
+// of a character of two units; then the byte is that of the character.
+func (t *text) offset(p position) (at int, torn bool) {
 	if p.Line < 0 {
 		return 0, false
 	}
 	if p.Line >= len(t.lines) {
 		return len(t.src), false
 	}
-	at = t.lines[p.Line]
-	for left, end := p.Character, t.lineEnd(p.Line); left > 0 && at < end; {
-		r, n := utf8.DecodeRuneInString(t.src[at:])
-		if size := t.units.size(r); size > left {
-			return at, true
-		} else {
-			left -= size
-		}
-		at += n
-	}
-	return at, false
+	start, end := t.lines[p.Line], t.lineEnd(p.Line)
+	want := t.markAt(start).units + max(p.Character, 0)
+	m := t.last(start, func(m mark) bool { return m.units <= want && m.bytes <= end })
+	return m.bytes, m.units < want && m.bytes < end
 }
 
 // position returns the position of a byte.
 func (t *text) position(at int) position {
 	at = min(max(at, 0), len(t.src))
 	line := sort.Search(len(t.lines), func(i int) bool { return t.lines[i] > at }) - 1
-	p := position{Line: line}
-	for _, r := range t.src[t.lines[line]:min(at, t.lineEnd(line))] {
-		p.Character += t.units.size(r)
-	}
-	return p
+	return position{line, t.markAt(min(at, t.lineEnd(line))).units - t.markAt(t.lines[line]).units}
 }
 
 // place returns the byte at a place of a finding.
@@ -111,28 +141,27 @@ func (t *text) place(p yamltree.Pos) int {
 	if p.Line > len(t.rows) {
 		return len(t.src)
 	}
-	at, end := t.rows[p.Line-1], len(t.src)
+	start, end := t.rows[p.Line-1], len(t.src)
 	if p.Line < len(t.rows) {
 		end = t.rows[p.Line] - 1
 	}
-	if p.Line == 1 && strings.HasPrefix(t.src, "\ufeff") { // it does not count
-		at += len("\ufeff")
+	if p.Line == 1 && strings.HasPrefix(t.src, bom) { // it does not count
+		start += len(bom)
 	}
-	for left := p.Col - 1; left > 0 && at < end; left-- {
-		_, n := utf8.DecodeRuneInString(t.src[at:])
-		at += n
-	}
-	return at
+	want := t.markAt(start).runes + p.Col - 1
+	return t.last(start, func(m mark) bool { return m.runes <= want && m.bytes <= end }).bytes
 }
+
+const bom = "\ufeff"
 
 // pos returns the place of a byte.
 func (t *text) pos(at int) yamltree.Pos {
 	row := sort.Search(len(t.rows), func(i int) bool { return t.rows[i] > at }) - 1
-	line := t.src[t.rows[row]:at]
-	if row == 0 {
-		line = strings.TrimPrefix(line, "\ufeff")
+	start := t.rows[row]
+	if row == 0 && strings.HasPrefix(t.src, bom) {
+		start = min(at, len(bom))
 	}
-	return yamltree.Pos{Line: row + 1, Col: utf8.RuneCountInString(line) + 1}
+	return yamltree.Pos{Line: row + 1, Col: t.markAt(at).runes - t.markAt(start).runes + 1}
 }
 
 // span returns the range between two bytes.

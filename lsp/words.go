@@ -301,8 +301,8 @@ func hover(_ context.Context, v *view, p params) (any, error) {
 			}
 		}
 	}
-	if v.a.root != nil {
-		if path, key := pathTo(v.a.root, v.a.text.pos(at)); key != nil {
+	if v.a.root() != nil {
+		if path, key := pathTo(v.a.root(), v.a.text.pos(at)); key != nil {
 			for _, s := range v.server.schemaAt(v.a.kind, path[:len(path)-1]) {
 				if doc := descriptionOf(s.property(path[len(path)-1].key)); doc != "" {
 					at := v.a.text.between(key.Start, key.End())

@@ -15,6 +15,7 @@ type file struct {
 	text  string  // without byte order mark
 	lines []int32 // byte offset at which each line starts
 	ascii bool    // columns are bytes
+	runes []int32 // how many are before each block of the text; nil unless a line is long
 }
 
 // newFile checks that editors and the YAML parser see the same text. It returns nil otherwise.
@@ -37,7 +38,39 @@ func newFile(src []byte) (*file, []Problem) {
 	if problems := f.scan(); problems != nil {
 		return nil, problems
 	}
+	f.measure()
 	return f, nil
+}
+
+// Columns of a line that is longer than long are counted by blocks, so that many positions in it take no longer than others.
+const long, block = 1 << 10, 1 << 8
+
+// measure fills the table of blocks.
+func (f *file) measure() {
+	for n := range f.lines {
+		if start, end := f.line(n); !f.ascii && f.runes == nil && end-start > long {
+			count := int32(0)
+			for i := range len(f.text) + 1 {
+				if i%block == 0 {
+					f.runes = append(f.runes, count)
+				}
+				if i < len(f.text) && utf8.RuneStart(f.text[i]) {
+					count++
+				}
+			}
+		}
+	}
+}
+
+// before returns how many characters are before an offset.
+func (f *file) before(offset int) int {
+	count := int(f.runes[offset/block])
+	for i := offset / block * block; i < offset; i++ {
+		if utf8.RuneStart(f.text[i]) {
+			count++
+		}
+	}
+	return count
 }
 
 // scan fills the line table and reports invisible characters and those that break lines only for YAML.
@@ -102,6 +135,9 @@ func (f *file) pos(offset int) Pos {
 	start := int(f.lines[n-1])
 	if f.ascii {
 		return Pos{n, offset - start + 1}
+	}
+	if f.runes != nil && offset-start > long {
+		return Pos{n, f.before(offset) - f.before(start) + 1}
 	}
 	return Pos{n, utf8.RuneCountInString(f.text[start:offset]) + 1}
 }
