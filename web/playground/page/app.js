@@ -167,7 +167,7 @@ function showDecision({ record, outcome: word, problem }) {
     why.replaceChildren();
     return;
   }
-  const reason = record.error || record.reason || record.skipped;
+  const reason = record.reason;
   verdict.replaceChildren(
     el("p", { class: "verdict" }, outcome(word), " ", record.rule ? [quiet("by the rule "), bdi(record.rule, "name")] : quiet("no rule decided")),
     el("p", { class: "reason" }, bdi(reason || "no reason")));
