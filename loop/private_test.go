@@ -61,6 +61,8 @@ func entrances() []entrance {
 	return []entrance{
 		name("prompt", func(ev *host.Event) { ev.Prompt = canary }),
 		name("custom_instructions", func(ev *host.Event) { ev.Instructions = canary }),
+		name("task_subject", func(ev *host.Event) { ev.Task = canary }),
+		name("task_description", func(ev *host.Event) { ev.TaskDetails = canary }),
 		name("error_details", func(ev *host.Event) { ev.ErrorDetails = canary }),
 		name("last_assistant_message", func(ev *host.Event) { ev.LastAssistantMessage = canary }),
 		name("answer", func(ev *host.Event) { ev.Values = map[string]any{"answer": canary} }),

@@ -29,10 +29,10 @@ func TestNothingPublicPanics(t *testing.T) {
 	}
 	types := []any{
 		new(rules.Action), rules.Budget{}, rules.Capabilities{}, &rules.Comparison{}, rules.Config{}, rules.Side{}, rules.Diagnostic{}, rules.Diagnostics{},
-		rules.Difference{}, &rules.Effect{}, rules.EffectDecl{}, rules.EffectKind(""), &rules.Fact{}, rules.FactRead{}, rules.Cause(""), rules.File{}, rules.Function{}, rules.Input{},
+		rules.Difference{}, &rules.Effect{}, rules.EffectDecl{}, rules.EffectKind(""), rules.Expression{}, &rules.Fact{}, rules.FactRead{}, rules.Cause(""), rules.File{}, rules.Function{}, &rules.Index{}, rules.Input{},
 		rules.Limit{}, rules.Limits{}, rules.LoadLimits{}, &rules.Loop{}, &rules.LoopInfo{}, &rules.Measure{}, &rules.Memory{}, rules.OperandStep{}, rules.Options{}, rules.Outcome(""), rules.Outline{}, rules.Part{}, rules.Pos{}, rules.Problem{},
 		&rules.Program{}, rules.Read{}, rules.Related{}, &rules.Rule{}, rules.Said{}, rules.Severity(0), rules.SourceKind{}, rules.SourceOption{}, rules.SourceValue{}, rules.StartFile{}, rules.Status(""), rules.Step{},
-		&rules.Trace{}, rules.TraceLevel(0), &rules.Unless{}, rules.Use{}, rules.Uses{}, rules.Value{}, &rules.Verdict{}, rules.Await{}, &rules.Waiting{}, &rules.Situation{}, &rules.PanicError{}, (*rules.Facts)(nil), (*rules.ConcurrentFacts)(nil),
+		&rules.Trace{}, rules.TraceLevel(0), &rules.Unless{}, rules.Use{}, rules.Uses{}, rules.Value{}, &rules.Verdict{}, rules.Await{}, &rules.Waiting{}, rules.Word{}, &rules.Situation{}, &rules.PanicError{}, (*rules.Facts)(nil), (*rules.ConcurrentFacts)(nil),
 		&schema.CompileError{}, schema.Document{}, schema.Kind(0), schema.Result{}, &schema.Schema{}, &schema.SyntaxError{}, &schema.Schema{}, schema.Violation{}, schema.Widening{},
 	}
 	// What is silent gives an empty answer to nothing: an empty list, the zero value.
