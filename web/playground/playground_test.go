@@ -211,7 +211,7 @@ func TestSameVerdict(t *testing.T) {
 	}
 }
 
-var directory = regexp.MustCompile(`ralph-test-\d+`) // of one decision
+var directory = regexp.MustCompile(`[/\w.-]*/ralph-test-\d+`) // of one decision
 
 // plain returns a value as JSON has it.
 func plain(t testing.TB, v any) (out any) {
