@@ -20,5 +20,6 @@ require (
 	github.com/gofrs/flock v0.13.1 // indirect
 	github.com/pelletier/go-toml/v2 v2.4.3 // indirect
 	github.com/santhosh-tekuri/jsonschema/v5 v5.3.1 // indirect
+	github.com/sourcegraph/jsonrpc2 v0.2.3 // indirect
 	golang.org/x/sys v0.47.0 // indirect
 )

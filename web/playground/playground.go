@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -73,8 +74,9 @@ func Build(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	for _, name := range []string{"app.js", "worker.js"} {
-		cmd := exec.CommandContext(ctx, "node", filepath.Join(modules, "esbuild", "bin", "esbuild"), name, "--bundle", "--minify", "--log-level=warning", "--legal-comments=none",
+	meta := filepath.Join(filepath.Dir(modules), "bundled.json")
+	for _, name := range []string{"worker.js", "app.js"} {
+		cmd := exec.CommandContext(ctx, "node", filepath.Join(modules, "esbuild", "bin", "esbuild"), name, "--bundle", "--minify", "--log-level=warning", "--legal-comments=none", "--metafile="+meta,
 			"--alias:wasm_exec="+filepath.ToSlash(filepath.Join(root, "lib", "wasm", "wasm_exec.js")), "--outfile="+filepath.Join(dir, name))
 		cmd.Dir = page
 		cmd.Env = append(os.Environ(), "NODE_PATH="+modules)
@@ -86,7 +88,11 @@ func Build(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	files := map[string][]byte{"examples.json": list, "graph.css": []byte(graph.Style()), "engine.wasm.gz": engine}
+	notices, err := licenses(page, web, meta)
+	if err != nil {
+		return err
+	}
+	files := map[string][]byte{"licenses.txt": notices, "examples.json": list, "graph.css": []byte(graph.Style()), "engine.wasm.gz": engine}
 	for name, from := range map[string]string{"index.html": page, "playground.css": page, "style.css": filepath.Join(web, "..", "view", "page")} {
 		if files[name], err = os.ReadFile(filepath.Join(from, name)); err != nil {
 			return err
@@ -99,6 +105,38 @@ func Build(ctx context.Context, dir string) error {
 	}
 	return nil
 }
+
+// licenses returns the licenses of what the page has from others: the packages of npm that are in app.js, and the modules of Go, as
+// the command has them.
+func licenses(page, web, meta string) ([]byte, error) {
+	b, err := os.ReadFile(meta)
+	if err != nil {
+		return nil, err
+	}
+	var bundled struct{ Inputs map[string]any }
+	if err := json.Unmarshal(b, &bundled); err != nil {
+		return nil, err
+	}
+	packages := map[string]bool{}
+	for input := range bundled.Inputs {
+		if dir := npmPackage.FindString(input); dir != "" {
+			packages[dir] = true
+		}
+	}
+	var out bytes.Buffer
+	for _, dir := range slices.Sorted(maps.Keys(packages)) {
+		text, err := os.ReadFile(filepath.Join(page, filepath.FromSlash(dir), "LICENSE"))
+		if err != nil {
+			return nil, err
+		}
+		_, name, _ := strings.Cut(dir, "node_modules/")
+		fmt.Fprintf(&out, "%s\n\n%s\n\n", name, bytes.TrimSpace(text))
+	}
+	ours, err := os.ReadFile(filepath.Join(web, "..", "cmd", "ralph", "licenses.txt"))
+	return append(out.Bytes(), ours...), err
+}
+
+var npmPackage = regexp.MustCompile(`^.*node_modules/(@[^/]+/)?[^/]+`)
 
 // compile builds the engine, compressed. Without inlining it is an eighth smaller.
 func compile(ctx context.Context, web string) ([]byte, error) {

@@ -211,7 +211,7 @@ func TestSameVerdict(t *testing.T) {
 	}
 }
 
-var directory = regexp.MustCompile(`ralph-test-\d+`) // of one decision
+var directory = regexp.MustCompile(`[/\w.-]*/ralph-test-\d+`) // of one decision
 
 // plain returns a value as JSON has it.
 func plain(t testing.TB, v any) (out any) {
@@ -261,6 +261,42 @@ func TestTests(t *testing.T) {
 	p.wait("document.querySelectorAll('#tests li').length > 1")
 	p.eval("document.querySelector('#tests li:nth-child(2) button').click()", nil)
 	p.wait(decided)
+	p.quiet()
+}
+
+// The language server completes words of the policy, and explains them, with texts of the policy as text.
+func TestWords(t *testing.T) {
+	p := open(t, "/", nil)
+	p.wait(decided)
+	p.put("ralph: 1\nfacts:\n  # <img src=x onerror=alert(1)>\n  todo: {checklist: TODO.md}\nrules:\n  - name: next\n    when: len(tod\n    stop: all is done\n", "", "")
+	p.wait("document.querySelector('#findings li')")
+	p.eval(`(() => {
+		const line = [...document.querySelectorAll('.policy .cm-line')].find((n) => n.textContent.includes('len(tod'));
+		document.querySelector('.policy .cm-content').focus();
+		getSelection().selectAllChildren(line);
+		getSelection().collapseToEnd();
+	})()`, nil)
+	ok(t, p.Type("o"))
+	p.wait("[...document.querySelectorAll('.cm-tooltip-autocomplete li')].some((n) => n.textContent.startsWith('todo'))")
+	ok(t, p.Key("Escape", 0))
+	p.wait("!document.querySelector('.cm-tooltip-autocomplete')")
+	var at struct{ X, Y float64 }
+	p.eval(`(() => {
+		const line = [...document.querySelectorAll('.policy .cm-line')].find((n) => n.textContent.includes('checklist'));
+		const walk = document.createTreeWalker(line, NodeFilter.SHOW_TEXT);
+		let text = walk.nextNode();
+		while (!text.data.includes('checklist')) text = walk.nextNode();
+		const range = document.createRange();
+		range.setStart(text, text.data.indexOf('checklist') + 2);
+		range.setEnd(text, text.data.indexOf('checklist') + 4);
+		const box = range.getBoundingClientRect();
+		return { x: box.x + 2, y: box.y + box.height / 2 };
+	})()`, &at)
+	for range 2 {
+		ok(t, p.Call("Input.dispatchMouseEvent", map[string]any{"type": "mouseMoved", "x": at.X, "y": at.Y}, nil))
+		at.X++
+	}
+	p.wait("document.querySelector('.cm-tooltip-hover .doc')?.textContent.length > 20")
 	p.quiet()
 }
 

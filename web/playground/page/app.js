@@ -3,9 +3,11 @@ import { bdi, el, markup, outcome, quiet, section, text, visible } from "../../.
 import { reasons } from "../../../view/page/decision.js";
 import { Engine, Runaway } from "./ask.js";
 import { Editor } from "./editor.js";
+import { Words } from "./words.js";
 import { complete, most, pack, unpack } from "./share.js";
 
 const engine = new Engine();
+const words = new Words(engine, () => input.files);
 const id = (name) => document.getElementById(name);
 
 let input; // as a link has it
@@ -62,7 +64,7 @@ function edit(loaded, to) {
 const policyEditor = new Editor(policyBox, (name) => `File ${name}`, (name, s) => {
   input.files[name] = s;
   edit(true);
-});
+}, (name) => words.extensions(name));
 const stateEditor = new Editor(stateBox, () => "State", (_, s) => edit(sets.test(s + "\n" + input.state), { state: s }));
 const sets = /^\s*["']?set\b/m; // params, with which a policy is loaded
 const testsName = () => input.policy.replace(/\.yaml$/, "_test.yaml");

@@ -15,13 +15,16 @@ export class Runaway extends Error {}
 export class Engine {
   #worker; #ready; #waiting = new Map(); #last = 0;
 
-  // started resolves once the engine can answer.
+  words; // is called with what the language server says
+
+  // started resolves with the Worker, once it can answer.
   started() {
     this.#ready ??= new Promise((ready, failed) => {
       const worker = this.#worker = new Worker(address("worker.js"));
       worker.onmessage = ({ data }) => {
         if (data.module) module = data.module;
-        else if (data.ready) ready();
+        else if (data.ready) ready(worker);
+        else if (data.words) this.words?.(data.words);
         else if (data.failed) this.#end(failed, new Error(data.failed));
         else this.#waiting.get(data.id)?.(data);
       };

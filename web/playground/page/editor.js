@@ -1,5 +1,5 @@
 // Editors of YAML: CodeMirror with colours of the page.
-import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from "@codemirror/autocomplete";
+import { closeBrackets, closeBracketsKeymap, completionKeymap } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
 import { yaml } from "@codemirror/lang-yaml";
 import { HighlightStyle, bracketMatching, indentOnInput, indentUnit, syntaxHighlighting } from "@codemirror/language";
@@ -36,18 +36,19 @@ const quiet = Annotation.define(); // a text that the user did not write
 export class Editor {
   #view; #states = new Map(); #name; #label; #change; #extensions;
 
-  constructor(parent, label, change, extensions = []) {
+  constructor(parent, label, change, extensions = () => []) {
     this.#label = label;
     this.#change = change;
     this.#extensions = extensions;
-    this.#view = new EditorView({ parent, state: this.#state("", "") });
+    this.#view = new EditorView({ parent, state: this.#state("") });
   }
 
-  #state(text, label) {
+  #state(text, name) {
+    const label = name === undefined ? "" : visible(this.#label(name));
     return EditorState.create({
       doc: text,
       extensions: [
-        lineNumbers(), history(), drawSelection(), indentOnInput(), bracketMatching(), closeBrackets(), autocompletion(), highlightActiveLine(), lintGutter(),
+        lineNumbers(), history(), drawSelection(), indentOnInput(), bracketMatching(), closeBrackets(), highlightActiveLine(), lintGutter(),
         keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...historyKeymap, ...completionKeymap, ...lintKeymap]),
         yaml(), indentUnit.of("  "), EditorState.tabSize.of(2), EditorView.lineWrapping, syntaxHighlighting(colours), theme,
         EditorView.cspNonce.of(document.querySelector("meta[name=nonce]")?.content ?? ""),
@@ -55,14 +56,14 @@ export class Editor {
         EditorView.updateListener.of((u) => {
           if (u.docChanged && !u.transactions.some((t) => t.annotation(quiet))) this.#change(this.#name, u.state.doc.toString());
         }),
-        this.#extensions,
+        name === undefined ? [] : this.#extensions(name),
       ],
     });
   }
 
   // put replaces all texts, and shows the first.
   put(texts) {
-    this.#states = new Map(Object.entries(texts).map(([name, text]) => [name, this.#state(text, visible(this.#label(name)))]));
+    this.#states = new Map(Object.entries(texts).map(([name, text]) => [name, this.#state(text, name)]));
     this.#name = undefined;
     this.show(Object.keys(texts)[0]);
   }

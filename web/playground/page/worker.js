@@ -1,5 +1,5 @@
 // The Worker of the engine. It begins with {module}: the compiled engine, or nothing, and then it fetches it. Later messages
-// are questions {id, name, question}; the engine answers them itself.
+// are questions {id, name, question}, and {words} for the language server; the engine answers them itself.
 import "./memory.js";
 import "wasm_exec"; // of the Go that built the engine
 
@@ -12,12 +12,12 @@ async function unpacked(response) {
 }
 
 onmessage = async ({ data }) => {
-  onmessage = ({ data: { id, name, question } }) => globalThis.ralph(id, name, question);
+  onmessage = ({ data: { words, id, name, question } }) => (words ? globalThis.ralphWords(words) : globalThis.ralph(id, name, question));
   try {
     const module = data.module ?? await WebAssembly.compile(await unpacked(await fetch("engine.wasm.gz")));
     if (!data.module) postMessage({ module });
     const go = new Go();
-    Object.assign(go.env, { GOGC: "400", TMPDIR: "/tmp", HOME: "/" });
+    Object.assign(go.env, { GOGC: "400", TMPDIR: "/", HOME: "/" });
     go.run(await WebAssembly.instantiate(module, go.importObject)).then(() => postMessage({ failed: "the engine ended" }));
   } catch (error) {
     postMessage({ failed: error.message });

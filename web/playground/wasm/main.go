@@ -5,10 +5,15 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"io"
+	"io/fs"
 	"syscall/js"
+	"testing/fstest"
 
+	"github.com/ralph-sdk/ralph/lsp"
 	"github.com/ralph-sdk/ralph/web/playground/engine"
 )
 
@@ -25,6 +30,8 @@ func main() {
 		questions <- question{args[0], args[1].String(), []byte(args[2].String())}
 		return nil
 	}))
+	editor := newEditor()
+	go func() { _ = lsp.Serve(context.Background(), editor, editor.files, engine.Options()...) }() // it ends with the Worker
 	// The browser compiles what runs first, which takes longer than any question may.
 	var e engine.Engine
 	ctx := context.Background()
@@ -39,6 +46,44 @@ func main() {
 			message["answer"] = string(answer)
 		}
 		js.Global().Call("postMessage", message)
+	}
+}
+
+// editor is the connection of the language server to the page: ralphWords(message) and postMessage({words: message}), where
+// a message is JSON, without the head that the protocol has on a stream.
+type editor struct {
+	*io.PipeReader
+	out []byte // what is not a whole message yet
+}
+
+func newEditor() *editor {
+	r, w := io.Pipe()
+	messages := make(chan string, 64)
+	js.Global().Set("ralphWords", js.FuncOf(func(_ js.Value, args []js.Value) any {
+		messages <- args[0].String()
+		return nil
+	}))
+	go func() {
+		for m := range messages {
+			_, _ = fmt.Fprintf(w, "Content-Length: %d\r\n\r\n%s", len(m), m) // the reader does not end
+		}
+	}()
+	return &editor{PipeReader: r}
+}
+
+// files returns no files: the page opens all texts in the editor.
+func (*editor) files(string) fs.FS { return fstest.MapFS{} }
+
+func (e *editor) Write(b []byte) (int, error) {
+	e.out = append(e.out, b...)
+	for {
+		head, rest, whole := bytes.Cut(e.out, []byte("\r\n\r\n"))
+		var length int
+		if _, err := fmt.Sscanf(string(head), "Content-Length: %d", &length); !whole || err != nil || len(rest) < length {
+			return len(b), nil
+		}
+		js.Global().Call("postMessage", map[string]any{"words": string(rest[:length])})
+		e.out = bytes.Clone(rest[length:])
 	}
 }
 
