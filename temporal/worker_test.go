@@ -5,11 +5,14 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"go.temporal.io/api/serviceerror"
 	"go.temporal.io/sdk/activity"
 	"go.temporal.io/sdk/client"
+	sdk "go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
 	"go.temporal.io/sdk/workflow"
 
@@ -141,5 +144,97 @@ func TestStartRefuses(t *testing.T) {
 	}
 	if _, err := NewWorker(t.Context(), offline{}, p, Options{Remote: "nowhere"}); err == nil || !strings.Contains(err.Error(), "--remote must name") {
 		t.Errorf("a remote that is none: %v", err)
+	}
+}
+
+// An attempt whose worker ends, or for which the server no longer waits, ends its agent. What it made is on the attempt's branch, and
+// nothing of it counts. One that is cancelled ends its agent too, and counts.
+func TestAttemptEnds(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		beat error // of heartbeats once the agent works
+		err  string
+	}{
+		{"the worker ends", nil, errDrained.Error()},
+		{"the server counted it as lost", serviceerror.NewNotFound("no"), errGone.Error()},
+		{"it is cancelled", sdk.NewCanceledError(), ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			one, _, base := clones(t)
+			sh(t, one.project, "mkdir .ralph; mkfifo ../started")
+			if err := os.WriteFile(filepath.Join(one.project, ".ralph/count.yaml"), []byte(counting), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			p, err := project.Open(project.Config{Dir: one.project, State: t.TempDir()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer p.Close()
+			w, err := NewWorker(t.Context(), offline{}, p, Options{Watch: watch})
+			if err != nil {
+				t.Fatal(err)
+			}
+			over, end := context.WithCancel(t.Context())
+			defer end()
+			w.over = over
+			var working atomic.Bool
+			w.beat = func(context.Context, []byte) error {
+				if working.Load() {
+					return c.beat
+				}
+				return nil
+			}
+			pid := filepath.Join(t.TempDir(), "pid")
+			started := filepath.Join(filepath.Dir(one.project), "started")
+			agent := []string{"sh", "-c", "echo half >half; echo $$ >" + pid + "; echo >" + started + "; exec sleep 1000"}
+			r, err := p.Run(t.Context(), project.RunRequest{Policy: "count", Agent: agent, Limits: run.Limits{Iterations: 2}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			course := Course{Base: base, Silence: time.Second}
+			course.State, course.Documents = r.State()
+			course.State.Plan.ID = "r"
+			var suite testsuite.WorkflowTestSuite
+			env := suite.NewTestActivityEnvironment()
+			env.RegisterActivityWithOptions(w.do, activity.RegisterOptions{Name: activityDo})
+			if err := w.places.settle(t.Context(), "r", base); err != nil {
+				t.Fatal(err)
+			}
+			do := func() (done Done, err error) {
+				v, err := env.ExecuteActivity(activityDo, course)
+				if err == nil {
+					err = v.Get(&done)
+				}
+				return done, err
+			}
+			course.State, _, _ = course.State.Step(step.Input{Kind: step.Start, At: time.Unix(1, 0)})
+			done, err := do()
+			if err != nil {
+				t.Fatal(err)
+			}
+			done.Input.Key, done.Input.At = course.State.Due.Key, time.Unix(2, 0)
+			course.State, _, _ = course.State.Step(done.Input)
+			go func() {
+				if _, err := os.ReadFile(started); err != nil { // until the agent has written to it
+					t.Error(err)
+				}
+				if working.Store(true); c.beat == nil {
+					end()
+				}
+			}()
+			done, err = do()
+			if (c.err == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), c.err) {
+				t.Errorf("the attempt ends with %v, want %q", err, c.err)
+			}
+			if it := done.Input.Iteration; c.err == "" && (it == nil || it.Outcome != run.Interrupted) {
+				t.Errorf("the iteration is %+v", it)
+			}
+			if half := sh(t, one.project, "git show "+branchOf(dotted("r", strings.TrimPrefix(course.State.Due.Key, "r/")))+":half"); half != "half" {
+				t.Errorf("the attempt's branch has %q", half)
+			}
+			if alive := sh(t, one.project, "kill -0 $(cat "+pid+") 2>/dev/null && echo alive || true"); alive != "" {
+				t.Error("the agent is still alive")
+			}
+		})
 	}
 }
