@@ -195,8 +195,8 @@ func TestInputErrors(t *testing.T) {
 			if diff := cmp.Diff(c.want, err.Error()); diff != "" {
 				t.Error(diff)
 			}
-			if inputError.Garbled == noEvent[c.name] {
-				t.Errorf("Garbled = %v", inputError.Garbled)
+			if inputError.Quiet() != noEvent[c.name] {
+				t.Errorf("Quiet() = %v", inputError.Quiet())
 			}
 			if diff := cmp.Diff(host.Event{LoopCount: -1}, ev); diff != "" {
 				t.Errorf("the event is not empty:\n%s", diff)

@@ -21,13 +21,13 @@ const MaxInput = 16 << 20
 // InputError reports why a hook input cannot be used. It never repeats any of the input.
 type InputError struct {
 	Message string // what is wrong and what was expected
-	Garbled bool   // the bytes are not one JSON value; otherwise the input is empty or not an event
+	garbled bool   // the bytes are not one JSON value; otherwise the input is empty or not an event
 }
 
 func (e *InputError) Error() string { return "hook input: " + e.Message }
 
 // Quiet reports whether the error is no failure of a hook, see [Trouble].
-func (e *InputError) Quiet() bool { return !e.Garbled }
+func (e *InputError) Quiet() bool { return !e.garbled }
 
 // object is a decoded hook input. Its getters treat a value of the wrong type as missing: hosts change their payloads
 // without notice, and answering what is understood is better than failing.

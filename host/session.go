@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// PlainLines is how many lines from the end of a plain text file count as the agent's words.
-const PlainLines = 500
+// plainLines is how many lines from the end of a plain text file count as the agent's words.
+const plainLines = 500
 
 // DefaultMaxBytes is the default of [SessionOptions].MaxBytes.
 const DefaultMaxBytes = 8 << 20
@@ -128,7 +128,7 @@ func (s *Session) readTurn() error {
 	}
 	var lines []string      // of possible plain text, the last first
 	var known, foreign bool // some record was known, some was not
-	for first := true; structured || len(lines) < PlainLines; first = false {
+	for first := true; structured || len(lines) < plainLines; first = false {
 		line, _, ok, err := s.tail.line()
 		if err != nil {
 			return err

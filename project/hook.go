@@ -157,7 +157,7 @@ func (h Hook) add(ctx context.Context, all *hookLoops, name string) error {
 	}
 	load := Load{Set: h.Set, Lazy: true}
 	if h.User && policy.Beneath() {
-		approved, err := p.OpenApproved(ctx, policy, Load{Set: h.Set})
+		approved, err := p.openApproved(ctx, policy, Load{Set: h.Set})
 		if err != nil {
 			all.notices = append(all.notices, fmt.Sprintf("%s is not used, since it %s", policy.Name, strings.TrimPrefix(err.Error(), "which ")))
 			var ok bool

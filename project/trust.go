@@ -249,9 +249,9 @@ func WhyNot(unapproved error) string {
 	return unapproved.Error()
 }
 
-// OpenApproved finds and loads a policy of the project for a hook in the user's own settings. It returns an error
+// openApproved finds and loads a policy of the project for a hook in the user's own settings. It returns an error
 // unless the user approved the current version.
-func (p *Project) OpenApproved(ctx context.Context, found Policy, l Load) (Policy, error) {
+func (p *Project) openApproved(ctx context.Context, found Policy, l Load) (Policy, error) {
 	found, err := p.Load(ctx, found, l)
 	if bad := (*UnusableError)(nil); errors.As(err, &bad) {
 		err = fmt.Errorf("which cannot be used: ralph check %s", found.Name)

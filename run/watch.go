@@ -15,14 +15,14 @@ type Watch struct {
 	alive  <-chan struct{}
 }
 
-// Silence is how long the process of a run may give no sign of life before its watch ends the agent.
-const Silence = 2 * time.Minute
+// silence is how long the process of a run may give no sign of life before its watch ends the agent.
+const silence = 2 * time.Minute
 
 // Watched returns the watch of this program. A watch is another process of the program's own file, in which Watched does
-// not return: call it first in main. A frozen process has [Silence]; on Windows only its end ends the agent.
+// not return: call it first in main. A frozen process has two minutes; on Windows only its end ends the agent.
 func Watched() Watch {
 	process.Watch()
-	return Watch{within: Silence}
+	return Watch{within: silence}
 }
 
 // Within returns the watch with another time of silence. The process gives signs of life itself, as long as it runs,

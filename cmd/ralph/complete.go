@@ -26,7 +26,7 @@ func (a *app) complete(root *cobra.Command) {
 	}
 	flags := map[string]completer{
 		"policy": orFiles(policies), "session": sessions, "host": oneWord(host.Names()...), "client": oneWord(clientNames()...),
-		"scope": oneWord(setup.ScopeProject, setup.ScopeLocal, setup.ScopeUser), "format": oneWord(answerJSON, answerExitCode), "template": oneWord(templates...),
+		"scope": oneWord(setup.ScopeProject, setup.ScopeLocal, setup.ScopeUser), "answer": oneWord(answerJSON, answerExitCode), "template": oneWord(templates...),
 	}
 	arguments := map[string]completer{"POLICY": orFiles(policies), "OLD": orFiles(policies), "TEMPLATE": policies, "HOST": hosts}
 	for _, c := range root.Commands() {

@@ -28,7 +28,7 @@ type evalFlags struct {
 	project  string
 	host     string
 	set      []string
-	format   string
+	answer   string
 	dryRun   bool
 	private  bool
 	deadline time.Duration
@@ -39,7 +39,7 @@ type evalFlags struct {
 func (a *app) evalCommand() *cobra.Command {
 	var f evalFlags
 	cmd := &cobra.Command{
-		Annotations: exits("the event was answered; on any error the agent may stop, and stderr has the reason", exit{2, "with --format exit-code: the agent continues"}),
+		Annotations: exits("the event was answered; on any error the agent may stop, and stderr has the reason", exit{2, "with --answer exit-code: the agent continues"}),
 		Use:         "eval",
 		Short:       "Answer a hook: the event as JSON on stdin, the answer on stdout",
 		Args:        noArgs("--policy"),
@@ -54,7 +54,7 @@ func (a *app) evalCommand() *cobra.Command {
 	fl.StringVar(&f.host, "host", "", "read the input of this host `name` (default: detected): "+strings.Join(host.Names(), ", "))
 	setFlag(fl, &f.set)
 	fl.StringVarP(&f.input, "input", "i", "-", "read the event from this `file`; - is stdin")
-	fl.StringVarP(&f.format, "format", "o", answerJSON, "answer as json, or by exit-code (status 2 with the reason on stderr means continue; a note is on stdout)")
+	fl.StringVar(&f.answer, "answer", answerJSON, "answer as json, or by exit-code (status 2 with the reason on stderr means continue; a note is on stdout)")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "decide and answer, but change nothing and log nothing")
 	fl.BoolVar(&f.private, "log-private", false, "also keep the words of the user and the agent in the log: prompts, transcript texts, hints")
 	fl.StringVar(&f.scope, "scope", setup.ScopeProject, "`scope` of the settings that run this hook: project, or user, where loops, settings and policies of a project need your trust")
@@ -67,10 +67,10 @@ func (a *app) evalCommand() *cobra.Command {
 func (a *app) eval(ctx context.Context, f evalFlags) {
 	a.hook = true
 	surviveFullFiles()
-	if f.format != answerExitCode { // with exit-code, stderr is for the agent
+	if f.answer != answerExitCode { // with exit-code, stderr is for the agent
 		a.stderr = &screen{to: a.stderr}
 	}
-	out := newAnswerer(a.stdout, a.stderr, f.format)
+	out := newAnswerer(a.stdout, a.stderr, f.answer)
 	defer func() {
 		if r := recover(); r != nil {
 			a.status = out.write(host.Trouble("ralph", "", &rules.PanicError{Value: r, Stack: debug.Stack()}))
@@ -93,7 +93,7 @@ func (a *app) eval(ctx context.Context, f evalFlags) {
 }
 
 func (f *evalFlags) validate() error {
-	if err := oneOf("format", f.format, answerJSON, answerExitCode); err != nil {
+	if err := oneOf("answer", f.answer, answerJSON, answerExitCode); err != nil {
 		return err
 	}
 	if err := oneOf("scope", f.scope, setup.ScopeProject, setup.ScopeUser); err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// The exit statuses. None of them is 2, which belongs to `--format exit-code`.
+// The exit statuses. None of them is 2, which belongs to `--answer exit-code`.
 const (
 	exitOK       = 0
 	exitFindings = 1 // findings, or nothing to show

@@ -190,10 +190,10 @@ func TestInstalledLineNeverEndsWith2(t *testing.T) {
 	}
 }
 
-// With --format exit-code, install writes no guard: status 2 is an answer there.
+// With --answer exit-code, install writes no guard: status 2 is an answer there.
 func TestInstalledLineAnswersByStatus(t *testing.T) {
 	h, program := bareHook(t, goOn(""))
-	const settings = `{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "ralph", "args": ["eval", "--format", "exit-code"]}]}]}}`
+	const settings = `{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "ralph", "args": ["eval", "--answer", "exit-code"]}]}]}}`
 	line := installedLine(t, h, program, settings)
 	if r := h.by("sh", "-c", line).run(t); r.status != 2 || r.stderr != "on\n" {
 		t.Errorf("%s: status %d, stderr %q", line, r.status, r.stderr)

@@ -22,7 +22,7 @@ func TestGoesOn(t *testing.T) {
 	if a := r.answer(t); r.status != 0 || a.Decision != "block" || a.Reason != "on" || r.stderr != "" {
 		t.Errorf("status %d, stdout %q, stderr %q", r.status, r.stdout, r.stderr)
 	}
-	r = newHook(t, goOn(""), "--format", "exit-code").run(t)
+	r = newHook(t, goOn(""), "--answer", "exit-code").run(t)
 	if r.status != 2 || r.stdout != "" || r.stderr != "on\n" {
 		t.Errorf("exit-code: status %d, stdout %q, stderr %q", r.status, r.stdout, r.stderr)
 	}
@@ -63,7 +63,7 @@ func TestTroubleLetsGo(t *testing.T) {
 		{name: "huge event", files: goOn(""), stdin: `{"x": "` + strings.Repeat("x", 17<<20) + `"}`, told: "too large (the limit is 16 MiB)"},
 		{name: "unknown flag", files: goOn(""), args: []string{"--polcy", "x"}, told: "unknown flag: --polcy"},
 		{name: "argument", files: goOn(""), args: []string{"speckit"}, told: "speckit"},
-		{name: "unknown form of answer", files: goOn(""), args: []string{"--format", "xml"}, told: "--format must be json or exit-code"},
+		{name: "unknown form of answer", files: goOn(""), args: []string{"--answer", "xml"}, told: "--answer must be json or exit-code"},
 		{name: "deadline that is none", files: goOn(""), args: []string{"--deadline", "soon"}, told: "deadline"},
 		{name: "deadline of nothing", files: goOn(""), args: []string{"--deadline", "0s"}, told: "--deadline must be a duration"},
 		{name: "unknown host", files: goOn(""), args: []string{"--host", "nosuch"}, told: "--host must be"},
@@ -89,7 +89,7 @@ func TestTroubleLetsGo(t *testing.T) {
 				h.stdin = strings.NewReader(c.stdin)
 			}
 			if c.args == nil {
-				h.args = append(h.args, "--format", "exit-code")
+				h.args = append(h.args, "--answer", "exit-code")
 				if r := h.run(t); r.status != 0 || r.stdout != "" || !strings.Contains(r.stderr, c.told) {
 					t.Errorf("exit-code: status %d, stdout %q, stderr %q", r.status, r.stdout, r.stderr)
 				}
@@ -196,7 +196,7 @@ func TestClosedPipes(t *testing.T) {
 		}
 	})
 	t.Run("stderr, by exit status", func(t *testing.T) {
-		h := newHook(t, long, "--format", "exit-code")
+		h := newHook(t, long, "--answer", "exit-code")
 		h.stderr = closed()
 		if r := h.run(t); r.status != 0 {
 			t.Errorf("status %d: the agent is held and nobody can tell it why", r.status)

@@ -113,13 +113,11 @@ func flagsOf(words []string) (all []flag) {
 		f := flag{start: i}
 		var stated bool
 		f.name, f.value, stated = strings.Cut(words[i], "=")
-		for letter, name := range map[string]string{"-p": "--policy", "-o": "--format"} {
-			if value, is := strings.CutPrefix(words[i], letter); is {
-				f.name, f.value, stated = name, strings.TrimPrefix(value, "="), value != ""
-			}
+		if short, is := strings.CutPrefix(words[i], "-p"); is {
+			f.name, f.value, stated = "--policy", strings.TrimPrefix(short, "="), short != ""
 		}
 		switch f.name {
-		case "--policy", "--set", "--scope", "--deadline", "--format", "--project", "--host":
+		case "--policy", "--set", "--scope", "--deadline", "--answer", "--project", "--host":
 			if !stated && i+1 < len(words) {
 				i++
 				f.value = words[i]
@@ -191,9 +189,9 @@ func texts(words []shellwords.Word) []string {
 	return all
 }
 
-// answersByStatus reports whether flags have --format exit-code, with which status 2 is an answer.
+// answersByStatus reports whether flags have --answer exit-code, with which status 2 is an answer.
 func answersByStatus(flags []flag) bool {
-	values := valuesOf(flags, "--format")
+	values := valuesOf(flags, "--answer")
 	return len(values) > 0 && values[len(values)-1] == "exit-code"
 }
 

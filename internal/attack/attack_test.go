@@ -85,7 +85,7 @@ func TestBreachesAreSeen(t *testing.T) {
 		"a file outside is changed": {fmt.Sprintf(approved, "touch, '@OUT/new'", "stop: s"), "OUT/new was made"},
 		"one of the project":        {fmt.Sprintf(approved, "rm, gone", "stop: s") + "-- gone --\n", "PROJECT/gone was removed"},
 		"one is rewritten":          {fmt.Sprintf(approved, "cp, .ralph/policy.yaml, old", "stop: s") + "-- old --\n", "PROJECT/old was changed"},
-		"status 2":                  {"run ralph eval --format exit-code\n-- .ralph/policy.yaml --\nralph: 1\nrules: [{name: r, continue: on}]\n", "status 2"},
+		"status 2":                  {"run ralph eval --answer exit-code\n-- .ralph/policy.yaml --\nralph: 1\nrules: [{name: r, continue: on}]\n", "status 2"},
 		"a word to the terminal":    {"run printf \\033]0;\n", "has for the terminal"},
 		"no JSON":                   {"run ralph eval --help\n", "not one JSON object"},
 		"too slow":                  {"run sleep 1000\nwithin 1ms\n", "did not end within 1ms"},
