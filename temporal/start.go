@@ -13,7 +13,6 @@ import (
 	"go.temporal.io/sdk/client"
 
 	"github.com/ralph-sdk/ralph/project"
-	"github.com/ralph-sdk/ralph/run"
 	"github.com/ralph-sdk/ralph/run/step"
 )
 
@@ -22,7 +21,7 @@ type Request struct {
 	Run     project.RunRequest // what the run does. Each iteration has a fresh context in a work tree of its own
 	ID      string             // of the run and of its workflow: letters, digits, - and _; default: from the time
 	Queue   string             // of the workers, see [Options]
-	Silence time.Duration      // after which an attempt without a sign of life is lost; default: [run.Silence]
+	Silence time.Duration      // after which an attempt without a sign of life is lost; default: two minutes
 	Away    time.Duration      // after which a worker that takes nothing no longer has the run; default: 15 minutes
 }
 
@@ -54,7 +53,7 @@ func Start(ctx context.Context, c client.Client, p *project.Project, q Request) 
 	s.Plan.ID = cmp.Or(q.ID, s.Plan.ID)
 	s.Plan.Root, s.Plan.Home, s.Plan.Files = "", "", "" // of this machine
 	s.Plan.Merge, s.Plan.Await = true, true
-	course := Course{State: s, Documents: documents, Base: base, Silence: cmp.Or(q.Silence, run.Silence), Away: cmp.Or(q.Away, 15*time.Minute), Shown: searchable(ctx, c)}
+	course := Course{State: s, Documents: documents, Base: base, Silence: cmp.Or(q.Silence, 2*time.Minute), Away: cmp.Or(q.Away, 15*time.Minute), Shown: searchable(ctx, c)}
 	_, err = c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
 		ID: s.Plan.ID, TaskQueue: queueOf(q.Queue, p), WorkflowIDReusePolicy: enums.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE,
 		WorkflowExecutionErrorWhenAlreadyStarted: true, StaticSummary: "ralph: " + project.Short(s.Plan.Policy),

@@ -91,7 +91,7 @@ func TestWorker(t *testing.T) {
 			env.RegisterWorkflowWithOptions(Run, workflow.RegisterOptions{Name: workflowName})
 			env.RegisterActivityWithOptions(w.settle, activity.RegisterOptions{Name: activitySettle})
 			env.RegisterActivityWithOptions(w.do, activity.RegisterOptions{Name: activityDo})
-			env.ExecuteWorkflow(workflowName, Course{State: s, Documents: documents, Base: base, Silence: run.Silence, Away: time.Hour})
+			env.ExecuteWorkflow(workflowName, Course{State: s, Documents: documents, Base: base, Silence: 2 * time.Minute, Away: time.Hour})
 			var status Status
 			if err := env.GetWorkflowResult(&status); err != nil {
 				t.Fatal(err)
