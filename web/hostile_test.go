@@ -163,7 +163,7 @@ func TestHostile(t *testing.T) {
 		dir := t.TempDir()
 		for _, format := range []string{"svg", "mermaid", "text"} {
 			file := filepath.Join(dir, "graph."+format)
-			must(w.Ralph(t.Context(), "", "graph", policy, "-o", file, "--format", format))(t)
+			must(w.Ralph(t.Context(), "", "graph", policy, "--out", file, "--format", format))(t)
 			text := string(must(os.ReadFile(file))(t))
 			if format != "svg" {
 				for _, bad := range []string{"\u202e", "\u200b", "\nclick "} {
