@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 )
 
 // A run has a place: the worker with a clone of its repository, in which the run has a branch. Each attempt of an iteration
@@ -22,13 +23,21 @@ type places struct {
 	common  string // its git directory, by which an agent's .git is not asked
 	dir     string // of the trees
 	remote  string // to which the branches of runs are pushed, "" for none
+	trees   *sync.Mutex
+}
+
+// git fails if it adds a tree and sees another one that is half there: trees are added and removed one after the other.
+func (p places) alone(change func() error) error {
+	p.trees.Lock()
+	defer p.trees.Unlock()
+	return change()
 }
 
 // errElsewhere means that a worker has no branch of a run, and no remote to fetch it from.
 var errElsewhere = errors.New("the branch of the run is not here")
 
 func openPlaces(ctx context.Context, project, dir, remote string) (places, error) {
-	p := places{project: project, dir: dir, remote: remote}
+	p := places{project: project, dir: dir, remote: remote, trees: new(sync.Mutex)}
 	top, err := p.git(ctx, project, "rev-parse", "--path-format=absolute", "--show-toplevel", "--git-common-dir")
 	if err != nil {
 		return p, fmt.Errorf("a worker needs a clone of the project: %w", err)
@@ -122,8 +131,10 @@ func (p places) begin(ctx context.Context, run, attempt string) (dir string, err
 	}
 	dir = p.tree(run, attempt)
 	own := branchOf(dotted(run, attempt))
-	_, err = p.git(ctx, p.project, "worktree", "add", "--quiet", "-B", own, dir, heads+branchOf(run))
-	return dir, err
+	return dir, p.alone(func() error {
+		_, err := p.git(ctx, p.project, "worktree", "add", "--quiet", "-B", own, dir, heads+branchOf(run))
+		return err
+	})
 }
 
 // keep commits what is in a tree and git does not ignore to the attempt's branch, and removes the tree. The commit contains the
@@ -222,7 +233,7 @@ func (p places) own(dir string) string {
 
 // remove removes a tree, whatever a killed git left of it.
 func (p places) remove(dir string) error {
-	return errors.Join(os.RemoveAll(dir), os.RemoveAll(p.own(dir)))
+	return p.alone(func() error { return errors.Join(os.RemoveAll(dir), os.RemoveAll(p.own(dir))) })
 }
 
 // salvage commits what attempts of a run left that no worker finished, to their branches, and removes their trees. The run "*"

@@ -1,10 +1,12 @@
 package temporal
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -162,4 +164,24 @@ func TestMergeElsewhere(t *testing.T) {
 	if n := sh(t, two.project, "git show origin/ralph/r:n 2>/dev/null || git ls-remote origin refs/heads/ralph/r"); !strings.HasPrefix(n, commit) && n != "1" {
 		t.Errorf("the remote has %q", n)
 	}
+}
+
+// Git fails if it adds a tree beside one that is half there: attempts of many runs begin and end at once.
+func TestManyAttempts(t *testing.T) {
+	one, _, base := clones(t)
+	var runs sync.WaitGroup
+	for i := range 40 {
+		run := fmt.Sprint("r", i)
+		sh(t, one.project, "git branch ralph/"+run+" "+base)
+		runs.Go(func() {
+			for _, attempt := range []string{"1/1", "2/2"} {
+				if _, err := one.begin(t.Context(), run, attempt); err != nil {
+					t.Error(err)
+				} else if _, err := one.keep(t.Context(), run, attempt, "iteration"); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	runs.Wait()
 }
