@@ -117,6 +117,7 @@ func TestImports(t *testing.T) {
 
 		// Runs on many machines, a module of its own.
 		"temporal":                  {"./loop", "./project", "./rules", "./run", "./run/step", "crypto/rand", "os", "os/exec", "path/filepath", "time"},
+		"temporal/e2e":              nil, // tests
 		"temporal/cmd/ralph-worker": {"./project", "./run", "./run/step", "./temporal", "flag", "os", "os/signal", "path/filepath", "syscall", "time"},
 
 		// The page in a browser, a module of its own, for tests.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"go.temporal.io/sdk/converter"
 	sdk "go.temporal.io/sdk/temporal"
 	"go.temporal.io/sdk/testsuite"
+	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/ralph-sdk/ralph/run/step"
@@ -196,5 +198,20 @@ func TestVersion(t *testing.T) {
 	env.ExecuteWorkflow(workflowName, course)
 	if err := env.GetWorkflowError(); err == nil || !strings.Contains(err.Error(), "its workers are too old or too new") {
 		t.Error(err)
+	}
+}
+
+// The workflow continues the runs of earlier releases: their histories, which temporal/e2e -update writes, replay.
+func TestHistories(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.json")
+	if err != nil || len(files) == 0 {
+		t.Fatal("there are no histories: ", err)
+	}
+	for _, file := range files {
+		r := worker.NewWorkflowReplayer()
+		r.RegisterWorkflowWithOptions(Run, workflow.RegisterOptions{Name: workflowName})
+		if err := r.ReplayWorkflowHistoryFromJSONFile(nil, file); err != nil {
+			t.Errorf("%s: %v", file, err)
+		}
 	}
 }
