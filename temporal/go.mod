@@ -1,4 +1,3 @@
-// Not released: its tests with a server, workers that are killed and networks that are gone, have not run yet.
 module github.com/ralph-sdk/ralph/temporal
 
 go 1.26.0

@@ -35,7 +35,7 @@ func Start(ctx context.Context, c client.Client, p *project.Project, q Request) 
 	case q.Run.Worktree, q.Run.Merge, q.Run.Resume != "", q.Run.Continue != nil:
 		return "", errors.New("a run on Temporal has its own work trees, merges each iteration, and is not resumed: leave out Worktree, Merge, Resume and Continue")
 	case q.Silence < 0, q.Away < 0:
-		return "", errors.New("Silence and Away must not be negative")
+		return "", errors.New("the times Silence and Away must not be negative")
 	}
 	q.Run.Continue = &fresh
 	r, err := p.Run(ctx, q.Run)
