@@ -200,11 +200,11 @@ func (d *Decision) decide(ctx context.Context, alone bool) {
 	}()
 	defer func() { d.rescue(recover()) }()
 	d.Time = l.now()
-	aside, why, err := d.skipped(ctx, alone)
+	cause, why, err := d.skipped(ctx, alone)
 	switch {
-	case aside != "":
+	case cause != "":
 		d.close()
-		d.gatherer, d.Verdict = nil, &rules.Verdict{Cause: aside, Reason: why}
+		d.gatherer, d.Verdict = nil, &rules.Verdict{Cause: cause, Reason: why}
 		return
 	case d.Repeated:
 		return
@@ -240,7 +240,7 @@ func (d *Decision) named() bool {
 
 // skipped finds the project, loads the memory, and returns why no rule is tried, or "". With alone, other decisions of the
 // session wait for this one, and the answer to an event that has an ID stays, whatever the policy is by now.
-func (d *Decision) skipped(ctx context.Context, alone bool) (aside rules.Cause, why string, err error) {
+func (d *Decision) skipped(ctx context.Context, alone bool) (cause rules.Cause, why string, err error) {
 	l, again := d.loop, alone && d.Event.ID != ""
 	unlisted, unfits, unfit := d.unlisted()
 	if (unlisted != "" || unfit != nil) && !again {
@@ -278,7 +278,7 @@ func (l *Loop) events() []string {
 }
 
 // unlisted returns why the policy does not decide such events, or "". An event that nothing declares is an error.
-func (d *Decision) unlisted() (aside rules.Cause, why string, err error) {
+func (d *Decision) unlisted() (cause rules.Cause, why string, err error) {
 	switch {
 	case d.program != nil && !slices.Contains(d.program.Events, d.Event.Name):
 		if all := d.loop.events(); d.Event.Raw == nil && !slices.Contains(all, d.Event.Name) { // a host has events that no policy decides

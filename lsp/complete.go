@@ -76,12 +76,12 @@ func (v *view) completed(ctx context.Context, at int) (a *analysis, isKey bool) 
 	if i := strings.IndexByte(src[at:], '\n'); i >= 0 {
 		end = at + i
 	}
-	before, behind := src[start:at], strings.TrimRight(src[at:end], "\r")
+	before, after := src[start:at], strings.TrimRight(src[at:end], "\r")
 	word := strings.TrimRightFunc(before, isWordRune)
 	head := strings.TrimSpace(word)
 	key := head == "" || strings.HasSuffix(head, "{") || strings.HasSuffix(head, ",") || strings.Trim(head, "- ") == ""
 	fills := []string{"", "x"}
-	switch rest := strings.TrimSpace(behind); {
+	switch rest := strings.TrimSpace(after); {
 	case strings.HasPrefix(rest, ":"):
 		fills = []string{""}
 	case key && strings.Trim(rest, "}]") == "":
@@ -90,22 +90,16 @@ func (v *view) completed(ctx context.Context, at int) (a *analysis, isKey bool) 
 		fills = []string{"x", ""}
 	}
 	for _, fill := range fills {
-		for _, close := range []string{"", closers(before + fill + behind)} {
+		for _, close := range []string{"", closers(before + fill + after)} {
 			text := src[:at] + fill + src[at:end] + close + src[end:]
 			root, _ := yamltree.Parse([]byte(text))
 			if root == nil {
 				continue
 			}
-			next := *v.snap
-			next.open = map[string]*document{}
-			for uri, d := range v.snap.open {
-				next.open[uri] = d
-			}
 			d := *v.doc
 			d.text = newText(text, v.snap.units)
-			next.open[d.uri] = &d
-			if a := v.server.quick(ctx, &next, d.at); a != nil {
-				return a, key && fill == "x: x" || key && fill == "" && strings.HasPrefix(strings.TrimSpace(behind), ":")
+			if a := v.server.quick(ctx, v.snap.with(&d), d.at); a != nil {
+				return a, key && fill == "x: x" || key && fill == "" && strings.HasPrefix(strings.TrimSpace(after), ":")
 			}
 		}
 	}
@@ -209,9 +203,20 @@ func (c *completer) node(a *analysis, isKey bool) {
 	}
 }
 
+// keyPath is the keys on the way to a node, "" for an item of a list.
+type keyPath []string
+
+// up returns the key i steps above the last, "" if there is none.
+func (k keyPath) up(i int) string {
+	if i < len(k) {
+		return k[len(k)-1-i]
+	}
+	return ""
+}
+
 // names completes names that the policy declares, where no expression is: of facts, params, rules and files.
 func (c *completer) names(a *analysis, steps []step) {
-	keys := make([]string, len(steps))
+	keys := make(keyPath, len(steps))
 	for i, s := range steps {
 		keys[i] = s.key
 	}
@@ -224,22 +229,16 @@ func (c *completer) names(a *analysis, steps []step) {
 	if len(keys) == 0 {
 		return
 	}
-	in := func(i int) string {
-		if i < len(keys) {
-			return keys[len(keys)-1-i]
-		}
-		return ""
-	}
-	switch last := in(0); {
+	switch last := keys.up(0); {
 	case last == "include":
 		c.files(a)
-	case last == "archive", last == "delete", last == "set", last == "state" && in(1) == "loop", in(1) == "start":
+	case last == "archive", last == "delete", last == "set", last == "state" && keys.up(1) == "loop", keys.up(1) == "start":
 		c.declared(a, "fact", a.at.name, keys)
 	case last == "remember":
 		c.declared(a, "memory", a.at.name, keys)
-	case in(1) == "limits":
+	case keys.up(1) == "limits":
 		c.declared(a, "param", a.at.name, keys)
-	case in(1) == "with":
+	case keys.up(1) == "with":
 		include := steps[len(steps)-2].node.Get("include")
 		for _, w := range a.words() {
 			if include != nil && w.Kind == "include" && w.Name == include.Value && w.Pos.File == a.at.name {
@@ -250,8 +249,8 @@ func (c *completer) names(a *analysis, steps []step) {
 }
 
 // declared completes the names of a kind that a file declares, "" for any file.
-func (c *completer) declared(a *analysis, kind, file string, keys []string) {
-	isKey := len(keys) > 1 && (keys[len(keys)-2] == "with" || keys[len(keys)-2] == "start" || slices.Contains([]string{"facts", "problem", "memory", "repeated", "waited", "set"}, keys[len(keys)-2]))
+func (c *completer) declared(a *analysis, kind, file string, keys keyPath) {
+	isKey := slices.Contains([]string{"with", "start", "facts", "problem", "memory", "repeated", "waited", "set"}, keys.up(1))
 	for _, w := range a.words() {
 		if w.Kind == kind && w.Pos == w.Decl && (file == "" || w.Pos.File == file) {
 			insert := w.Name
@@ -288,36 +287,30 @@ type tested struct {
 }
 
 // testedKind returns the kind of the names that a path in a file of tests leads to, "" if to none.
-func testedKind(keys []string) string {
-	in := func(i int) string {
-		if i < len(keys) {
-			return keys[len(keys)-1-i]
-		}
-		return ""
-	}
+func testedKind(keys keyPath) string {
 	switch {
-	case in(0) == "rule" && in(1) == "expect":
+	case keys.up(0) == "rule" && keys.up(1) == "expect":
 		return "rule"
-	case slices.Contains([]string{"repeated", "waited"}, in(1)) && in(2) == "given":
+	case slices.Contains([]string{"repeated", "waited"}, keys.up(1)) && keys.up(2) == "given":
 		return "rule"
-	case slices.Contains([]string{"facts", "missing", "invalid", "problem"}, in(1)) && in(2) == "given":
+	case slices.Contains([]string{"facts", "missing", "invalid", "problem"}, keys.up(1)) && keys.up(2) == "given":
 		return "fact"
-	case slices.Contains([]string{"read", "unread"}, in(1)) && in(2) == "expect":
+	case slices.Contains([]string{"read", "unread"}, keys.up(1)) && keys.up(2) == "expect":
 		return "fact"
-	case in(1) == "memory" && (in(2) == "given" || in(2) == "expect"):
+	case keys.up(1) == "memory" && (keys.up(2) == "given" || keys.up(2) == "expect"):
 		return "memory"
-	case in(1) == "set" && in(2) == "given":
+	case keys.up(1) == "set" && keys.up(2) == "given":
 		return "param"
 	}
 	return ""
 }
 
 // testedIn returns the names of the policy in a file of tests.
-func testedIn(n *yamltree.Node, t *text, keys []string) (all []tested) {
+func testedIn(n *yamltree.Node, t *text, keys keyPath) (all []tested) {
 	if n == nil {
 		return nil
 	}
-	add := func(n *yamltree.Node, keys []string) {
+	add := func(n *yamltree.Node, keys keyPath) {
 		if kind := testedKind(keys); kind != "" && n.Kind == yamltree.Scalar {
 			all = append(all, tested{kind, n.Value, t.place(n.Start), t.place(n.End())})
 		}
@@ -339,7 +332,7 @@ func testedIn(n *yamltree.Node, t *text, keys []string) (all []tested) {
 	return all
 }
 
-// quick analyzes a file without the checks of the whole policy, for the words alone.
+// quick analyzes a file without the checks of the whole policy, only for the words.
 func (s *server) quick(ctx context.Context, snap *snapshot, at location) *analysis {
 	return s.analyzeBy(ctx, snap, at, rules.Load)
 }

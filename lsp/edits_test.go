@@ -159,7 +159,7 @@ func TestEncodings(t *testing.T) {
 		offered string
 		column  int // of the unknown name after 𝒳é
 	}{{"utf-8", 35}, {"utf-16", 32}, {"utf-32", 31}, {"utf-7", 32}} {
-		e := open(t, fstest.MapFS{}, `{"rootUri": "file:///work", "capabilities": {"general": {"positionEncodings": ["`+tt.offered+`"]}}}`)
+		e := open(t, fstest.MapFS{}, `{"rootUri": "file:///project", "capabilities": {"general": {"positionEncodings": ["`+tt.offered+`"]}}}`)
 		e.open(".ralph/p.yaml", "ralph: 1\nrules:\n  - {name: go, continue: \"𝒳é ${nosuch}\"}\n")
 		e.version(".ralph/p.yaml", 1)
 		e.mu.Lock()

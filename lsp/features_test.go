@@ -34,7 +34,7 @@ rules:
 const guard = "ralph: 1\nparams: {n: {type: integer}}\nrules:\n  - {name: a, when: loop.total > n, stop: enough}\n"
 
 const writtenTests = `tests:
-  - name: goes on
+  - name: more to do
     given: {facts: {state: {phase: plan, todo: [{done: false}]}}}
     expect: {rule: go}
 `
@@ -149,7 +149,7 @@ func TestCompletion(t *testing.T) {
 	}
 }
 
-// What is accepted replaces the word that was begun, also behind characters of two units.
+// What is accepted replaces the word that was begun, also after characters of two units.
 func TestCompletionEdit(t *testing.T) {
 	e := workspace(t)
 	src := strings.Replace(written, "${state.phase}", "${state.ph}", 1)
@@ -293,7 +293,7 @@ func TestLenses(t *testing.T) {
 	for _, l := range got {
 		lines = append(lines, fmt.Sprint(l.Range.Start.Line, " ", l.Command.Title, ": ", l.Command.Command, l.Command.Arguments))
 	}
-	want := []string{"1 run all tests: ralph.runTest[file:///work/.ralph/p_test.yaml]", "1 run test: ralph.runTest[file:///work/.ralph/p_test.yaml goes on]"}
+	want := []string{"1 run all tests: ralph.runTest[file:///project/.ralph/p_test.yaml]", "1 run test: ralph.runTest[file:///project/.ralph/p_test.yaml more to do]"}
 	if diff := cmp.Diff(want, lines); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}
@@ -330,7 +330,7 @@ func TestActions(t *testing.T) {
 		{"state.phase ==", "state.phaze ==", "Replace with phase", "state.phase =="},
 		{"    when: open", "    wen: open", "Replace with when", "    when: open"},
 		{`state.phase == "plan"`, `state.phase == "plam"`, "Replace with plan", `state.phase == "plan"`},
-		{`continue: "𝒳 ${state.phase} ${cut(transcript.last, 5)}"`, `continue: go on: now`, "Quote the value", `continue: 'go on: now'`},
+		{`continue: "𝒳 ${state.phase} ${cut(transcript.last, 5)}"`, `continue: do more: now`, "Quote the value", `continue: 'do more: now'`},
 		{"loop: {state: state}", "loop: {state: state}\nevents: [SessionEnd]", "Ignore ", "# ralph:ignore "},
 	} {
 		e := workspace(t)

@@ -28,7 +28,7 @@ func (l location) uri() string {
 // dir returns the directory of a root, for a system of files; ok is false if the root is none.
 func dirOf(root string) (dir string, ok bool) {
 	dir, ok = strings.CutPrefix(root, "file:")
-	if len(dir) > 2 && dir[0] == '/' && dir[2] == ':' { // /C:/work
+	if len(dir) > 2 && dir[0] == '/' && dir[2] == ':' { // /C:/project
 		dir = dir[1:]
 	}
 	return dir, ok

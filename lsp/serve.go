@@ -82,12 +82,6 @@ type snapshot struct {
 	saved   func(dir string) fs.FS
 	epoch   int // of what is saved: it may be different in the next one
 	open    map[string]*document
-	client  client
-}
-
-// client is what an editor can do.
-type client struct {
-	snippets bool
 }
 
 // document is a version of a file in the editor.
@@ -96,6 +90,14 @@ type document struct {
 	at      location
 	version int
 	text    *text
+}
+
+// with returns the snapshot after a document was opened or changed.
+func (s *snapshot) with(d *document) *snapshot {
+	next := *s
+	next.open = maps.Clone(s.open)
+	next.open[d.uri] = d
+	return &next
 }
 
 // files returns the open files of a root.
@@ -345,9 +347,6 @@ func (s *server) initialize(raw json.RawMessage) any {
 			General struct {
 				PositionEncodings []encoding
 			}
-			TextDocument struct {
-				Completion struct{ CompletionItem struct{ SnippetSupport bool } }
-			}
 		}
 	}
 	_ = json.Unmarshal(raw, &p) // what cannot be read has its default
@@ -360,7 +359,6 @@ func (s *server) initialize(raw json.RawMessage) any {
 	}
 	s.change(func(next *snapshot) {
 		next.units = units
-		next.client.snippets = p.Capabilities.TextDocument.Completion.CompletionItem.SnippetSupport
 		for _, f := range p.WorkspaceFolders {
 			next.folders = append(next.folders, f.URI)
 		}
@@ -405,7 +403,7 @@ type params struct {
 	}
 }
 
-// sorted returns the open documents, the one that changed last first.
+// sorted returns the open documents by their URIs.
 func (s *snapshot) sorted() []*document {
 	docs := slices.Collect(maps.Values(s.open))
 	slices.SortFunc(docs, func(a, b *document) int { return cmp.Compare(a.uri, b.uri) })

@@ -53,7 +53,7 @@ func edit(t testing.TB, files map[string]string, opts ...loop.Option) *editor {
 	for name, src := range files {
 		saved[name] = &fstest.MapFile{Data: []byte(src)}
 	}
-	return open(t, saved, `{"rootUri": "file:///work", "capabilities": {"textDocument": {"completion": {"completionItem": {"snippetSupport": true}}}}}`, opts...)
+	return open(t, saved, `{"rootUri": "file:///project", "capabilities": {}}`, opts...)
 }
 
 func open(t testing.TB, saved fs.FS, hello string, opts ...loop.Option) *editor {
@@ -62,7 +62,7 @@ func open(t testing.TB, saved fs.FS, hello string, opts ...loop.Option) *editor 
 	served := make(chan error, 1)
 	go func() {
 		served <- lsp.Serve(context.Background(), there, func(dir string) fs.FS {
-			if dir != "/work" {
+			if dir != "/project" {
 				return nil
 			}
 			return saved
@@ -98,7 +98,7 @@ func (e *editor) Handle(_ context.Context, _ *jsonrpc2.Conn, req *jsonrpc2.Reque
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.shown[strings.TrimPrefix(p.URI, "file:///work/")] = p.published
+	e.shown[strings.TrimPrefix(p.URI, "file:///project/")] = p.published
 	close(e.changed)
 	e.changed = make(chan struct{})
 }
@@ -117,7 +117,7 @@ func (e *editor) tell(method string, params any) {
 	}
 }
 
-func uri(name string) string { return "file:///work/" + name }
+func uri(name string) string { return "file:///project/" + name }
 
 func (e *editor) open(name, src string) {
 	e.t.Helper()

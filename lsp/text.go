@@ -80,7 +80,7 @@ func (t *text) lineEnd(line int) int {
 	return max(t.lines[line], t.lines[line]+len(strings.TrimRight(t.src[t.lines[line]:t.lines[line+1]], "\r\n")))
 }
 
-// next moves a mark behind one character.
+// next moves a mark past one character.
 func (t *text) next(m mark) mark {
 	r, n := utf8.DecodeRuneInString(t.src[m.bytes:])
 	return mark{m.bytes + n, m.runes + 1, m.units + t.units.size(r)}
@@ -186,17 +186,17 @@ func (t *text) changed(c change) *text {
 	}
 	from, cut := t.offset(c.Range.Start)
 	to, torn := t.offset(c.Range.End)
-	before, behind := t.src[:from], ""
+	before, after := t.src[:from], ""
 	if cut {
 		before += "\ufffd"
 	}
 	if to = max(from, to); torn {
 		_, n := utf8.DecodeRuneInString(t.src[to:])
-		behind, to = "\ufffd", to+n
+		after, to = "\ufffd", to+n
 	}
 	if cut && from == to { // both ends are within one character, or there is nothing to remove
 		_, n := utf8.DecodeRuneInString(t.src[from:])
-		behind, to = "\ufffd", from+n
+		after, to = "\ufffd", from+n
 	}
-	return newText(before+c.Text+behind+t.src[to:], t.units)
+	return newText(before+c.Text+after+t.src[to:], t.units)
 }

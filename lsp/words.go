@@ -210,7 +210,7 @@ type edit struct {
 }
 
 // prepareRename returns the range of a word that can have another name.
-func prepareRename(_ context.Context, v *view, p params) (any, error) {
+func prepareRename(ctx context.Context, v *view, p params) (any, error) {
 	w := v.word(p)
 	if w == nil {
 		return nil, nil
@@ -219,7 +219,7 @@ func prepareRename(_ context.Context, v *view, p params) (any, error) {
 		return nil, err
 	}
 	at, _ := v.a.text.offset(p.Position)
-	for _, r := range v.references(context.Background(), *w) {
+	for _, r := range v.references(ctx, *w) {
 		if r.file == v.a.at.name && r.from <= at && at <= r.to {
 			return v.a.text.span(r.from, r.to), nil
 		}
@@ -238,7 +238,7 @@ func renamable(w rules.Word) error {
 	return nil
 }
 
-// rename gives a word another name wherever it is used, if no file has a new error then.
+// rename changes a name wherever it is used, if no file has a new error then.
 func rename(ctx context.Context, v *view, p params) (any, error) {
 	w := v.word(p)
 	if w == nil {
@@ -248,11 +248,7 @@ func rename(ctx context.Context, v *view, p params) (any, error) {
 		return nil, err
 	}
 	edits := map[string][]edit{}
-	next := *v.snap
-	next.open = map[string]*document{}
-	for uri, d := range v.snap.open {
-		next.open[uri] = d
-	}
+	next := v.snap
 	family := v.family(ctx)
 	all := v.references(ctx, *w)
 	for _, r := range slices.Backward(all) { // from the end, so that earlier places stay where they are
@@ -269,10 +265,10 @@ func rename(ctx context.Context, v *view, p params) (any, error) {
 		}
 		changed := *d
 		changed.text = newText(d.text.src[:r.from]+p.NewName+d.text.src[r.to:], t.units)
-		next.open[uri] = &changed
+		next = next.with(&changed)
 	}
 	for _, a := range family {
-		if after := v.server.analyze(ctx, &next, a.at); after != nil {
+		if after := v.server.analyze(ctx, next, a.at); after != nil {
 			for _, d := range after.diags {
 				if d.Severity == rules.Error && !slices.ContainsFunc(a.diags, func(o rules.Diagnostic) bool { return o.Check == d.Check && o.Pos.Line == d.Pos.Line }) {
 					return nil, fmt.Errorf("%q cannot be the name: %s", p.NewName, d.Message)

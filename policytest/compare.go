@@ -25,7 +25,7 @@ func (b *bench) compare(d *loop.Decision) []Failure {
 		return out
 	}
 	reason := v.Reason
-	if v.Cause != "" && len(v.Trace.Steps) == 0 {
+	if untried(v) {
 		if len(e.Text) == 0 && len(e.Reason) == 0 {
 			// A policy that tries no rule meets most expectations by accident.
 			fail(b.test.Pos, "no rule is tried", "", reason+"; if this is intended, write stop: "+skippedWords(d))
@@ -106,6 +106,9 @@ func (b *bench) compare(d *loop.Decision) []Failure {
 	}
 	return out
 }
+
+// untried reports whether no rule was tried, because the policy is not for the event or because of a fault.
+func untried(v *rules.Verdict) bool { return v.Cause != "" && len(v.Trace.Steps) == 0 }
 
 // skippedWords returns what to write in a test for a decision that tries no rule.
 func skippedWords(d *loop.Decision) string {

@@ -197,7 +197,7 @@ func (b *bench) decide(ctx context.Context, p *rules.Program, name string, own [
 		}
 	}
 	d := l.Preview(ctx, ev)
-	if d.Err != nil && !d.Verdict.Cause.Undecided() || d.Verdict.Cause != "" && len(d.Verdict.Trace.Steps) == 0 || b.editsLiterals(d) {
+	if d.Err != nil && !d.Verdict.Cause.Undecided() || untried(d.Verdict) || b.editsLiterals(d) {
 		return d, nil
 	}
 	b.applied = true

@@ -252,7 +252,7 @@ func (x *indexer) complete(sc *scope, before string) (words []Word, begun int) {
 	rest := strings.TrimRightFunc(before, func(r rune) bool { return r < 0x80 && isWord(byte(r)) })
 	begun = len(before) - len(rest)
 	if base, ok := strings.CutSuffix(rest, "."); ok {
-		return x.members(sc, strings.TrimSuffix(base, "?"), before), begun
+		return x.members(sc, strings.TrimSuffix(base, "?")), begun
 	}
 	if rest != "" && strings.HasSuffix(rest, "(") {
 		if head := strings.TrimSuffix(rest, "("); isAsk(head[len(strings.TrimRightFunc(head, func(r rune) bool { return r < 0x80 && isWord(byte(r)) })):]) {
@@ -293,8 +293,8 @@ func (x *indexer) declaredWords(sc *scope, wanted func(*symbol) bool) (words []W
 	return words
 }
 
-// members returns the fields of the value at the end of an expression, which ends before its last dot. whole is all of it.
-func (x *indexer) members(sc *scope, base, whole string) (words []Word) {
+// members returns the fields of the value at the end of an expression, which ends before its last dot.
+func (x *indexer) members(sc *scope, base string) (words []Word) {
 	at := operandAt(base)
 	operand := base[at:]
 	if members, ok := x.c.names.namespaces[operand]; ok && !sc.hides(operand) {
@@ -305,21 +305,29 @@ func (x *indexer) members(sc *scope, base, whole string) (words []Word) {
 		}
 		return words
 	}
-	t := x.typeOf(sc, operand)
-	if operand == "" || operand == "#" { // of an element
-		t = elementOf(x.typeOf(sc, listBefore(base[:at])))
-	} else if inner, ok := strings.CutPrefix(operand, "."); ok && inner != "" {
-		t = elementOf(x.typeOf(sc, listBefore(base[:at])))
-		for _, step := range strings.Split(inner, ".") {
-			t = fieldOf(t, step)
-		}
-	}
-	if t != nil {
+	if t := x.operand(sc, base); t != nil {
 		for _, name := range slices.Sorted(maps.Keys(t.Fields)) {
 			words = append(words, fieldWord(name, t.Fields[name]))
 		}
 	}
 	return words
+}
+
+// operand returns the schema type of the operand at the end of an expression, nil if it is unknown. "" and # are an element of
+// the list of a predicate, .field is a field of it.
+func (x *indexer) operand(sc *scope, src string) *schema.Schema {
+	at := operandAt(src)
+	operand := src[at:]
+	if operand != "" && operand != "#" && operand[0] != '.' {
+		return x.typeOf(sc, operand)
+	}
+	t := elementOf(x.typeOf(sc, listBefore(src[:at])))
+	if field, ok := strings.CutPrefix(operand, "."); ok {
+		for step := range strings.SplitSeq(field, ".") {
+			t = fieldOf(t, step)
+		}
+	}
+	return t
 }
 
 // operandAt returns where the operand at the end of an expression begins: names, dots, calls and indexes.
@@ -385,16 +393,7 @@ func (x *indexer) values(sc *scope, before, quote string) (words []Word) {
 			continue
 		}
 		left = strings.TrimRight(left, " \t")
-		operand := left[operandAt(left):]
-		t := x.typeOf(sc, operand)
-		if t == nil {
-			if inner, ok := strings.CutPrefix(operand, "."); ok {
-				t = elementOf(x.typeOf(sc, listBefore(left[:operandAt(left)])))
-				for _, step := range strings.Split(inner, ".") {
-					t = fieldOf(t, step)
-				}
-			}
-		}
+		t := x.operand(sc, left)
 		if t == nil {
 			return nil
 		}

@@ -127,7 +127,7 @@ func (ev *evaluation) called() string {
 // idle makes the verdict that of an event at which no rule is tried. A fault that was found before counts.
 func (ev *evaluation) idle(a Cause, why string) bool {
 	v := ev.verdict
-	ev.aside, v.Cause, v.Reason = a, cmp.Or(v.Cause, a), why
+	ev.untried, v.Cause, v.Reason = a, cmp.Or(v.Cause, a), why
 	v.Show = a != NoLoop && a != Off && a != Stopped && ev.once(why)
 	return false
 }
@@ -166,7 +166,7 @@ func (ev *evaluation) missed(f *Fact) bool {
 // keepLoop records in the next memory which loop the session had.
 func (ev *evaluation) keepLoop(m *Memory) (changed bool) {
 	v := ev.verdict
-	if ev.program.head.loop == nil || !ev.decides() || ev.aside != "" && ev.aside != NoLoop || v.Cause.Failed() && v.Loop == nil {
+	if ev.program.head.loop == nil || !ev.decides() || ev.untried != "" && ev.untried != NoLoop || v.Cause.Failed() && v.Loop == nil {
 		return false
 	}
 	var now *LoopInfo

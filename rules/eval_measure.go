@@ -14,7 +14,7 @@ const measureShare = 10
 // errors are in the trace.
 func (ev *evaluation) measure() {
 	v := ev.verdict
-	if len(ev.program.head.measure) == 0 || ev.aside != "" && (!ev.looking || v.Loop == nil) || ev.event.prompt() {
+	if len(ev.program.head.measure) == 0 || ev.untried != "" && (!ev.looking || v.Loop == nil) || ev.event.prompt() {
 		return
 	}
 	decided, problems := ev.meter, len(ev.problems)

@@ -34,7 +34,7 @@ func (ev *evaluation) remember() {
 		v.Session.Streak = 0
 		v.Changed = true
 	}
-	if session.Began.IsZero() && !now.IsZero() && ev.aside == "" && ev.program.machine.table.find(vocab.SessionElapsed) != nil {
+	if session.Began.IsZero() && !now.IsZero() && ev.untried == "" && ev.program.machine.table.find(vocab.SessionElapsed) != nil {
 		session.Began, v.Changed = now, true
 	}
 	mine := session.say(v.Parts, ev.parts, false, session.Turn, now)

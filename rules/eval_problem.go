@@ -38,13 +38,13 @@ func (ev *evaluation) reportInstead(why sentence, last bool) {
 func (ev *evaluation) reportEnd() {
 	v := ev.verdict
 	switch {
-	case v.Action != Stop && v.Action != Wait, v.Success, ev.aside == Stopped, ev.aside == InRun: // no end, or one that was asked for
+	case v.Action != Stop && v.Action != Wait, v.Success, ev.untried == Stopped, ev.untried == InRun: // no end, or one that was asked for
 	case v.Memory.Streak == 0 && v.Bound == "", ev.event.inRun, !ev.shows():
-	case ev.aside != "":
+	case ev.untried != "":
 		if v.Show = ev.lastNotice(v.Reason) || v.Show; v.Show {
 			ev.reportedBy(public(v.Reason))
 		}
-		if had := v.Memory.Loop; ev.aside == NoLoop && had != nil {
+		if had := v.Memory.Loop; ev.untried == NoLoop && had != nil {
 			v.Loop = &LoopInfo{Name: had.Name, State: had.State, Gone: true}
 		}
 	case slices.ContainsFunc(ev.problems, func(p reported) bool { return p.last }):

@@ -130,7 +130,7 @@ func (ev *evaluation) run(decide func(*evaluation)) {
 	ev.meter.charge(1) // checks the context
 	decide(ev)
 	ev.settle()
-	if ev.trace.full() && ev.aside == "" {
+	if ev.trace.full() && ev.untried == "" {
 		ev.verdict.Limits = ev.limits()
 	}
 	ev.meter.look = 0
@@ -202,7 +202,7 @@ func (ev *evaluation) mute() bool {
 // decide tries the rules if the policy is for the event, and reports an end.
 func (ev *evaluation) decide() {
 	if !slices.Contains(ev.program.Events, ev.event.name) {
-		ev.aside = NotListed
+		ev.untried = NotListed
 		ev.verdict.Cause, ev.verdict.Reason = NotListed, "the policy does not decide "+ev.event.name
 		return
 	}
@@ -397,7 +397,7 @@ func (ev *evaluation) isFor() bool {
 		v.Reason, v.Private = why.full, why.private()
 		ev.reportInstead(why, true)
 	default:
-		ev.aside, v.Cause = NotFor, NotFor
+		ev.untried, v.Cause = NotFor, NotFor
 		v.Reason = "the policy is not for this event: its when is not true"
 	}
 	return false

@@ -45,7 +45,7 @@ type current struct {
 	gathering gathering
 	trace     tracing
 
-	aside   Cause // why no rule is tried, also where a fault counts
+	untried Cause // why no rule is tried, also where a fault counts
 	looking bool  // called by Look, which decides nothing
 	settled bool  // the verdict is final; gather no new facts
 }

@@ -213,7 +213,7 @@ const (
 	Distrusted Cause = "untrusted" // the user has not trusted the project of the loop
 )
 
-// The faults, which kept the policy from deciding, so that the agent may stop. Problems of the verdict has the messages.
+// The faults, which kept the policy from deciding, so that the agent may stop. Problems of the verdict have the messages.
 const (
 	FaultBudget   Cause = "budget"   // the evaluation takes more steps than its Budget
 	FaultContext  Cause = "context"  // the context is done

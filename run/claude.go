@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/ralph-sdk/ralph/host"
-	"github.com/ralph-sdk/ralph/internal/escape"
 )
 
 func completeClaude(l *cmdline, session string) {
@@ -103,7 +102,7 @@ func (o *claudeOutput) system(rec claudeRecord, line []byte) (string, Outcome) {
 			ID  string `json:"tool_use_id"`
 			Why string `json:"message"`
 		}](line)
-		o.denied.begin(denied.ID, Denial{Why: escape.Brief(denied.Why)})
+		o.denied.begin(denied.ID, Denial{Why: denied.Why})
 	case "api_retry":
 		// The first retry may use a renewed token.
 		if end := failure(0, rec.Error); rec.Attempt > 1 && (end == Auth || end == Billing) {

@@ -28,8 +28,8 @@ func useOf(tool string, args json.RawMessage, permit func(tool, input string) st
 		text, _ := c.Value.Decode()
 		input = strings.TrimSpace(text)
 	}
-	use := Denial{Tool: tool, Input: escape.Brief(firstLine(input))}
-	if permit != nil && use.Input == input && !strings.ContainsAny(input, "*()") {
+	use := Denial{Tool: tool, Input: firstLine(input)}
+	if permit != nil && escape.Brief(use.Input) == input && !strings.ContainsAny(input, "*()") {
 		use.Allow = permit(tool, input)
 	}
 	return use
@@ -48,7 +48,7 @@ func (d *denials) begin(id string, use Denial) {
 // end forgets a use, and keeps it if it was denied, with the reason of the client.
 func (d *denials) end(id string, denied bool, why string) {
 	if use, ok := d.begun[id]; ok && denied && len(d.all) < maxDenials {
-		use.Why = escape.Brief(why)
+		use.Why = why
 		d.all = append(d.all, use)
 	}
 	delete(d.begun, id)

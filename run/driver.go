@@ -65,9 +65,7 @@ func (r *Runner) take(inputs ...step.Input) step.Command {
 	var events []Event
 	for _, in := range inputs {
 		in.At = r.clock.now()
-		if in.Kind != step.Decided { // which Decide did
-			in = r.admit(r.saved.State, in)
-		}
+		in = r.admit(r.saved.State, in)
 		var more []Event
 		r.saved.State, more, _ = r.saved.State.Step(in)
 		events = append(events, more...)

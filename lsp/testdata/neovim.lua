@@ -3,7 +3,7 @@
 local function say(text) io.stdout:write(text .. '\n') end
 local function wait(step, done)
   if not vim.wait(20000, done, 1) then
-    say('it waited in vain: ' .. step .. ': ' .. vim.inspect(vim.diagnostic.get(0)))
+    say('nothing came: ' .. step .. ': ' .. vim.inspect(vim.diagnostic.get(0)))
     vim.cmd('cquit')
   end
 end
