@@ -26,8 +26,8 @@ type places struct {
 	trees   *sync.Mutex
 }
 
-// git fails if it adds a tree and sees another one that is half there: trees are added and removed one after the other.
-func (p places) alone(change func() error) error {
+// inTurn makes a change of the trees after all others: git fails if it adds a tree and sees another one that is half there.
+func (p places) inTurn(change func() error) error {
 	p.trees.Lock()
 	defer p.trees.Unlock()
 	return change()
@@ -131,7 +131,7 @@ func (p places) begin(ctx context.Context, run, attempt string) (dir string, err
 	}
 	dir = p.tree(run, attempt)
 	own := branchOf(dotted(run, attempt))
-	return dir, p.alone(func() error {
+	return dir, p.inTurn(func() error {
 		_, err := p.git(ctx, p.project, "worktree", "add", "--quiet", "-B", own, dir, heads+branchOf(run))
 		return err
 	})
@@ -233,7 +233,7 @@ func (p places) own(dir string) string {
 
 // remove removes a tree, whatever a killed git left of it.
 func (p places) remove(dir string) error {
-	return p.alone(func() error { return errors.Join(os.RemoveAll(dir), os.RemoveAll(p.own(dir))) })
+	return p.inTurn(func() error { return errors.Join(os.RemoveAll(dir), os.RemoveAll(p.own(dir))) })
 }
 
 // salvage commits what attempts of a run left that no worker finished, to their branches, and removes their trees. The run "*"

@@ -57,7 +57,7 @@ func Start(ctx context.Context, c client.Client, p *project.Project, q Request) 
 	_, err = c.ExecuteWorkflow(ctx, client.StartWorkflowOptions{
 		ID: s.Plan.ID, TaskQueue: queueOf(q.Queue, p), WorkflowIDReusePolicy: enums.WORKFLOW_ID_REUSE_POLICY_REJECT_DUPLICATE,
 		WorkflowExecutionErrorWhenAlreadyStarted: true, StaticSummary: "ralph: " + project.Short(s.Plan.Policy),
-	}, workflowName, course)
+	}, WorkflowType, course)
 	var exists *serviceerror.WorkflowExecutionAlreadyStarted
 	if errors.As(err, &exists) {
 		err = fmt.Errorf("there is a run %s already; give the new one another ID", s.Plan.ID)

@@ -119,7 +119,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	own := worker.New(w.client, w.name, o)
 	o.MaxConcurrentActivityTaskPollers = 1 // what a frozen worker takes has to be taken by another one
 	shared := worker.New(w.client, w.options.Queue, o)
-	shared.RegisterWorkflowWithOptions(Run, workflow.RegisterOptions{Name: workflowName})
+	shared.RegisterWorkflowWithOptions(Run, workflow.RegisterOptions{Name: WorkflowType})
 	shared.RegisterActivityWithOptions(w.settle, activity.RegisterOptions{Name: activitySettle})
 	own.RegisterActivityWithOptions(w.do, activity.RegisterOptions{Name: activityDo})
 	if err := own.Start(); err != nil {

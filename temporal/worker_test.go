@@ -44,6 +44,21 @@ rules:
 // offline is a client without a server.
 type offline struct{ client.Client }
 
+// projectOf opens the project of a clone, with a policy count.
+func projectOf(t *testing.T, p places, policy string) *project.Project {
+	t.Helper()
+	sh(t, p.project, "mkdir .ralph")
+	if err := os.WriteFile(filepath.Join(p.project, ".ralph/count.yaml"), []byte(policy), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	project, err := project.Open(project.Config{Dir: p.project, State: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { project.Close() })
+	return project
+}
+
 // A worker carries out a run with real trees and a real agent: each iteration is a commit on the run's branch, which is on the
 // remote, and what git ignores is not.
 func TestWorker(t *testing.T) {
@@ -61,15 +76,7 @@ func TestWorker(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			one, _, base := clones(t)
-			sh(t, one.project, "mkdir .ralph")
-			if err := os.WriteFile(filepath.Join(one.project, ".ralph/count.yaml"), []byte(counting), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			p, err := project.Open(project.Config{Dir: one.project, State: t.TempDir()})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer p.Close()
+			p := projectOf(t, one, counting)
 			w, err := NewWorker(t.Context(), offline{}, p, Options{Remote: "origin", Watch: watch})
 			if err != nil {
 				t.Fatal(err)
@@ -88,10 +95,10 @@ func TestWorker(t *testing.T) {
 			var suite testsuite.WorkflowTestSuite
 			env := suite.NewTestWorkflowEnvironment()
 			env.SetTestTimeout(time.Minute)
-			env.RegisterWorkflowWithOptions(Run, workflow.RegisterOptions{Name: workflowName})
+			env.RegisterWorkflowWithOptions(Run, workflow.RegisterOptions{Name: WorkflowType})
 			env.RegisterActivityWithOptions(w.settle, activity.RegisterOptions{Name: activitySettle})
 			env.RegisterActivityWithOptions(w.do, activity.RegisterOptions{Name: activityDo})
-			env.ExecuteWorkflow(workflowName, Course{State: s, Documents: documents, Base: base, Silence: 2 * time.Minute, Away: time.Hour})
+			env.ExecuteWorkflow(WorkflowType, Course{State: s, Documents: documents, Base: base, Silence: 2 * time.Minute, Away: time.Hour})
 			var status Status
 			if err := env.GetWorkflowResult(&status); err != nil {
 				t.Fatal(err)
@@ -115,16 +122,7 @@ func TestWorker(t *testing.T) {
 // What a person does not want, and what cannot be, is refused before anything starts.
 func TestStartRefuses(t *testing.T) {
 	one, _, _ := clones(t)
-	sh(t, one.project, "mkdir .ralph")
-	text := strings.Replace(counting, "text: lines,", "text: ignored,", 1)
-	if err := os.WriteFile(filepath.Join(one.project, ".ralph/count.yaml"), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	p, err := project.Open(project.Config{Dir: one.project, State: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer p.Close()
+	p := projectOf(t, one, strings.Replace(counting, "text: lines,", "text: ignored,", 1))
 	agent := []string{"sh"}
 	for want, q := range map[string]Request{
 		"which git ignores":   {Run: project.RunRequest{Policy: "count", Agent: agent}},
@@ -161,15 +159,8 @@ func TestAttemptEnds(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			one, _, base := clones(t)
-			sh(t, one.project, "mkdir .ralph; mkfifo ../started")
-			if err := os.WriteFile(filepath.Join(one.project, ".ralph/count.yaml"), []byte(counting), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			p, err := project.Open(project.Config{Dir: one.project, State: t.TempDir()})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer p.Close()
+			sh(t, one.project, "mkfifo ../started")
+			p := projectOf(t, one, counting)
 			w, err := NewWorker(t.Context(), offline{}, p, Options{Watch: watch})
 			if err != nil {
 				t.Fatal(err)

@@ -16,9 +16,11 @@ import (
 	"github.com/ralph-sdk/ralph/run/step"
 )
 
-// Names that histories of runs have: they stay.
+// WorkflowType is the type of the workflows of runs, by which a program can list them.
+const WorkflowType = "ralph-run"
+
+// Names that histories of runs have, as WorkflowType: they stay.
 const (
-	workflowName   = "ralph-run"
 	activitySettle = "ralph-settle"
 	activityDo     = "ralph-do"
 	signalInput    = "ralph-input"
@@ -102,7 +104,7 @@ func Run(ctx workflow.Context, c Course) (Status, error) {
 			d.step(ctx, in)
 		}
 		if d.State.Due.Kind != step.Finish {
-			return Status{}, workflow.NewContinueAsNewError(ctx, workflowName, d.Course)
+			return Status{}, workflow.NewContinueAsNewError(ctx, WorkflowType, d.Course)
 		}
 	}
 	return d.status(), nil

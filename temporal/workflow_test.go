@@ -116,7 +116,7 @@ func TestRun(t *testing.T) {
 			p := &c.play
 			p.env = suite.NewTestWorkflowEnvironment()
 			p.homes = append([]string{"one"}, p.homes...)
-			p.env.RegisterWorkflowWithOptions(Run, workflow.RegisterOptions{Name: workflowName})
+			p.env.RegisterWorkflowWithOptions(Run, workflow.RegisterOptions{Name: WorkflowType})
 			p.env.RegisterActivityWithOptions(p.settle, activity.RegisterOptions{Name: activitySettle})
 			p.env.RegisterActivityWithOptions(p.do, activity.RegisterOptions{Name: activityDo})
 			if _, stops := p.then["iterate 1 at one"]; stops {
@@ -126,7 +126,7 @@ func TestRun(t *testing.T) {
 				p.env.RegisterDelayedCallback(p.signal(step.Input{Kind: step.Answer, Answer: step.Text{Text: "this"}}), time.Minute)
 			}
 			plan := step.Plan{ID: "r", Policy: "p", Client: "generic", Args: []string{"agent"}, Limits: step.Limits{Iterations: c.max}, Merge: true, Await: true}
-			p.env.ExecuteWorkflow(workflowName, Course{State: step.New(plan), Base: "base", Silence: time.Minute, Away: time.Hour})
+			p.env.ExecuteWorkflow(WorkflowType, Course{State: step.New(plan), Base: "base", Silence: time.Minute, Away: time.Hour})
 			var status Status
 			if err := p.env.GetWorkflowResult(&status); err != nil {
 				t.Fatal(err, p.notes)
@@ -151,13 +151,13 @@ func TestContinueAsNew(t *testing.T) {
 	play := func() error {
 		var suite testsuite.WorkflowTestSuite
 		p.env = suite.NewTestWorkflowEnvironment()
-		p.env.RegisterWorkflowWithOptions(Run, workflow.RegisterOptions{Name: workflowName})
+		p.env.RegisterWorkflowWithOptions(Run, workflow.RegisterOptions{Name: WorkflowType})
 		p.env.RegisterActivityWithOptions(p.settle, activity.RegisterOptions{Name: activitySettle})
 		p.env.RegisterActivityWithOptions(p.do, activity.RegisterOptions{Name: activityDo})
 		if course.State.Paused {
 			p.env.RegisterDelayedCallback(p.signal(step.Input{Kind: step.Go}), time.Minute)
 		}
-		p.env.ExecuteWorkflow(workflowName, course)
+		p.env.ExecuteWorkflow(WorkflowType, course)
 		return p.env.GetWorkflowError()
 	}
 	p.then["iterate 1 at one"] = func() {
@@ -192,10 +192,10 @@ func TestContinueAsNew(t *testing.T) {
 func TestVersion(t *testing.T) {
 	var suite testsuite.WorkflowTestSuite
 	env := suite.NewTestWorkflowEnvironment()
-	env.RegisterWorkflowWithOptions(Run, workflow.RegisterOptions{Name: workflowName})
+	env.RegisterWorkflowWithOptions(Run, workflow.RegisterOptions{Name: WorkflowType})
 	course := Course{State: step.New(step.Plan{ID: "r"})}
 	course.State.V++
-	env.ExecuteWorkflow(workflowName, course)
+	env.ExecuteWorkflow(WorkflowType, course)
 	if err := env.GetWorkflowError(); err == nil || !strings.Contains(err.Error(), "its workers are too old or too new") {
 		t.Error(err)
 	}
@@ -209,7 +209,7 @@ func TestHistories(t *testing.T) {
 	}
 	for _, file := range files {
 		r := worker.NewWorkflowReplayer()
-		r.RegisterWorkflowWithOptions(Run, workflow.RegisterOptions{Name: workflowName})
+		r.RegisterWorkflowWithOptions(Run, workflow.RegisterOptions{Name: WorkflowType})
 		if err := r.ReplayWorkflowHistoryFromJSONFile(nil, file); err != nil {
 			t.Errorf("%s: %v", file, err)
 		}

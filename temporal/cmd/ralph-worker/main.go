@@ -98,16 +98,31 @@ func (a app) parse(fs *flag.FlagSet, args []string, least, most int) error {
 	return nil
 }
 
-// open opens the project in the working directory.
-func (a app) open() (*project.Project, error) {
+// server connects to the server for as long as do works.
+func (a app) server(do func(client.Client) error) error {
+	c, err := a.dial()
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	return do(c)
+}
+
+// inProject opens the project in the working directory and connects to the server, for as long as do works.
+func (a app) inProject(do func(*project.Project, client.Client) error) error {
 	dir, err := filepath.Abs(a.dir)
 	if err == nil {
 		dir, err = filepath.EvalSymlinks(dir)
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return project.Open(project.Config{Dir: dir})
+	p, err := project.Open(project.Config{Dir: dir})
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	return a.server(func(c client.Client) error { return do(p, c) })
 }
 
 func (a app) work(ctx context.Context, fs *flag.FlagSet, args []string) error {
@@ -119,21 +134,13 @@ func (a app) work(ctx context.Context, fs *flag.FlagSet, args []string) error {
 	if err := a.parse(fs, args, 0, 0); err != nil {
 		return err
 	}
-	p, err := a.open()
-	if err != nil {
-		return err
-	}
-	defer p.Close()
-	c, err := a.dial()
-	if err != nil {
-		return err
-	}
-	defer c.Close()
-	w, err := temporal.NewWorker(ctx, c, p, o)
-	if err != nil {
-		return err
-	}
-	return w.Run(ctx)
+	return a.inProject(func(p *project.Project, c client.Client) error {
+		w, err := temporal.NewWorker(ctx, c, p, o)
+		if err != nil {
+			return err
+		}
+		return w.Run(ctx)
+	})
 }
 
 func (a app) start(ctx context.Context, fs *flag.FlagSet, args []string) error {
@@ -148,21 +155,13 @@ func (a app) start(ctx context.Context, fs *flag.FlagSet, args []string) error {
 		return err
 	}
 	q.Run.Agent = fs.Args()
-	p, err := a.open()
-	if err != nil {
+	return a.inProject(func(p *project.Project, c client.Client) error {
+		id, err := temporal.Start(ctx, c, p, q)
+		if err == nil {
+			fmt.Fprintln(a.out, id)
+		}
 		return err
-	}
-	defer p.Close()
-	c, err := a.dial()
-	if err != nil {
-		return err
-	}
-	defer c.Close()
-	id, err := temporal.Start(ctx, c, p, q)
-	if err == nil {
-		fmt.Fprintln(a.out, id)
-	}
-	return err
+	})
 }
 
 // send passes on what a person wants of a run.
@@ -178,15 +177,12 @@ func (a app) send(ctx context.Context, fs *flag.FlagSet, args []string) error {
 	if err := a.parse(fs, args, n, n); err != nil {
 		return err
 	}
-	c, err := a.dial()
-	if err != nil {
-		return err
-	}
-	defer c.Close()
-	if *now {
-		return temporal.Cancel(ctx, c, fs.Arg(0))
-	}
-	return temporal.Send(ctx, c, fs.Arg(0), step.Input{Kind: kind, Answer: step.Text{Text: fs.Arg(1)}})
+	return a.server(func(c client.Client) error {
+		if *now {
+			return temporal.Cancel(ctx, c, fs.Arg(0))
+		}
+		return temporal.Send(ctx, c, fs.Arg(0), step.Input{Kind: kind, Answer: step.Text{Text: fs.Arg(1)}})
+	})
 }
 
 func (a app) status(ctx context.Context, fs *flag.FlagSet, args []string) error {
@@ -194,37 +190,49 @@ func (a app) status(ctx context.Context, fs *flag.FlagSet, args []string) error 
 	if err := a.parse(fs, args, 0, 1); err != nil {
 		return err
 	}
-	c, err := a.dial()
-	if err != nil {
-		return err
-	}
-	defer c.Close()
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	if fs.NArg() == 0 {
-		return a.list(ctx, c)
-	}
-	s, err := temporal.Get(ctx, c, fs.Arg(0))
-	if err != nil {
-		return err
-	}
-	if *asJSON {
-		return json.NewEncoder(a.out).Encode(s)
-	}
-	fmt.Fprintf(a.out, "run %s: %s\n  policy    %s\n  client    %s\n  used      %d of %d iterations, %s\n  branch    %s\n  place     %s\n",
-		s.ID, s, project.Short(s.Policy), s.Client, s.Totals.Iterations, s.Limits.Iterations, s.Totals.Elapsed.Round(time.Second), s.Branch, s.Place)
-	return nil
+	return a.server(func(c client.Client) error {
+		if fs.NArg() == 0 {
+			return a.list(ctx, c, *asJSON)
+		}
+		s, err := temporal.Get(ctx, c, fs.Arg(0))
+		if err != nil {
+			return err
+		}
+		return a.show(*asJSON, s, fmt.Sprintf("run %s: %s\n  policy    %s\n  client    %s\n  used      %d of %d iterations, %s\n  branch    %s\n  place     %s\n",
+			s.ID, s, project.Short(s.Policy), s.Client, s.Totals.Iterations, s.Limits.Iterations, s.Totals.Elapsed.Round(time.Second), s.Branch, s.Place))
+	})
 }
 
-// list lists the runs that the server has.
-func (a app) list(ctx context.Context, c client.Client) error {
+// show prints what a value is in JSON, or a text.
+func (a app) show(asJSON bool, v any, text string) error {
+	if asJSON {
+		return json.NewEncoder(a.out).Encode(v)
+	}
+	_, err := io.WriteString(a.out, text)
+	return err
+}
+
+// listed is a run in the list of all.
+type listed struct {
+	ID      string    `json:"id"`
+	Started time.Time `json:"started"`
+	Status  string    `json:"status"` // of its workflow
+}
+
+// list lists the runs that the server has, one per line.
+func (a app) list(ctx context.Context, c client.Client, asJSON bool) error {
 	for next := []byte(nil); ; {
-		page, err := c.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{Query: "WorkflowType = 'ralph-run'", NextPageToken: next})
+		page, err := c.ListWorkflow(ctx, &workflowservice.ListWorkflowExecutionsRequest{Query: "WorkflowType = '" + temporal.WorkflowType + "'", NextPageToken: next})
 		if err != nil {
 			return err
 		}
 		for _, w := range page.Executions {
-			fmt.Fprintf(a.out, "%s  %s  %s\n", w.Execution.WorkflowId, w.StartTime.AsTime().Local().Format(time.DateTime), strings.ToLower(w.Status.String()))
+			r := listed{w.Execution.WorkflowId, w.StartTime.AsTime(), strings.ToLower(w.Status.String())}
+			if err := a.show(asJSON, r, fmt.Sprintf("%s  %s  %s\n", r.ID, r.Started.Local().Format(time.DateTime), r.Status)); err != nil {
+				return err
+			}
 		}
 		if next = slices.Clone(page.NextPageToken); len(next) == 0 {
 			return nil

@@ -10,10 +10,13 @@ import (
 	"strings"
 	"testing"
 
+	"go.temporal.io/api/common/v1"
 	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/api/workflow/v1"
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
+	"go.temporal.io/sdk/converter"
 
 	"github.com/ralph-sdk/ralph/run/step"
 	"github.com/ralph-sdk/ralph/temporal"
@@ -60,6 +63,30 @@ func (s *server) CancelWorkflow(_ context.Context, id, _ string) error {
 	return nil
 }
 
+func (s *server) ListWorkflow(_ context.Context, r *workflowservice.ListWorkflowExecutionsRequest) (*workflowservice.ListWorkflowExecutionsResponse, error) {
+	id, next := "a", []byte("more")
+	if r.NextPageToken != nil {
+		id, next = "b", nil
+	}
+	return &workflowservice.ListWorkflowExecutionsResponse{NextPageToken: next, Executions: []*workflow.WorkflowExecutionInfo{{
+		Execution: &common.WorkflowExecution{WorkflowId: id}, Status: enums.WORKFLOW_EXECUTION_STATUS_RUNNING,
+	}}}, nil
+}
+
+func (s *server) QueryWorkflow(_ context.Context, id, _, _ string, _ ...any) (converter.EncodedValue, error) {
+	return shown(id), nil
+}
+
+// shown is the status of a run with this ID.
+type shown string
+
+func (shown) HasValue() bool { return true }
+
+func (s shown) Get(to any) error {
+	to.(*temporal.Status).ID, to.(*temporal.Status).Branch = string(s), "ralph/"+string(s)
+	return nil
+}
+
 // Each command asks the server for what it says, or explains what is wrong.
 func TestCommands(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "project")
@@ -90,6 +117,10 @@ func TestCommands(t *testing.T) {
 		{[]string{"stop", "a"}, 0, "", "stop a "},
 		{[]string{"stop", "--now", "a"}, 0, "", "cancel a"},
 		{[]string{"stop", "b"}, 1, "there is no run b, or it has ended", ""},
+		{[]string{"status"}, 0, "running\nb  ", ""},
+		{[]string{"status", "--json"}, 0, `{"id":"b","started":"1970-01-01T00:00:00Z","status":"running"}`, ""},
+		{[]string{"status", "a"}, 0, "branch    ralph/a", ""},
+		{[]string{"status", "--json", "a"}, 0, `"branch":"ralph/a"`, ""},
 		{[]string{"work", "more"}, 2, "usage:", ""},
 		{[]string{"work", "--remote", "nowhere"}, 1, "--remote must name a remote", ""},
 		{[]string{"other"}, 2, "usage:", ""},
