@@ -8,7 +8,7 @@ const { Ralph, isPolicy } = require('./ralph')
 let ralph
 
 exports.activate = async function (context) {
-  const told = async (path) => {
+  const warn = async (path) => {
     const settings = 'Open the setting'
     const chosen = await vscode.window.showWarningMessage(`ralph cannot be started: ${path} is not found. Install it, or set ralph.path to where it is.`, settings)
     if (chosen === settings) await vscode.commands.executeCommand('workbench.action.openSettings', 'ralph.path')
@@ -16,7 +16,7 @@ exports.activate = async function (context) {
   ralph = new Ralph({
     path: () => vscode.workspace.getConfiguration('ralph').get('path') || 'ralph',
     found: (path) => new Promise((done) => execFile(path, ['--version'], { timeout: 10000 }, (error) => done(!error))),
-    tell: (path) => void told(path),
+    warn: (path) => void warn(path),
     client: (command) => new LanguageClient('ralph', 'ralph', { command, args: ['lsp'] }, {
       documentSelector: [{ scheme: 'file', language: 'yaml' }, { scheme: 'untitled', language: 'yaml' }],
       revealOutputChannelOn: RevealOutputChannelOn.Never

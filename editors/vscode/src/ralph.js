@@ -15,11 +15,11 @@ function isPolicy(document) {
 
 // Ralph starts the server when the first policy opens, and again when the setting changes.
 class Ralph {
-  #client; #starting; #told
+  #client; #starting; #warned
 
-  // client returns a client of the program at a path, found whether it can be started, and tell shows a text to the user.
-  constructor({ path, client, found, tell }) {
-    Object.assign(this, { path, client, found, tell })
+  // client returns a client of the program at a path, found whether it can be started, and warn shows that it is not.
+  constructor({ path, client, found, warn }) {
+    Object.assign(this, { path, client, found, warn })
   }
 
   async open(document) {
@@ -29,11 +29,11 @@ class Ralph {
   async #start() {
     const path = this.path()
     if (!await this.found(path)) {
-      if (!this.#told) this.tell(path)
-      this.#told = true
+      if (!this.#warned) this.warn(path)
+      this.#warned = true
       return
     }
-    this.#told = false
+    this.#warned = false
     this.#client = this.client(path)
     await this.#client.start()
   }

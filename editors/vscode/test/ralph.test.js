@@ -30,7 +30,7 @@ function editor(found) {
   const ralph = new Ralph({
     path: () => '/bin/ralph',
     found: async () => found.shift(),
-    tell: (path) => events.push('tell ' + path),
+    warn: (path) => events.push('warn ' + path),
     client: (path) => ({ start: async () => events.push('start ' + path), stop: async () => events.push('stop') })
   })
   return { ralph, events }
@@ -53,10 +53,10 @@ test('a ralph that is missing is reported once, until it was found', async () =>
   const policies = [document('/p/loop.yaml', 'ralph: 1'), document('/p/.ralph/a.yaml')]
   for (const policy of policies) await ralph.open(policy)
   await ralph.changed(policies)
-  assert.deepEqual(events, ['tell /bin/ralph'])
+  assert.deepEqual(events, ['warn /bin/ralph'])
   await ralph.changed(policies)
   await ralph.changed(policies)
-  assert.deepEqual(events.slice(1), ['start /bin/ralph', 'stop', 'tell /bin/ralph'])
+  assert.deepEqual(events.slice(1), ['start /bin/ralph', 'stop', 'warn /bin/ralph'])
 })
 
 test('a workspace cannot choose the program', () => {

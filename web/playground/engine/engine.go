@@ -42,6 +42,7 @@ type Situation struct {
 type Findings struct {
 	Diagnostics rules.Diagnostics `json:"diagnostics"`
 	Usable      bool              `json:"usable"`
+	Events      []string          `json:"events"` // that a situation can have
 }
 
 // Decision is how the policy decided, or why the situation is not one.
@@ -166,7 +167,7 @@ func (e *Engine) Load(ctx context.Context, f Files) Findings {
 	*e = Engine{files: f, cfg: cfg}
 	program, diags := rules.Check(ctx, f.FS(), f.Policy, cfg)
 	e.program = program
-	return Findings{diags, program != nil}
+	return Findings{diags, program != nil, vocab.Events()}
 }
 
 // Decide decides a situation by the policy that was loaded.
@@ -289,18 +290,22 @@ func (e *Engine) Answer(ctx context.Context, name string, question []byte) ([]by
 		answer = e.Draw()
 	case "tests":
 		answer = e.Tests(ctx)
-	case "test", "situation":
+	case "test":
 		var i int
 		if err := read(&i); err != nil {
 			return nil, err
 		}
-		if answer = any(e.Test(ctx, i)); name == "situation" {
-			s, err := e.Situation(i)
-			if err != nil {
-				return nil, err
-			}
-			answer = s
+		answer = e.Test(ctx, i)
+	case "situation":
+		var i int
+		if err := read(&i); err != nil {
+			return nil, err
 		}
+		s, err := e.Situation(i)
+		if err != nil {
+			return nil, err
+		}
+		answer = s
 	default:
 		return nil, fmt.Errorf("there is no question %q", name)
 	}

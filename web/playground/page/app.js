@@ -50,8 +50,8 @@ id("app").append(
       note),
     el("section", { class: "side", id: "answer", tabindex: -1, "aria-label": "Answer" },
       verdict, found, why, section("The graph", picture), section("Tests", tests))));
-const events = ["Stop", "SubagentStop", "UserPromptSubmit", "SessionStart", "SessionEnd", "PreToolUse", "PostToolUse", "TeammateIdle", "TaskCompleted"];
-document.body.append(el("datalist", { id: "events" }, events.map((value) => el("option", { value }))));
+const events = el("datalist", { id: "events" });
+document.body.append(events);
 
 // edit takes what the user changed: the state, or also what is loaded.
 function edit(loaded, to) {
@@ -108,6 +108,7 @@ const steps = {
     const { policy, files, state } = input;
     const answer = await engine.ask("load", { policy, files, state });
     usable = true;
+    events.replaceChildren(...answer.events.map((value) => el("option", { value })));
     findings = answer.diagnostics ?? [];
     showFindings(answer.usable);
   },
