@@ -192,6 +192,9 @@ func TestLogInStore(t *testing.T) {
 
 // The trace of a policy of very many rules is shortened before the log refuses it.
 func TestLongTrace(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long, and no goroutine meets another")
+	}
 	p := newProject(t, map[string]string{"state.json": `{"n": 1}`})
 	var policy strings.Builder
 	policy.WriteString("ralph: 1\nfacts:\n  state: {json: state.json, inline: true, schema: {properties: {n: {type: integer}}}}\nrules:\n")
