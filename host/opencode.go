@@ -26,6 +26,6 @@ var openCode = Host{
 		Project: ".opencode/ralph.json", User: "ralph.json",
 		Beside: []hookfile.File{{Name: "plugins/ralph.js", Text: openCodePlugin}},
 		Starts: []string{".opencode/plugin/*", ".opencode/plugins/*", "opencode.json", "opencode.jsonc"},
-		After:  "New sessions of OpenCode 1 use it. `opencode run` ends before the answer: use `ralph run` there.",
+		After:  "New sessions of OpenCode 1 use it; plugins of OpenCode 2 cannot prompt the agent. `opencode run` ends before the answer: use `ralph run` there.",
 	},
 }
