@@ -49,16 +49,16 @@ type place struct{ path, use, when string }
 
 func placesInProject() []place {
 	return []place{
-		{".ralph/policy.yaml, .ralph/NAME.yaml", "read", "Policies; the first is the default. They replace shipped policies of the same name. `ralph init` writes them."},
+		{".ralph/policy.yaml, .ralph/NAME.yaml", "read", "Policies; the first is the default. `ralph init` writes them."},
 		{".ralph/NAME_test.yaml", "read and write", "`ralph test`; `ralph init` and `ralph test --write` write them."},
 		{".ralph/config.yaml", "read", "Values of params, at each event."},
 		{".ralph/off", "read", "At each event; `ralph pause` writes it and `ralph resume` removes it."},
-		{".ralph/archive", "read and write", "The effect `archive`, `ralph stop` and `ralph start --force`; `ralph status` shows goals from it. Has a `.gitignore`."},
+		{".ralph/archive", "read and write", "The effect `archive`, `ralph stop`, `ralph start --force`, `ralph status`. Has a `.gitignore`."},
 		{".ralph/runs/ID", "read and write", "`ralph run`: events and the agent's output. `.ralph/runs` has a `.gitignore`."},
-		{".ralph/until.yaml, .ralph/until.json", "read and write", "`ralph until`: its policy and its loop. The hook that it installs and `ralph stop until` move the second into the archive."},
+		{".ralph/until.yaml, .ralph/until.json", "read and write", "`ralph until`: its policy and its loop. At its end the second moves into the archive."},
 		{"files that facts name", "read", "When a rule needs the fact. Effects and `ralph start` write them."},
 		{"programs and scripts that a policy runs", "read", "For their digests: `ralph trust`, and before each start."},
-		{"settings of a host", "read and write", "The [files of each host](hosts.md#files): `ralph install`, `ralph uninstall`, `ralph until`, and the hook that `ralph until` installs; `ralph doctor` and `ralph status` read them."},
+		{"settings of a host", "read and write", "The [files of each host](hosts.md#files): `ralph install`, `uninstall` and `until` with its hook; `doctor` and `status` read them."},
 		{".claude/PLUGIN.local.md", "read", "`ralph doctor`: settings of plugins."},
 	}
 }
@@ -71,22 +71,22 @@ func placesElsewhere(stateFile func(name string) string) []place {
 		{"the session file of the hook input", "read", "When a rule needs it, from its end. Else `~/.claude/projects/*/SESSION.jsonl`, for Claude Code and unknown hosts."},
 		{"~/.claude/tasks/LIST/*.json", "read", "`tasks` facts."},
 		{"~/…", "read", "Facts whose path begins with `~/` in the policy itself."},
-		{"your settings of a host", "read and write", "The [files of each host](hosts.md#files): `ralph install` and `ralph uninstall` with `--scope user`, and `ralph until` where the host has no settings for you in one project; `ralph doctor` and `ralph status` read them."},
-		{"~/.gemini/trustedFolders.json, ~/.qwen/trustedFolders.json, ~/.copilot/config.json", "read", "`ralph install` and `ralph doctor`: whether the host trusts the directory. For Codex they start `codex app-server`."},
-		{"~/.codex/config.toml, ~/.gemini/extensions/ralph/gemini-extension.json", "read", "`ralph install` and `ralph doctor`: whether ralph's plugin is installed."},
-		{"/etc/claude-code/managed-settings.json", "read", "`ralph doctor` and `ralph status`: settings of the administrator. On macOS `/Library/Application Support/ClaudeCode/managed-settings.json`, on Windows `C:\\Program Files\\ClaudeCode\\managed-settings.json`."},
+		{"your settings of a host", "read and write", "The same with `--scope user`, and `ralph until` where the host has no settings for you in one project."},
+		{"~/.gemini/trustedFolders.json, ~/.qwen/trustedFolders.json, ~/.copilot/config.json", "read", "`ralph install` and `doctor`: whether the host trusts the directory."},
+		{"~/.codex/config.toml, ~/.gemini/extensions/ralph/gemini-extension.json", "read", "`ralph install` and `doctor`: whether ralph's plugin is installed."},
+		{"/etc/claude-code/managed-settings.json", "read", "`ralph doctor` and `status`: settings of the administrator. On macOS `/Library/Application Support/ClaudeCode/managed-settings.json`, on Windows `C:\\Program Files\\ClaudeCode\\managed-settings.json`."},
 		{"~/.claude/projects, ~/.codex/sessions, ~/.gemini/tmp, ~/.gemini/projects.json, ~/.qwen/projects, ~/.copilot/session-state", "read", "`ralph run`: the session file of the iteration."},
-		{"/proc/[0-9]*, on Linux", "read", "`ralph run`, to find the processes that an agent started."},
-		{"/proc/self/exe, on Linux", "read", "`ralph run`, to start its watch from the same file."},
-		{"/proc/self/mountinfo, /proc/*/cgroup, on Linux", "read", "The start of a program, to start it in a control group of its own."},
+		{"/proc/[0-9]*, on Linux", "read", "`ralph run`: the processes that an agent started."},
+		{"/proc/self/exe, on Linux", "read", "`ralph run`: its watch is the same file."},
+		{"/proc/self/mountinfo, /proc/*/cgroup, on Linux", "read", "The control group of a program that starts."},
 		{stateFile("memoryDir") + "/, " + stateFile("lockDir") + "/, " + stateFile("cleanStamp"), "read and write", "Counts and memory of loops, at each event that a policy is for."},
 		{stateFile("resetDir") + "/", "write", "`ralph reset`: the memories that it moved."},
-		{stateFile("orderDir") + "/, " + stateFile("hintDir") + "/", "read and write", "`ralph stop`, `ralph start`, `ralph pause`, `ralph resume` and `ralph hint`; each event reads them."},
-		{stateFile("trustDir") + "/", "read and write", "Trusted projects and approvals: `ralph trust`, `ralph start` and `ralph init`."},
+		{stateFile("orderDir") + "/, " + stateFile("hintDir") + "/", "read and write", "`ralph stop`, `start`, `pause`, `resume` and `hint`; each event reads them."},
+		{stateFile("trustDir") + "/", "read and write", "Trusted projects and approvals: `ralph trust`, `start` and `init`."},
 		{stateFile("runDir") + "/, STATE/worktrees/", "read and write", "`ralph run`, `status` and `stop`; hooks read which runs are under way."},
 		{"STATE/.ralph/runs/ID", "read and write", "`ralph until` with an agent: what `ralph run` has in `.ralph/runs/ID`."},
 		{stateFile("logName") + ", " + stateFile("logRotated") + ", .2, …", "read and write", "The decision log."},
-		{stateFile("textDir") + "/", "read and write", "Policies with their includes and schemas, as they decided; the first decision of each writes it."},
+		{stateFile("textDir") + "/", "read and write", "The text of each policy that decided."},
 		{"ralph-test-*, ralph-git-*", "write", "In the directory for temporary files, removed at the end: `ralph test`, and the configuration for git."},
 		{"what git reads", "read", "`git` facts and `ralph run --worktree`: the repository, and your `~/.config/git/ignore` and `~/.config/git/attributes`."},
 	}
@@ -95,8 +95,7 @@ func placesElsewhere(stateFile func(name string) string) []place {
 // The page names every variable and every file, and the sources name no other.
 func TestEnvironmentPage(t *testing.T) {
 	p := reference.New(t, "environment", "Environment and files")
-	p.Text("Every variable that ralph reads and every file that it reads or writes. For example, `RALPH_OFF=1` switches every loop off. Policies can read " +
-		"more variables, as `env.NAME`. [Security](../security.md) describes what ralph does with them.")
+	p.Text("Every variable that ralph reads and every file that it reads or writes. Policies can read more variables, as `env.NAME`. [Security](../security.md) describes what ralph does with them.")
 	known := map[string]bool{}
 	used := byPolicies(t)
 	for _, section := range sections(t, "environment.txt") {
@@ -118,7 +117,7 @@ func TestEnvironmentPage(t *testing.T) {
 			rows = append(rows, []string{reference.Code(names...), v[1], policies})
 		}
 		if section.title == "What programs get" {
-			p.Text("Programs that a policy runs get ralph's environment with `RALPH_OFF=1` and `RALPH_PROGRAM`, which marks what they start, and without the variables that make an interpreter, the loader or git load a file or start a program: %s. Also left out are `GIT_CONFIG_KEY_…`, `GIT_CONFIG_VALUE_…`, and `NODE_OPTIONS`, `JAVA_TOOL_OPTIONS`, `JDK_JAVA_OPTIONS` and `_JAVA_OPTIONS` where they have an option that loads a file. `ralph explain` names what a program did not get. "+
+			p.Text("Programs that a policy runs get ralph's environment with `RALPH_OFF=1` and `RALPH_PROGRAM`, and without the variables that make an interpreter, the loader or git load a file or start a program: %s. Also left out are `GIT_CONFIG_KEY_…`, `GIT_CONFIG_VALUE_…`, and `NODE_OPTIONS`, `JAVA_TOOL_OPTIONS`, `JDK_JAVA_OPTIONS` and `_JAVA_OPTIONS` where they have an option that loads a file. `ralph explain` names what a program did not get. "+
 				"git itself gets, of the variables that begin with `GIT_`, only those of this table, `GIT_AUTHOR_…` and `GIT_COMMITTER_…`, and `GIT_CONFIG_…` where it lists your configuration for ralph.",
 				reference.Code(taken(t)...))
 		}
@@ -152,8 +151,7 @@ func TestEnvironmentPage(t *testing.T) {
 		p.Table(rows...)
 	}
 	files("Files of the project", "All paths are below the root of the project.", placesInProject())
-	files("Files elsewhere", "`~` is the home directory. STATE is `RALPH_STATE_DIR`, else `ralph` in `$XDG_STATE_HOME` (`~/.local/state`), "+
-		"on macOS in `~/Library/Application Support`, on Windows in `%LocalAppData%`.", placesElsewhere(stateFile))
+	files("Files elsewhere", "`~` is the home directory, and STATE [ralph's own directory](../security.md#what-it-writes).", placesElsewhere(stateFile))
 	p.Check()
 
 	// Whatever the sources name is on the page.

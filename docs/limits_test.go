@@ -9,11 +9,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/fstest"
 	"time"
 
 	"github.com/ralph-sdk/ralph/internal/reference"
-	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/rules"
 )
 
@@ -65,20 +63,7 @@ func inner() map[string][]string {
 // here as internal.
 func TestLimitsPage(t *testing.T) {
 	p := reference.New(t, "limits", "Limits")
-	p.Text("What bounds a loop, and how much ralph reads, keeps and waits for. For example, a streak has at most 500 continuations unless the policy sets another limit. Beyond a limit ralph fails safe: the agent may stop, or the fact is missing or invalid.")
-
-	usual, highest := limitsOf(t, ""), limitsOf(t, "limits: {continuations: 1000000000, repeats: 1000000000, total: 1000000000, elapsed: 1000000h, failures: 1000000000, iterations: 1000000000}\n")
-	p.Section(2, "A loop")
-	p.Text("The keys are those of [`limits`](policy-keys.md#limits) in a policy. No policy can exceed the ceilings.")
-	p.Table([]string{"limit", "default", "ceiling"},
-		[]string{"`continuations`", reference.Number(usual.Continuations), reference.Number(highest.Continuations)},
-		[]string{"`repeats`", "no limit", reference.Number(highest.Repeats)},
-		[]string{"`elapsed`", reference.Duration(usual.Elapsed), reference.Duration(highest.Elapsed)},
-		[]string{"`total`", reference.Number(usual.Total), reference.Number(highest.Total)},
-		[]string{"`failures`", reference.Number(usual.Failures), reference.Number(highest.Failures)},
-		[]string{"`tokens`", "no limit", "none"},
-		[]string{"`iterations`, in a run", "no limit; `ralph run` has one", reference.Number(highest.Iterations)},
-		[]string{"`cost`, in a run", "no limit", "none"})
+	p.Text("How much ralph reads, keeps and waits for; [`limits`](policy-keys.md#limits) of a policy bound its loop. The last column has what happens beyond a limit, which ralph reports: for example, the fact is *missing* or *invalid*.")
 
 	listed := inner()
 	values := map[string]map[string]constant.Value{}
@@ -135,16 +120,6 @@ func TestDefaultsOfOptions(t *testing.T) {
 			t.Errorf("the text about %s does not name its default, %s", option, want)
 		}
 	}
-}
-
-func limitsOf(t *testing.T, limits string) rules.Limits {
-	t.Helper()
-	src := "ralph: 1\n" + limits + "rules:\n  - {name: a, when: not stop_hook_active, continue: go on}\n"
-	p, findings := rules.Load(t.Context(), fstest.MapFS{"policy.yaml": {Data: []byte(src)}}, "policy.yaml", loop.Config())
-	if p == nil {
-		t.Fatal(findings.Err())
-	}
-	return p.Limits()
 }
 
 // packages lists the packages of ralph itself.

@@ -79,38 +79,52 @@ func TestPolicyKeysPage(t *testing.T) {
 
 func TestSourcesPage(t *testing.T) {
 	p := reference.New(t, "sources", "Sources of facts")
-	p.Text("Each fact has one source. The first key names it and holds its argument; the other keys are options. "+
-		"[Facts and sources](../policy.md#facts-and-sources) explains how facts are read, and [limits](limits.md) lists how large they can be. "+
-		"Every fact except an `input` also takes %s; see [every fact](policy-keys.md#every-fact).", reference.Code(form.FactOptionKeys().Names()...))
+	p.Text("Each fact has one source. Its key has the argument; other keys are [options](#options). [Facts and sources](../policy.md#facts-and-sources) explains how facts are read, "+
+		"and [limits](limits.md) lists how large they can be. Every fact except an `input` also takes %s; see [every fact](policy-keys.md#every-fact).", reference.Code(form.FactOptionKeys().Names()...))
+	rows := [][]string{{"source", "argument", "what it is"}}
+	options := [][]string{{"option", "of", "value", "meaning"}}
+	of := map[string][]string{}
 	for _, s := range SourceKinds() {
-		p.Section(2, s.Name)
-		p.Text("%s", s.Doc+" "+strings.Join(traits(s), " "))
-		rows := keyRows(t, slices.Concat(form.Keys{{Name: s.Name, Shape: s.argument(), Doc: argumentDoc(s)}}, s.options()))
-		for _, o := range s.Options {
-			for _, row := range rows {
+		argument := shapeWords(t, s.argument())
+		if len(s.Words) > 0 {
+			argument = reference.Code(s.Words...)
+		}
+		rows = append(rows, []string{reference.Code(s.Name), argument, s.Doc})
+		for _, k := range s.options() {
+			words := shapeWords(t, k.Shape)
+			for _, o := range s.Options {
 				switch {
-				case row[0] != reference.Code(o.Name) || o.Words == nil:
+				case k.Name != o.Name || o.Words == nil:
 				case o.Kind == optionWord:
-					row[1] = "one of " + reference.Code(o.Words...)
+					words = reference.Code(o.Words...)
 				default:
-					row[1] = "one of " + reference.Code(o.Words...) + ", or a template that renders one"
+					words = reference.Code(o.Words...) + ", or a template that renders one"
 				}
 			}
+			if of[k.Name] == nil {
+				options = append(options, []string{reference.Code(k.Name), "", words, k.Doc})
+			}
+			of[k.Name] = append(of[k.Name], s.Name)
 		}
-		if len(s.Words) > 0 {
-			rows[1][1] = "one of " + reference.Code(s.Words...)
-		}
-		p.Table(rows...)
+	}
+	for _, row := range options[1:] {
+		row[1] = reference.Code(of[strings.Trim(row[0], "`")]...)
+	}
+	p.Table(rows...)
+	p.Text("A value in the placeholder of a path is taken literally. %s", strings.Join(traits(), " "))
+	p.Section(2, "Options")
+	p.Table(options...)
+	for _, s := range SourceKinds() {
 		value := s.Value.Type
 		if s.Value.Around != nil {
 			value = s.Value.Around(nil)
 		}
 		if fields, list := fieldsOf(value); fields != nil {
-			what := "The value has these fields:"
+			title := "Fields of " + s.Name
 			if list {
-				what = "The value is a list. Each item has these fields:"
+				title = "Fields of each item of " + s.Name
 			}
-			p.Text("%s", what)
+			p.Section(2, title)
 			rows := [][]string{{"field", "type", "meaning"}}
 			for _, f := range slices.Sorted(maps.Keys(fields)) {
 				words := typeWords(fields[f].String())
@@ -268,25 +282,37 @@ func shapeAbout() map[form.Shape]string {
 	}
 }
 
-// traits are what can be done with the facts of a source, as sentences.
-func traits(s SourceKind) []string {
-	var out []string
-	if s.Trust != "" {
-		out = append(out, "It "+s.Trust+", so the policy needs [approval](../security.md#what-it-runs): `ralph trust`.")
+// traits are what several sources have in common, as sentences.
+func traits() []string {
+	var trust, edit, file, once, times []string
+	for _, s := range SourceKinds() {
+		name := reference.Code(s.Name)
+		if s.Trust != "" {
+			trust = append(trust, name)
+		}
+		if s.Editable {
+			edit = append(edit, name)
+		}
+		if s.File {
+			file = append(file, name)
+		}
+		if s.Once {
+			once = append(once, name)
+		}
+		if s.Timeout > 0 {
+			times = append(times, reference.Duration(s.Timeout)+" for "+name)
+		}
 	}
-	if s.Timeout > 0 {
-		out = append(out, "It may take "+reference.Duration(s.Timeout)+", or its `timeout`.")
+	return []string{
+		"`set` changes fields of " + inWords(edit) + "; `delete` and `archive` take " + inWords(file) + ".",
+		inWords(trust) + " need [approval](../security.md#what-it-runs).",
+		"ralph asks " + inWords(once) + " at most once per event. The usual `timeout` is " + inWords(times) + ".",
 	}
-	if s.Editable {
-		out = append(out, "`set` changes its fields.")
-	}
-	if s.File {
-		out = append(out, "`delete` and `archive` take it.")
-	}
-	if s.Once {
-		out = append(out, "It is asked at most once per event, even if a decision is made again.")
-	}
-	return out
+}
+
+func inWords(words []string) string {
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " and " + words[last]
 }
 
 // fieldDocs says what the fields of values are, by source.
@@ -328,24 +354,6 @@ func (n *nameInfo) words() string {
 		return n.goType.String()
 	}
 	return n.typ.String()
-}
-
-func argumentDoc(s SourceKind) string {
-	switch {
-	case s.given():
-		return "JSON Schema of the value, without a default at its root."
-	case s.Argument == argumentWords:
-		return "Program and arguments."
-	case s.Argument == argumentPattern:
-		return "Pattern of the files. A value in a placeholder is taken literally."
-	case s.File:
-		return "The file. A value in a placeholder is taken literally."
-	case s.Argument == argumentPath:
-		return "File or directory. A value in a placeholder is taken literally."
-	case len(s.Words) > 0:
-		return "Host that keeps the list."
-	}
-	return "Text for the model."
 }
 
 func fieldsOf(t *schema.Schema) (fields map[string]*schema.Schema, list bool) {

@@ -234,7 +234,7 @@ func SourceKinds() []SourceKind {
 			})},
 		},
 		{
-			Name: "git", Doc: "What git reports about a path: repo, branch, head, dirty, changed, ahead, behind.", Argument: argumentPath, Once: true, Timeout: gitTimeout,
+			Name: "git", Doc: "What git reports about a path.", Argument: argumentPath, Once: true, Timeout: gitTimeout,
 			Value: SourceValue{
 				Type: object(map[string]*schema.Schema{
 					"repo": boolean, "branch": text, "head": text, "dirty": boolean, "changed": listOf(text), "ahead": integer, "behind": integer,
@@ -243,7 +243,7 @@ func SourceKinds() []SourceKind {
 			},
 		},
 		{
-			Name: "exec", Doc: "The output of a program; its arguments are a list, never a shell command line.", Argument: argumentWords, Schema: true,
+			Name: "exec", Doc: "The output of a program, which no shell starts.", Argument: argumentWords, Schema: true,
 			Trust: "runs a program", Once: true, Timeout: execTimeout,
 			Options: []SourceOption{{Name: "stdin", Kind: optionText, Doc: "What the program reads from its standard input."}},
 			Value: SourceValue{
@@ -256,7 +256,7 @@ func SourceKinds() []SourceKind {
 			},
 		},
 		{
-			Name: "tasks", Doc: "The task list of the host: claude.", Words: []string{"claude"}, Session: true,
+			Name: "tasks", Doc: "The task list of the host.", Words: []string{"claude"}, Session: true,
 			Value:   SourceValue{Type: listOf(task), shows: showing("id", "status", "owner", "blocks", "blockedBy").spoken()}, // the other strings are the agent's words
 			Options: []SourceOption{{Name: "list", Kind: optionArgument, Doc: "Name of the list; the list of the session by default."}},
 		},
