@@ -142,6 +142,9 @@ func TestSituations(t *testing.T) {
 				if failed := d.Outcome() == loop.Failed; failed != (err != nil) || failed != (d.Err != nil) || failed && d.Verdict.Cause == "" {
 					t.Errorf("%s: outcome %s, error %v, fault %q", road, d.Outcome(), err, d.Verdict.Cause)
 				}
+				if continued := d.Outcome() == loop.Continued; continued != (d.Verdict.Action == rules.Continue) {
+					t.Errorf("%s: outcome %s, action %s", road, d.Outcome(), d.Verdict.Action)
+				}
 				if o, c := d.Record(true).Ended(); o != d.Outcome() || c != d.Cause() {
 					t.Errorf("%s: the record has %s, %s", road, o, c)
 				}
@@ -192,7 +195,8 @@ func TestSituations(t *testing.T) {
 		if s.run != "" {
 			row = strings.Split(s.run, "|")
 		}
-		for i, word := range row[:2] {
+		row = row[:2] // the others follow from the outcome
+		for i, word := range row {
 			if row[i] = "*" + word + "*"; word == "" {
 				row[i] = "-"
 			}
