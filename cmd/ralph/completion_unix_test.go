@@ -13,6 +13,9 @@ import (
 // Shells complete words with what ralph help completion prints. bash has the function that splits a line from the package
 // bash-completion; the one here splits as simply as these lines need.
 func TestShellsComplete(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long, and no goroutine meets another")
+	}
 	program := copyProgram(t)
 	scripts := map[string]string{
 		"bash": `

@@ -8,6 +8,9 @@ import (
 // Duplicate keys in the settings are reported with their line. However many there are, they cost no more than reading
 // them: the decoder would report every pair.
 func TestConfigKeysTwice(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long, and no goroutine meets another")
+	}
 	const policy = "ralph: 1\nparams: {n: {type: integer, default: 0}}\nrules: [{name: go, continue: on}]\n"
 	for name, c := range map[string]struct{ config, reported string }{
 		"a policy":      {"set:\n  policy: {n: 1}\n  policy: {n: 2}\n", `:3:3: duplicate key ` + "`policy`"},

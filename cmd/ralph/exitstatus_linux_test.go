@@ -15,6 +15,9 @@ import (
 // Under a limit of processes neither a shell nor Go can start what it needs. The
 // line never ends with 2, whatever the limit.
 func TestInstalledLineUnderProcessLimits(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long, and no goroutine meets another")
+	}
 	if os.Getuid() != 0 {
 		t.Skip("needs a user that runs nothing else")
 	}
@@ -54,6 +57,9 @@ func TestInstalledLineUnderProcessLimits(t *testing.T) {
 // Go answers some signals with a trace of the stack and status 2. Sent while the packages
 // are initialised, they end ralph by a signal.
 func TestSignalsBeforeMain(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long, and no goroutine meets another")
+	}
 	for _, sig := range []syscall.Signal{syscall.SIGQUIT, syscall.SIGABRT, syscall.SIGSEGV} {
 		t.Run(sig.String(), func(t *testing.T) {
 			h := newHook(t, goOn(""))

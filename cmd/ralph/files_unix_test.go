@@ -78,6 +78,9 @@ finally:
 // A named pipe instead of any file or directory that ralph reads does not delay a hook,
 // not even until its deadline.
 func TestPipesEverywhere(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long, and no goroutine meets another")
+	}
 	for _, test := range []struct{ name, at string }{ // PROJECT/…, STATE/… or HOME/…
 		{"a fact", "PROJECT/pipe"},
 		{"a folder on the way", "PROJECT/deep/pipe"},
@@ -166,6 +169,9 @@ func TestPipesEverywhere(t *testing.T) {
 
 // The same for the settings of hosts, and for what commands write.
 func TestPipesForCommands(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long, and no goroutine meets another")
+	}
 	for _, at := range []string{
 		"PROJECT/.claude", "PROJECT/.claude/settings.json", "PROJECT/.claude/settings.local.json", "PROJECT/.codex/hooks.json",
 		"HOME/.claude/settings.json", "HOME/.codex/hooks.json", "PROJECT/.ralph/speckit.yaml", "PROJECT/.ralph/speckit_test.yaml", "PROJECT/.ralph/off",

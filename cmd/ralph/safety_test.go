@@ -31,6 +31,9 @@ func TestGoesOn(t *testing.T) {
 // Whatever goes wrong, the status is 0, the agent may stop, and the user learns why, in
 // the answer and on stderr.
 func TestTroubleLetsGo(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long, and no goroutine meets another")
+	}
 	manyParentheses := strings.Repeat("(", 1_000_000)
 	for _, c := range []struct {
 		name    string

@@ -18,6 +18,9 @@ import (
 // Each kind of value has one class, and all that shows decisions follows it: what was said is shown, words of the user and
 // the agent where that is asked for, secrets nowhere.
 func TestWhatIsShown(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long, and no goroutine meets another")
+	}
 	const canary = "canary-7"
 	type class int
 	const (

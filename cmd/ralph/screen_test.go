@@ -71,6 +71,9 @@ func TestScreenPassesErrorsOn(t *testing.T) {
 // No command prints control sequences to a terminal, or to a pipe that can lead to one, whatever policies, states, logs
 // and agents contain.
 func TestNothingSpeaksToTheTerminal(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long, and no goroutine meets another")
+	}
 	const evil = `\e]0;title\a\e[2J\x7f\x9b\u202e`
 	files := map[string]string{
 		".ralph/policy.yaml": "ralph: 1\ndescription: \"" + evil + "\"\nparams: {p: {default: \"" + evil + "\", description: \"" + evil + "\"}}\n" +

@@ -46,6 +46,8 @@ import (
 // $PROGRAM is the path of the program, $WORK the directory of project and home.
 // $NAME is replaced outside of single quotes. With UPDATE_SCRIPTS=1 in the
 // environment, a cmp that fails writes what the program printed into the script.
+// With -short, as with the race detector, only scripts run whose program starts agents or serves:
+// in the others no goroutine meets another.
 func TestScripts(t *testing.T) {
 	scripts, err := filepath.Glob("testdata/script/*.txtar")
 	if err != nil || len(scripts) == 0 {
@@ -53,13 +55,18 @@ func TestScripts(t *testing.T) {
 	}
 	bin, followed := linkProgram(t), &followed{}
 	for _, file := range scripts {
+		if testing.Short() && !slices.ContainsFunc([]string{"run", "until", "view", "lsp"}, func(command string) bool {
+			return strings.HasPrefix(filepath.Base(file), command)
+		}) {
+			continue
+		}
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
 			t.Parallel()
 			runScript(t, file, bin, followed)
 		})
 	}
 	t.Cleanup(func() { // when all of them have run
-		if only := flag.Lookup("test.run").Value.String(); !t.Failed() && runtime.GOOS != "windows" && !strings.Contains(only, "/") {
+		if only := flag.Lookup("test.run").Value.String(); !t.Failed() && !testing.Short() && runtime.GOOS != "windows" && !strings.Contains(only, "/") {
 			followed.check(t)
 		}
 	})
