@@ -35,20 +35,21 @@ func (a *app) diffCommand() *cobra.Command {
 				return err
 			}
 			defer p.Close()
-			names := append(args, workspace.DefaultPolicy)[:2]
+			names := oldAndNew(args)
 			if log {
 				return a.diffLog(cmd.Context(), p, names[0], names[1], set, format)
 			}
 			var programs [2]*rules.Program
+			var wrong [2]error
 			for i, name := range names {
-				policy, err := a.findOrRead(p, name)
-				if err != nil {
-					return fmt.Errorf("%s: %w", name, err)
-				}
-				if policy, err = p.Load(cmd.Context(), policy, project.Load{Set: set}); err != nil {
-					return err
+				var policy project.Policy
+				if policy, wrong[i] = a.findOrRead(p, name); wrong[i] == nil {
+					policy, wrong[i] = p.Load(cmd.Context(), policy, project.Load{Set: set})
 				}
 				programs[i] = policy.Program
+			}
+			if err := errors.Join(wrong[:]...); err != nil {
+				return err
 			}
 			c := rules.Diff(programs[0], programs[1], texts)
 			if !c.Same {
@@ -65,7 +66,16 @@ func (a *app) diffCommand() *cobra.Command {
 	f.BoolVar(&log, "log", false, "let NEW decide again what OLD decided in this project, from the decision log")
 	f.BoolVar(&texts, "texts", false, "also report a continue or an ask whose text differs")
 	setFlag(f, &set).Usage = "set a param of both, as `name=value`; may be repeated"
+	rejects(cmd, func(cmd *cobra.Command, args []string) error { return a.unknown(cmd.Context(), "", oldAndNew(args)...) })
 	return cmd
+}
+
+// oldAndNew returns the policies that a command line compares; none if it does not name any.
+func oldAndNew(args []string) []string {
+	if len(args) == 0 {
+		return nil
+	}
+	return append(args[:len(args):len(args)], workspace.DefaultPolicy)[:2]
 }
 
 // writeComparison writes a comparison as text.

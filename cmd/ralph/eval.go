@@ -93,21 +93,12 @@ func (a *app) eval(ctx context.Context, f evalFlags) {
 }
 
 func (f *evalFlags) validate() error {
-	if err := oneOf("answer", f.answer, answerJSON, answerExitCode); err != nil {
-		return err
-	}
-	if err := oneOf("scope", f.scope, setup.ScopeProject, setup.ScopeUser); err != nil {
-		return err
-	}
+	wrong := errors.Join(oneOf("answer", f.answer, answerJSON, answerExitCode), oneOf("scope", f.scope, setup.ScopeProject, setup.ScopeUser),
+		wrongIf(f.deadline <= 0, "--deadline must be a duration such as 25s; got %s", f.deadline))
 	if f.host != "" {
-		if err := oneOf("host", f.host, host.Names()...); err != nil {
-			return err
-		}
+		wrong = errors.Join(wrong, oneOf("host", f.host, host.Names()...))
 	}
-	if f.deadline <= 0 {
-		return fmt.Errorf("--deadline must be a duration such as 25s; got %s", f.deadline)
-	}
-	return nil
+	return wrong
 }
 
 // answer returns the reply to the event on stdin.

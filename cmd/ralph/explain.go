@@ -35,13 +35,6 @@ func (a *app) explainCommand() *cobra.Command {
 		Short:       "Show why a decision was made",
 		Args:        atMostOne("number or id"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 1 {
-				for _, name := range [...]string{"policy", "session", "input", "now"} {
-					if cmd.Flags().Changed(name) {
-						return fmt.Errorf("%s names one decision: remove --%s, or run `ralph explain` without %s", args[0], name, args[0])
-					}
-				}
-			}
 			return a.explain(cmd.Context(), f, strings.Join(args, ""))
 		},
 	}
@@ -54,21 +47,23 @@ func (a *app) explainCommand() *cobra.Command {
 	sessionVar(fl, &f.session, "only show decisions of this session; with --now, the session that is about to stop (default: the one last heard of)", false)
 	fl.StringVar(&f.host, "host", "", "with --now: as the hooks of this `host`")
 	fl.BoolVar(&f.private, "private", false, "with --now or --input: also show the words of the user and the agent: prompts, transcript texts, hints")
+	rejects(cmd, func(cmd *cobra.Command, args []string) error {
+		wrong := []error{wrongIf(f.now && f.input != "", "--now and --input exclude each other"), wrongIf(f.host != "" && !f.now, "--host needs --now")}
+		if f.host != "" {
+			wrong = append(wrong, oneOf("host", f.host, host.Names()...))
+		}
+		for _, name := range [...]string{"policy", "session", "input", "now"} {
+			wrong = append(wrong, wrongIf(len(args) == 1 && cmd.Flags().Changed(name), "%s names one decision: remove --%s, or run `ralph explain` without %[1]s", strings.Join(args, ""), name))
+		}
+		if !f.now && f.input == "" { // otherwise the project may be the event's
+			wrong = append(wrong, a.unknown(cmd.Context(), f.session, f.policies...))
+		}
+		return errors.Join(wrong...)
+	})
 	return cmd
 }
 
 func (a *app) explain(ctx context.Context, f explainFlags, which string) error {
-	if f.now && f.input != "" {
-		return errors.New("--now and --input exclude each other")
-	}
-	if f.host != "" {
-		if !f.now {
-			return errors.New("--host needs --now")
-		}
-		if err := oneOf("host", f.host, host.Names()...); err != nil {
-			return err
-		}
-	}
 	if f.now || f.input != "" {
 		decide := a.decideNow
 		if f.input != "" {
@@ -102,9 +97,6 @@ func (a *app) explain(ctx context.Context, f explainFlags, which string) error {
 			all = append(all, played{record: r})
 		}
 		return errors.Join(err, a.explainAll(f.format, all))
-	}
-	if err := policiesExist(p, f.policies); err != nil {
-		return err
 	}
 	if f.format == "json" {
 		fmt.Fprintln(a.stdout, "[]")

@@ -78,16 +78,24 @@ func formatFlag(cmd *cobra.Command, format *string, of string, words ...string) 
 // restrict makes a command reject other values of a flag, and a shell complete to these.
 func restrict(cmd *cobra.Command, flag string, value *string, words ...string) {
 	_ = cmd.RegisterFlagCompletionFunc(flag, oneWord(words...)) // the flag exists, and has none yet
-	earlier := cmd.PreRunE
-	cmd.PreRunE = func(cmd *cobra.Command, args []string) error {
-		var err error
+	rejects(cmd, func(cmd *cobra.Command, _ []string) error {
 		if cmd.Flags().Changed(flag) {
-			err = oneOf(flag, *value, words...)
+			return oneOf(flag, *value, words...)
 		}
+		return nil
+	})
+}
+
+// rejects makes a command check its arguments and flags in one more way. It joins what all its checks report, so that a person
+// sees each mistake at once.
+func rejects(cmd *cobra.Command, wrong func(cmd *cobra.Command, args []string) error) {
+	earlier := cmd.Args
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		var err error
 		if earlier != nil {
-			err = errors.Join(earlier(cmd, args), err)
+			err = earlier(cmd, args)
 		}
-		return err
+		return errors.Join(err, wrong(cmd, args))
 	}
 }
 
@@ -104,7 +112,7 @@ func alternatives(words []string) string {
 	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
-// wrongIf returns an error if flags are wrong. A command joins those of all its flags, so that it names each mistake at once.
+// wrongIf returns an error if flags are wrong.
 func wrongIf(wrong bool, format string, args ...any) error {
 	if !wrong {
 		return nil
@@ -158,6 +166,30 @@ func (a *app) open() (*project.Project, error) {
 		fmt.Fprintf(a.stderr, "ralph: the project is %s; --project . takes the working directory\n", other)
 	}
 	return project.Open(a.in(dir))
+}
+
+// unknown returns an error for a session that ralph does not know, and for each policy that does not exist. A policy with decisions
+// in the log may no longer exist.
+func (a *app) unknown(ctx context.Context, session string, policies ...string) error {
+	dir, _, err := a.findProject()
+	if err != nil {
+		return err
+	}
+	p, err := project.Open(a.in(dir))
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	_, err = p.Session(ctx, session, false)
+	wrong := []error{err}
+	for _, name := range policies {
+		if _, err := p.Find(p.AtHand(name)); err != nil && name != "-" { // stdin
+			if old, _ := p.History(project.Query{Policies: []string{name}, Last: 1}); len(old) == 0 {
+				wrong = append(wrong, err)
+			}
+		}
+	}
+	return errors.Join(wrong...)
 }
 
 // findProject returns the project of a command. other says where it comes from, if not from the flag or the working

@@ -41,6 +41,9 @@ func (a *app) graphCommand() *cobra.Command {
 	fl.BoolVar(&f.log, "log", false, "count the decisions of this project that each rule was tried and held in, as the decision log has them")
 	fl.StringVar(&f.situation, "situation", "", "mark the path of the situation in this `file`, JSON with the keys of given in a test; - is stdin")
 	setFlag(fl, &f.set)
+	rejects(cmd, func(cmd *cobra.Command, args []string) error {
+		return a.unknown(cmd.Context(), "", workspace.OrDefault(args)...)
+	})
 	return cmd
 }
 
@@ -52,7 +55,7 @@ func (a *app) graph(ctx context.Context, name string, f graphFlags) error {
 	defer p.Close()
 	policy, err := a.findOrRead(p, name)
 	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+		return err
 	}
 	var draft policytest.Draft
 	if f.situation != "" {

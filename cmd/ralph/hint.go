@@ -24,19 +24,22 @@ func (a *app) hintCommand() *cobra.Command {
 		Use:         "hint TEXT...",
 		Short:       "Show the agent a text with its next continuation",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			text := strings.TrimSpace(strings.Join(args, " "))
-			switch {
-			case f.revoke && text != "":
-				return errors.New("--revoke takes no text: it withdraws the hints that wait")
-			case !f.revoke && text == "":
-				return errors.New("write the text for the agent: ralph hint TEXT")
-			}
-			return a.hint(cmd.Context(), f, text)
+			return a.hint(cmd.Context(), f, strings.TrimSpace(strings.Join(args, " ")))
 		},
 	}
 	cmd.Flags().StringVarP(&f.policy, "policy", "p", "", "only with a continuation by this policy: a `name` or a file")
 	sessionVar(cmd.Flags(), &f.session, "only in this session", false)
 	cmd.Flags().BoolVar(&f.revoke, "revoke", false, "withdraw the hints that wait; with --policy or --session only those for it")
+	rejects(cmd, func(cmd *cobra.Command, args []string) error {
+		text := strings.TrimSpace(strings.Join(args, " "))
+		wrong := []error{wrongIf(f.revoke && text != "", "--revoke takes no text: it withdraws the hints that wait"),
+			wrongIf(!f.revoke && text == "", "write the text for the agent: ralph hint TEXT")}
+		var policies []string
+		if f.policy != "" {
+			policies = append(policies, f.policy)
+		}
+		return errors.Join(append(wrong, a.unknown(cmd.Context(), f.session, policies...))...)
+	})
 	return cmd
 }
 

@@ -47,6 +47,10 @@ func (a *app) installCommand() *cobra.Command {
 	f.add(cmd)
 	setFlag(cmd.Flags(), &f.set)
 	durationVar(cmd.Flags(), &f.deadline, "deadline", 0, "set the time limit of the hook (default "+defaultDeadline().String()+", or what the policy needs)")
+	rejects(cmd, func(cmd *cobra.Command, _ []string) error {
+		return errors.Join(wrongIf(f.deadline < 0, "--deadline must be a duration such as 2m; got %s", f.deadline),
+			a.unknown(cmd.Context(), "", workspace.OrDefault(f.policies)...))
+	})
 	return cmd
 }
 
@@ -54,7 +58,8 @@ func oneHost(_ *cobra.Command, args []string) error {
 	if len(args) != 1 {
 		return errors.New("name the host: " + wordList(setup.Names(), "or"))
 	}
-	return nil
+	_, err := (setup.Env{}).Host(args[0])
+	return err
 }
 
 // scopesTable returns the files of the scopes, for the help.
@@ -102,9 +107,6 @@ func (a *app) replace(ctx context.Context, s setup.File, after []byte, dryRun bo
 }
 
 func (a *app) install(ctx context.Context, hostName string, f installFlags) error {
-	if f.deadline < 0 {
-		return fmt.Errorf("--deadline must be a duration such as 2m; got %s", f.deadline)
-	}
 	p, err := a.open()
 	if err != nil {
 		return err

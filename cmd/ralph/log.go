@@ -50,19 +50,21 @@ func (a *app) logCommand() *cobra.Command {
 	fl.BoolVarP(&f.follow, "follow", "f", false, "also show each new decision as it is made")
 	formatFlag(cmd, &f.format, "a line", "text", "json")
 	fl.BoolVar(&f.all, "all", false, "show decisions of all projects")
+	rejects(cmd, func(cmd *cobra.Command, _ []string) error {
+		_, err := f.from(time.Now())
+		if wrong := errors.Join(atLeast("last", 0, f.last), err); f.all {
+			return wrong
+		} else {
+			return errors.Join(wrong, a.unknown(cmd.Context(), f.session, f.policies...))
+		}
+	})
 	return cmd
 }
 
 func (a *app) log(ctx context.Context, f logFlags) error {
-	var since time.Time
-	wrong := atLeast("last", 0, f.last)
-	if f.since != "" {
-		var err error
-		since, err = parseSince(f.since, time.Now())
-		wrong = errors.Join(wrong, err)
-	}
-	if wrong != nil {
-		return wrong
+	since, err := f.from(time.Now())
+	if err != nil {
+		return err
 	}
 	p, err := a.opened(f.all)
 	if err != nil {
@@ -76,11 +78,6 @@ func (a *app) log(ctx context.Context, f logFlags) error {
 	entries, err := p.History(q)
 	if err != nil {
 		return err
-	}
-	if len(entries) == 0 && !f.all {
-		if err := policiesExist(p, f.policies); err != nil {
-			return err
-		}
 	}
 	if len(entries) == 0 && !f.follow {
 		a.noDecision(f.all || len(f.policies) > 0 || f.session+f.rule+f.since != "")
@@ -128,15 +125,12 @@ func (a *app) opened(all bool) (*project.Project, error) {
 	return a.open()
 }
 
-// policiesExist returns an error for the first policy that does not exist. A policy with decisions in the log may no
-// longer exist.
-func policiesExist(p *project.Project, names []string) error {
-	for _, name := range names {
-		if _, err := p.Find(name); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
+// from returns the time of --since; zero without it.
+func (f logFlags) from(now time.Time) (time.Time, error) {
+	if f.since == "" {
+		return time.Time{}, nil
 	}
-	return nil
+	return parseSince(f.since, now)
 }
 
 // noDecision reports that the log has no decision, or no matching one.

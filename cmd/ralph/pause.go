@@ -38,6 +38,7 @@ func (a *app) pausing(do func(ctx context.Context, p *project.Project, policy, s
 		return do(cmd.Context(), p, strings.Join(args, ""), session)
 	}
 	sessionVar(cmd.Flags(), &session, cmd.Name()+" only this session", false)
+	rejects(cmd, func(cmd *cobra.Command, args []string) error { return a.unknown(cmd.Context(), session, args...) })
 	return cmd
 }
 

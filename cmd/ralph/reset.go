@@ -38,6 +38,7 @@ func (a *app) resetCommand() *cobra.Command {
 	}
 	sessionVar(cmd.Flags(), &session, "only what is counted of this session", true)
 	personFlag(cmd.Flags(), &yes)
+	rejects(cmd, func(cmd *cobra.Command, args []string) error { return a.unknown(cmd.Context(), "", args...) })
 	return cmd
 }
 

@@ -68,13 +68,7 @@ func (a *app) runCommand() *cobra.Command {
 		Use:   "run [flags] [-- AGENT [ARG]...]",
 		Short: "Run an agent again and again until a policy says that the work is done",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			f.changed = cmd.Flags().Changed
-			if f.resume == project.Latest && len(args) > 0 && cmd.ArgsLenAtDash() != 0 { // the ID follows a blank
-				f.resume, args = args[0], args[1:]
-			}
-			if err := f.valid(args); err != nil {
-				return err
-			}
+			f, args := f.with(cmd, args)
 			p, err := a.open()
 			if err != nil {
 				return err
@@ -116,7 +110,24 @@ func (a *app) runCommand() *cobra.Command {
 	restrict(cmd, "worktree", &f.worktree, keepBranch, mergeBranch)
 	fl.StringVar(&f.notify, "notify", "", "run this `command` once the run has ended, with RALPH_OUTCOME and RALPH_REASON in its environment")
 	setFlag(fl, &f.set)
+	rejects(cmd, func(cmd *cobra.Command, args []string) error {
+		f, args := f.with(cmd, args)
+		var policies []string
+		if f.policy != "" {
+			policies = append(policies, f.policy)
+		}
+		return errors.Join(f.valid(args), a.unknown(cmd.Context(), "", policies...))
+	})
 	return cmd
+}
+
+// with returns the flags and the agent of a command line.
+func (f runFlags) with(cmd *cobra.Command, args []string) (runFlags, []string) {
+	f.changed = cmd.Flags().Changed
+	if f.resume == project.Latest && len(args) > 0 && cmd.ArgsLenAtDash() != 0 { // the ID follows a blank
+		f.resume, args = args[0], args[1:]
+	}
+	return f, args
 }
 
 // valid returns an error for limits that are none, flags that exclude each other, and blank ones, which would count as unset.

@@ -46,10 +46,6 @@ func (a *app) startCommand() *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.hasMax, f.hasPromise = cmd.Flags().Changed("max"), cmd.Flags().Changed("promise")
-			blank := cmd.Flags().Changed("prompt") && strings.TrimSpace(f.prompt) == ""
-			if err := errors.Join(wrongIf(f.hasMax && f.max < 1, "--max must be 1 or more; got %d", f.max), wrongIf(blank, "--prompt must not be blank")); err != nil {
-				return err
-			}
 			return a.start(cmd.Context(), args[0], args[1:], f)
 		},
 	}
@@ -64,6 +60,11 @@ func (a *app) startCommand() *cobra.Command {
 	fl.StringVar(&f.template, "template", "", "use the template of this `name`; "+todosTemplate+" works on the open todos of a session of Claude Code")
 	sessionVar(fl, &f.session, "session that owns the loop, and whose todos are read (default: the one that runs this command)", true)
 	fl.BoolVar(&f.force, "force", false, "archive a loop that is running")
+	rejects(cmd, func(cmd *cobra.Command, args []string) error {
+		blank := fl.Changed("prompt") && strings.TrimSpace(f.prompt) == ""
+		return errors.Join(wrongIf(fl.Changed("max") && f.max < 1, "--max must be 1 or more; got %d", f.max), wrongIf(blank, "--prompt must not be blank"),
+			a.unknown(cmd.Context(), "", args[:min(1, len(args))]...))
+	})
 	return cmd
 }
 

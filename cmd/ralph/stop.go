@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -31,7 +32,13 @@ func (a *app) stop(ctx context.Context, session string, names []string) (err err
 		return err
 	}
 	defer p.Close()
-	if session, err = p.Session(ctx, session, false); err != nil {
+	session, err = p.Session(ctx, session, false)
+	for i, name := range names { // if one does not exist, stop none
+		names[i] = p.AtHand(name)
+		_, unknown := p.Stoppable(ctx, names[i])
+		err = errors.Join(err, unknown)
+	}
+	if err != nil {
 		return err
 	}
 	defer func() {
@@ -44,14 +51,6 @@ func (a *app) stop(ctx context.Context, session string, names []string) (err err
 		if err == nil && n == 0 {
 			a.status = exitFindings
 		}
-		return err
-	}
-	for i, name := range names { // if one does not exist, stop none
-		if names[i] = p.AtHand(name); err == nil {
-			_, err = p.Stoppable(ctx, names[i])
-		}
-	}
-	if err != nil {
 		return err
 	}
 	for _, name := range names {

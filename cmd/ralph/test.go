@@ -40,9 +40,6 @@ func (a *app) testCommand() *cobra.Command {
 			if f.write.file != "" {
 				return a.writeTest(cmd.Context(), f.write)
 			}
-			if err := f.write.alone(); err != nil {
-				return err
-			}
 			f.covered = cmd.Flags().Changed("coverage")
 			return a.test(cmd.Context(), args, f)
 		},
@@ -53,6 +50,12 @@ func (a *app) testCommand() *cobra.Command {
 	fl.Lookup("coverage").NoOptDefVal = "0"
 	formatFlag(cmd, &f.format, "the report", "text", "json")
 	f.write.add(fl)
+	rejects(cmd, func(*cobra.Command, []string) error {
+		_, err := regexp.Compile(f.run)
+		return errors.Join(wrongIf(err != nil, "--run must be a regular expression: %v", err),
+			wrongIf(f.threshold < 0 || f.threshold > 100, "--coverage must be a number from 0 to 100; got %v", f.threshold),
+			f.write.valid())
+	})
 	return cmd
 }
 
@@ -86,8 +89,7 @@ func (f testedFile) failed() (n int) {
 
 func (a *app) test(ctx context.Context, paths []string, f testFlags) error {
 	re, err := regexp.Compile(f.run)
-	if err := errors.Join(wrongIf(err != nil, "--run must be a regular expression: %v", err),
-		wrongIf(f.threshold < 0 || f.threshold > 100, "--coverage must be a number from 0 to 100; got %v", f.threshold)); err != nil {
+	if err != nil {
 		return err
 	}
 	if len(paths) == 0 {

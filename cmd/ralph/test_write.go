@@ -28,19 +28,14 @@ func (f *writeFlags) add(fl *pflag.FlagSet) {
 }
 
 // alone returns an error for a flag that needs --write.
-func (f writeFlags) alone() error {
-	if f.fromLog {
-		return errors.New("--log needs --write: ralph test --write FILE --log")
-	}
-	return nil
+func (f writeFlags) valid() error {
+	return errors.Join(wrongIf(f.fromLog && f.file == "", "--log needs --write: ralph test --write FILE --log"),
+		wrongIf(f.file != "" && !strings.HasSuffix(f.file, policytest.Suffix), "--write must be a file whose name ends in %s; got %s", policytest.Suffix, f.file))
 }
 
 // writeTest adds a test to a file. It expects what was decided then, or, for a situation, what the policy decides now:
 // the user reviews it, and corrects it to get a failing test.
 func (a *app) writeTest(ctx context.Context, f writeFlags) error {
-	if !strings.HasSuffix(f.file, policytest.Suffix) {
-		return fmt.Errorf("--write must be a file whose name ends in %s; got %s", policytest.Suffix, f.file)
-	}
 	var draft policytest.Draft
 	if err := rewrite(ctx, f.file, func(src []byte) (after []byte, err error) {
 		if f.fromLog {

@@ -61,13 +61,13 @@ func interpreterList() string { return "  " + strings.Join(project.Interpreters(
 
 // trust approves the current versions of policies, or the project, if the person agrees to what it prints.
 func (a *app) trust(ctx context.Context, p *project.Project, names []string, f trustFlags) error {
+	var wrong []error
 	for _, name := range names { // a person need not answer for one that does not exist
-		if _, err := p.Find(p.AtHand(name)); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
+		_, err := p.Find(p.AtHand(name))
+		wrong = append(wrong, err)
 	}
 	ask, err := a.person(f.yes)
-	if err != nil {
+	if err := errors.Join(append(wrong, err)...); err != nil {
 		return err
 	}
 	alone := len(names) == 0

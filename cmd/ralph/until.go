@@ -46,9 +46,6 @@ func (a *app) untilCommand() *cobra.Command {
 			words, agent := args, []string(nil)
 			if at := cmd.ArgsLenAtDash(); at >= 0 {
 				words, agent = args[:at], args[at:]
-				if len(agent) == 0 {
-					return errors.New("write the command line of the agent after --, for example: ralph until 'make test' -- claude -p")
-				}
 			}
 			if err := f.valid(cmd.Flags(), words, agent); err != nil {
 				return err
@@ -83,20 +80,26 @@ func (a *app) untilCommand() *cobra.Command {
 
 // valid returns an error for a command of several words, and for flags that do not go together.
 func (f untilFlags) valid(fl *pflag.FlagSet, words, agent []string) error {
+	var command error
 	switch {
 	case len(words) == 0:
-		return errors.New("name the command that is to pass, as one argument, for example: ralph until 'make test'")
+		command = errors.New("name the command that is to pass, as one argument, for example: ralph until 'make test'")
 	case len(words) > 1:
 		line := []string{"ralph", "until", shellwords.Line(words)}
 		fl.Visit(func(flag *pflag.Flag) { line = append(line, "--"+flag.Name+"="+flag.Value.String()) })
 		if len(agent) > 0 {
 			line = append(append(line, "--"), agent...)
 		}
-		return fmt.Errorf("write the command as one argument: %s", shellwords.Line(line))
+		command = fmt.Errorf("write the command as one argument: %s", shellwords.Line(line))
 	case strings.TrimSpace(words[0]) == "":
-		return errors.New("the command must not be blank")
+		command = errors.New("the command must not be blank")
 	}
-	wrong := []error{atLeast("max", 1, f.max), wrongIf(f.max > project.MaxUntil, "--max must be %d or less; got %d", project.MaxUntil, f.max)}
+	none := agent != nil && len(agent) == 0
+	wrong := []error{command, wrongIf(none, "write the command line of the agent after --, for example: ralph until 'make test' -- claude -p"), atLeast("max", 1, f.max), wrongIf(f.max > project.MaxUntil, "--max must be %d or less; got %d", project.MaxUntil, f.max)}
+	if f.host != "" {
+		_, err := (setup.Env{}).Host(f.host)
+		wrong = append(wrong, err)
+	}
 	for _, flag := range []string{"host", "pin", "yes"} {
 		wrong = append(wrong, wrongIf(len(agent) > 0 && f.changed(flag), "--%s is for the hook of an agent that you start yourself; leave it out, or leave out -- and the agent", flag))
 	}

@@ -37,25 +37,7 @@ func (a *app) viewCommand() *cobra.Command {
 		Short: "Show loops, runs and decisions as a page in a browser",
 		Args:  atMostOne("run"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			run := strings.Join(args, "")
-			wrong := []error{
-				wrongIf(f.port < 0 || f.port > 65535, "--port must be from 0, which is any free port, to 65535; got %d", f.port),
-				wrongIf(f.idle < 0, "--idle must be a duration of 0, which is forever, or more; got %s", f.idle),
-				wrongIf(f.session != "" && run != "", "--session and a run each choose what the page begins with: give one of them"),
-				wrongIf(f.all && run != "", "a run is of one project, and --all shows the decisions of all: give one of them"),
-				wrongIf(f.private && f.out == "", "--private is for the file that --out writes; the page that is served shows the output anyway"),
-			}
-			for _, name := range f.hosts {
-				u, err := url.Parse("//" + name)
-				wrong = append(wrong, wrongIf(err != nil || u.Host != name || name == "", "--allow-host must be a name such as localhost:8080, as the address bar shows it; got %q", name))
-			}
-			for _, name := range []string{"port", "allow-host", "idle"} {
-				wrong = append(wrong, wrongIf(f.out != "" && cmd.Flags().Changed(name), "--%s is for the page that is served, and --out writes a file: give one of them", name))
-			}
-			if err := errors.Join(wrong...); err != nil {
-				return err
-			}
-			return a.view(cmd.Context(), f, run)
+			return a.view(cmd.Context(), f, strings.Join(args, ""))
 		},
 	}
 	fl := cmd.Flags()
@@ -66,6 +48,24 @@ func (a *app) viewCommand() *cobra.Command {
 	durationVar(fl, &f.idle, "idle", 8*time.Hour, "end after this `duration` in which the page was not open; 0 is never")
 	fl.StringVar(&f.out, "out", "", "write the latest 1,000 decisions, or those of --session or RUN, as one HTML `file` to send to others; serve nothing")
 	fl.BoolVar(&f.private, "private", false, "with --out: also the words of agents, the end of what they printed in runs")
+	rejects(cmd, func(cmd *cobra.Command, args []string) error {
+		run := strings.Join(args, "")
+		wrong := []error{
+			wrongIf(f.port < 0 || f.port > 65535, "--port must be from 0, which is any free port, to 65535; got %d", f.port),
+			wrongIf(f.idle < 0, "--idle must be a duration of 0, which is forever, or more; got %s", f.idle),
+			wrongIf(f.session != "" && run != "", "--session and a run each choose what the page begins with: give one of them"),
+			wrongIf(f.all && run != "", "a run is of one project, and --all shows the decisions of all: give one of them"),
+			wrongIf(f.private && f.out == "", "--private is for the file that --out writes; the page that is served shows the output anyway"),
+		}
+		for _, name := range f.hosts {
+			u, err := url.Parse("//" + name)
+			wrong = append(wrong, wrongIf(err != nil || u.Host != name || name == "", "--allow-host must be a name such as localhost:8080, as the address bar shows it; got %q", name))
+		}
+		for _, name := range []string{"port", "allow-host", "idle"} {
+			wrong = append(wrong, wrongIf(f.out != "" && cmd.Flags().Changed(name), "--%s is for the page that is served, and --out writes a file: give one of them", name))
+		}
+		return errors.Join(wrong...)
+	})
 	return cmd
 }
 
