@@ -16,8 +16,7 @@ import (
 // The page about test files says what their schema says.
 func TestTestKeysPage(t *testing.T) {
 	p := reference.New(t, "test-keys", "Keys of a test file")
-	p.Text("All keys of `NAME_test.yaml`, the tests beside a policy. [Testing a policy](../testing.md) explains them. A key that is not here is an error. " +
-		"`ralph help schema test` prints the same as JSON Schema, for editors.")
+	p.Text("All keys of `NAME_test.yaml`, the tests beside a policy; see [Testing a policy](../testing.md). `ralph help schema test` prints the same as JSON Schema, for editors.")
 	root, _ := yamltree.Parse(schemaSource)
 	section := func(title, about, def string) {
 		p.Section(2, title)
@@ -129,5 +128,9 @@ func join(alternatives []string) string {
 			once = append(once, a)
 		}
 	}
-	return strings.Join(once, ", or ")
+	last := len(once) - 1
+	if last < 1 {
+		return strings.Join(once, "")
+	}
+	return strings.Join(once[:last], ", ") + " or " + once[last]
 }

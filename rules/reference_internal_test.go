@@ -24,8 +24,7 @@ import (
 
 func TestPolicyKeysPage(t *testing.T) {
 	p := reference.New(t, "policy-keys", "Keys of a policy")
-	p.Text("All keys that a policy can have; [the policy language](../policy.md) explains them. Any other key is an error. " +
-		"[Sources](sources.md) lists the keys of each kind of fact, [test keys](test-keys.md) those of the tests beside a policy. " +
+	p.Text("All keys that a policy can have; [the policy language](../policy.md) explains them. [Sources](sources.md) lists the keys of each kind of fact. " +
 		"`ralph help schema` prints the same as JSON Schema, for editors.")
 	section := func(title, about string, ks form.Keys) {
 		p.Section(2, title)
@@ -37,18 +36,18 @@ func TestPolicyKeysPage(t *testing.T) {
 	section("loop", "`state` is required.", form.LoopKeys())
 	section("A rule", "A rule has a `name` and at most one of `continue`, `stop`, `ask`, `wait` and `note`.", form.RuleKeys())
 	section("A part", "A text of a rule can be a list. Each item is a template, or a map with these keys. Parts are trimmed at the end and joined by a line break.", form.PartKeys())
-	section("An include", "An include is an item of `rules`.", form.IncludeKeys())
-	section("An effect", "An effect is an item of `then` of a rule and has one of these keys.", form.EffectKeys())
+	section("An include", "An item of `rules`.", form.IncludeKeys())
+	section("An effect", "An item of `then` has one of these keys.", form.EffectKeys())
 	section("run of an effect", "`run` is required; `timeout` is a key of the same effect.", form.RunKeys())
 	section("prune", "Both keys are required.", form.PruneKeys())
 	section("finally", "An entry of the list `finally` has `prune`, `log` or both.", form.FinallyKeys())
-	section("unless_repeated", fmt.Sprintf("`times` is required. ralph remembers the latest %s verdicts of a rule; a higher number is the warning [`limit-ceiling`](../checks.md#limit-ceiling).", reference.Number(maxSaid)), form.UnlessKeys())
+	section("unless_repeated", fmt.Sprintf("`times` is required, and %s at most.", reference.Number(maxSaid)), form.UnlessKeys())
 	section("measure", "Both keys are required.", form.MeasureKeys())
 	section("run of the policy", "Defaults of [`ralph run`](../run.md). `client` is required if `args` is set. Command-line flags override both.", form.AgentKeys())
 	section("Every fact", "A fact has one [source](sources.md), the keys of that source, and these.", form.FactOptionKeys())
 
 	p.Section(2, "limits")
-	p.Text("A limit of N allows N. `iterations` and `cost` apply only in a run. A limit above its ceiling is the warning [`limit-ceiling`](../checks.md#limit-ceiling), and ralph uses the ceiling.")
+	p.Text("`iterations` and `cost` apply only in a run. Instead of a limit above its ceiling, ralph uses the ceiling.")
 	rows := [][]string{{"key", "value", "default", "ceiling", "meaning"}}
 	usual, highest := reflect.ValueOf(defaultLimits()), reflect.ValueOf(ceilings())
 	for _, k := range form.LimitKeys() {
@@ -66,7 +65,6 @@ func TestPolicyKeysPage(t *testing.T) {
 	p.Table(rows...)
 
 	p.Section(2, "Values")
-	p.Text("The second column of the tables has these words.")
 	rows = [][]string{{"value", "what you write"}}
 	for s := range form.Finally + 1 {
 		if words, about := shapeWords(t, s), shapeAbout()[s]; about != "" {
@@ -141,10 +139,10 @@ func TestSourcesPage(t *testing.T) {
 
 func TestNamesPage(t *testing.T) {
 	p := reference.New(t, "names", "Names and functions")
-	p.Text("What expressions can read and call without a declaration. [Names that every policy has](../policy.md#names-that-every-policy-has) " +
-		"explains them. What a host does not send is empty: `\"\"`, `false`, `0` or an empty list.")
+	p.Text("What expressions can read and call without a declaration; see [names that every policy has](../policy.md#names-that-every-policy-has). " +
+		"What a host does not send is empty: `\"\"`, `false`, `0` or an empty list.")
 	p.Section(2, "Names")
-	p.Text("Traces and the decision log show only the size of values marked *private*. With `--log-private` or `--private` they show the words of the user and the agent; values of the environment and the raw input never.")
+	p.Text("Of values marked *private*, [the log](../security.md#the-decision-log) has only the size.")
 	rows := [][]string{{"name", "type", "meaning"}}
 	calls := [][]string{{"function", "returns", "meaning"}}
 	for _, n := range knownNames() {
@@ -171,11 +169,9 @@ func TestNamesPage(t *testing.T) {
 	p.Table(rows...)
 
 	p.Section(2, "Functions of the session and project")
-	p.Text("They read the session, the project or the machine.")
 	p.Table(calls...)
 
 	p.Section(2, "Functions about facts")
-	p.Text("Their argument is the name of a fact.")
 	rows = [][]string{{"function", "returns", "meaning"}}
 	for _, a := range askForms() {
 		if !isAsk(a.name) {
@@ -186,33 +182,14 @@ func TestNamesPage(t *testing.T) {
 	p.Table(rows...)
 
 	p.Section(2, "Functions of values")
-	p.Text("Their result depends only on their arguments. A string that an expression makes has at most %s.", reference.Size(maxString))
+	p.Text("Their result depends only on their arguments.")
 	rows = [][]string{{"function", "returns", "meaning"}}
-	own := map[string]bool{}
 	for _, f := range functions() {
-		own[f.Name] = true
 		rows = append(rows, []string{reference.Code(call(f.Name, f.Types)), typeWords(f.Types[0].Out(0).String()), f.doc})
 	}
 	p.Table(rows...)
 
-	p.Section(2, "Functions of expr")
-	known := map[string]bool{}
-	for _, n := range knownNames() {
-		known[n.Name] = true
-	}
-	var macros, others []string
-	for _, f := range builtin.Builtins {
-		switch {
-		case own[f.Name] || known[f.Name]:
-		case f.Predicate:
-			macros = append(macros, f.Name)
-		default:
-			others = append(others, f.Name)
-		}
-	}
-	p.Text("Expressions are written in [expr](https://expr-lang.org/docs/language-definition), which has these functions.")
-	p.Text("With a condition about the elements of a list, such as `any(todo, not .done)`: %s.", reference.Code(macros...))
-	p.Text("Others: %s.", reference.Code(others...))
+	p.Text("The [functions of expr](https://expr-lang.org/docs/language-definition) work too.")
 
 	p.Section(2, "Names that you cannot declare")
 	p.Text("A policy cannot declare a param, fact or let with one of the names above, or a keyword of expressions: %s.", reference.Code(keywords()...))
@@ -267,14 +244,13 @@ func shapeAbout() map[form.Shape]string {
 		form.Template:   "Text with `${expression}` in it; `$${` is a literal `${`.",
 		form.Parts:      "A template, or a list of [parts](#a-part).",
 		form.Path:       "A path or pattern with slashes, relative to the root of the project, with `${expression}` in it. See [paths](../policy.md#paths).",
-		form.Exprs:      "An expression, or a list of expressions.",
+		form.Exprs:      "An expression, or a list of which all must be true.",
 		form.Assignment: "`fact.field = expression` for `set`, where the field may be nested: `state.specs[0].status`. `name = expression` for `remember`.",
 		form.Int:        "0 or more.",
 		form.Count:      "A whole number, 1 or more.",
 		form.Duration:   "As in Go: `500ms`, `30s`, `5m`, `1h30m`.",
-		form.Limit:      "0 or more, or the name of a param with such a value.",
-		form.Span:       "A duration, or the name of a param of type string with one.",
-		form.Amount:     "0 or more, or the name of a param with such a value.",
+		form.Limit:      "0 or more, or the name of a param.",
+		form.Span:       "A duration, or the name of a param of type string.",
 		form.Schema:     "[JSON Schema](../policy.md#schemas): written in place, or the name of a file beside the policy, or `ralph:NAME` for one that ships with ralph.",
 		form.Memory:     "A [JSON Schema](../policy.md#schemas), written in place, with a `default`, and with the key `per`: `session` (the default) or `project`.",
 		form.Starts:     "A string for a string fact, else an object. `${start.NAME}` and every other placeholder are filled in; a value that reads a name of `start` that was not given is left out.",

@@ -10,11 +10,11 @@ func PolicyKeys() Keys {
 		{"prefix", Text, "Shown in brackets before every log line; ralph by default."},
 		{"events", Events, "Hook events that this policy decides; [Stop] by default."},
 		{"gate", Gate, "first (the default): the first rule that holds decides. all: every continue rule that holds is shown to the agent."},
-		{"params", Params, "Settings of the policy: name → a small JSON Schema with a default, and private: true for one that the log must not show."},
+		{"params", Params, "Settings of the policy, each with a small JSON Schema; private: true for one that the log must not show."},
 		{"when", Exprs, "Where the policy applies: unless it is true, the agent may stop and no rule is tried."},
-		{"loop", Loop, "The loop: the fact that holds it, its name, owner and start. Without a loop the agent may stop and no rule is tried."},
-		{"facts", Facts, "Named values: name → a source and its options. Gathered only when needed."},
-		{"memory", Memory, "Small values that the loop keeps between events: name → a JSON Schema with a default, and per: session (the default) or project."},
+		{"loop", Loop, "The fact that holds the loop, its name, owner and start. Without a loop the agent may stop and no rule is tried."},
+		{"facts", Facts, "Named values, gathered only when needed."},
+		{"memory", Memory, "Small values that the loop keeps between events."},
 		{"let", Lets, "Named expressions. Evaluated only when needed, once per event."},
 		{"limits", Limits, "Limits of the loop. They hold whatever the rules say."},
 		{"progress", Exprs, "What changes when the loop makes progress; loop.repeats counts continuations without a change."},
@@ -47,15 +47,15 @@ func LoopKeys() Keys {
 func RuleKeys() Keys {
 	return Keys{
 		{"name", Name, "Unique name in kebab-case."},
-		{"when", Exprs, "An expression, or a list of which all must be true; true by default."},
+		{"when", Exprs, "When the rule holds; true by default."},
 		{"continue", Parts, "Continues the agent with this text."},
 		{"stop", Parts, "Lets the agent stop. The text is the reason, shown only by log and explain."},
-		{"ask", Parts, "Lets the agent stop, and asks a person. The text is the question; the value answer of the next decision has the answer."},
-		{"wait", Parts, "Lets the agent stop until something has happened. The text says what, shown only by log and explain; needs until and for."},
-		{"until", Exprs, "Only with wait, required: an expression, or a list of which all must be true. Once it is true, the rule does not hold."},
+		{"ask", Parts, "Lets the agent stop, and asks a person this question. The name answer has the answer in the next decision."},
+		{"wait", Parts, "Lets the agent stop until something has happened. The text says what; needs until and for."},
+		{"until", Exprs, "Only with wait, required. Once it is true, the rule does not hold."},
 		{"every", Duration, "Only with wait: how often a run evaluates until; 10s or more, 1m by default."},
-		{"for", Duration, "Only with wait, required: the longest wait; 24h at most. Then the next rules are tried, and the value waited is true."},
-		{"on_unknown", Halt, "Only with continue: stop lets the agent stop if when is unknown, for whatever reason; otherwise the next rules are tried."},
+		{"for", Duration, "Only with wait, required: the longest wait; 24h at most. Then the next rules are tried, and waited is true."},
+		{"on_unknown", Halt, "Only with continue: the agent may stop if when is unknown, for whatever reason."},
 		{"success", Bool, "Only with stop: the work is done. Without it, the loop gave up or had nothing to do."},
 		{"empty", OK, "Only with success: a checklist without a box, or without a file, is done too."},
 		{"note", Parts, "Decides nothing; shown to the user with the verdict, and on UserPromptSubmit to the agent."},
@@ -69,7 +69,7 @@ func RuleKeys() Keys {
 // PartKeys returns the keys of a part of a text.
 func PartKeys() Keys {
 	return Keys{
-		{"when", Exprs, "An expression, or a list of which all must be true. The part is left out unless it is true."},
+		{"when", Exprs, "The part is left out unless it is true."},
 		{"text", Template, "The text of the part. Required."},
 	}
 }
@@ -124,7 +124,7 @@ func PruneKeys() Keys {
 func FinallyKeys() Keys {
 	return Keys{
 		{"name", Text, "Name of the entry, shown in traces. Any string."},
-		{"when", Exprs, "An expression, or a list of which all must be true; true by default."},
+		{"when", Exprs, "When it is done; true by default."},
 		{"prune", Prune, "Remove files that match a pattern and are older than a duration."},
 		{"log", Parts, "Written to stderr, each line with the policy's prefix."},
 	}
@@ -183,8 +183,8 @@ func FactOptionKeys() Keys {
 // SourceOptionKeys returns the options of some sources.
 func SourceOptionKeys() Keys {
 	return Keys{
-		{"schema", Schema, "JSON Schema of the document, of each file of a glob, or of the field json of exec: a file next to the policy, ralph:NAME, or inline."},
-		{"returns", Schema, "JSON Schema of the answer: a file next to the policy, ralph:NAME, or inline."},
+		{"schema", Schema, "JSON Schema of the document, of each file of a glob, or of the field json of exec."},
+		{"returns", Schema, "JSON Schema of the answer."},
 		{"inline", Bool, "The fields of this fact are names too. At most one fact can be inline, and it needs a schema."},
 		{"covers", Args, "Patterns of the project's files that the approval covers, instead of the program and the file that an interpreter runs; [] is the command line only."},
 		{"lenient", Bool, "Front matter that is not YAML is read field by field; problem(fact) reports which fields."},
