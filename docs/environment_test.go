@@ -117,7 +117,7 @@ func TestEnvironmentPage(t *testing.T) {
 			rows = append(rows, []string{reference.Code(names...), v[1], policies})
 		}
 		if section.title == "What programs get" {
-			p.Text("Programs that a policy runs get ralph's environment with `RALPH_OFF=1` and `RALPH_PROGRAM`, and without the variables that make an interpreter, the loader or git load a file or start a program: %s. Also left out are `GIT_CONFIG_KEY_…`, `GIT_CONFIG_VALUE_…`, and `NODE_OPTIONS`, `JAVA_TOOL_OPTIONS`, `JDK_JAVA_OPTIONS` and `_JAVA_OPTIONS` where they have an option that loads a file. `ralph explain` names what a program did not get. "+
+			p.Text("Programs that a policy runs get ralph's environment with `RALPH_OFF=1` and `RALPH_PROGRAM`, and without the variables that make an interpreter, the loader or git load a file or start a program: %s. Also left out are `GIT_CONFIG_KEY_…`, `GIT_CONFIG_VALUE_…`, and `_JAVA_OPTIONS` with an option that loads a file. `ralph explain` names what a program did not get. "+
 				"git itself gets, of the variables that begin with `GIT_`, only those of this table, `GIT_AUTHOR_…` and `GIT_COMMITTER_…`, and `GIT_CONFIG_…` where it lists your configuration for ralph.",
 				reference.Code(taken(t)...))
 		}

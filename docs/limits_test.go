@@ -31,30 +31,31 @@ func number(v constant.Value) int64 {
 	return n
 }
 
-// inner are bounds that users do not meet: shapes of messages, effort, and what another bound implies.
+// inner are bounds that users do not meet: shapes of messages, effort, what another bound implies, and what only an attack or a mistake
+// reaches, which its message explains.
 func inner() map[string][]string {
 	return map[string][]string{
 		"cmd/ralph":               {"maxShownValue", "maxPolicies", "maxStack", "maxStdinPolicy"},
 		"internal/nearest":        {"maxCandidates", "maxWord"},
-		"internal/store":          {"maxLogSize", "maxText", "maxTexts", "maxTrustSize", "MaxLogLine", "maxMemoryHistory", "maxDocument", "maxOwner", "maxTempAge", "usualMemory"},
-		"internal/git":            {"maxConfig", "maxLink", "maxMessage"},
+		"internal/store":          {"maxHeld", "maxLogSize", "maxText", "maxTexts", "maxTrustSize", "MaxLogLine", "maxMemoryHistory", "maxDocument", "maxOwner", "maxTempAge", "usualMemory"},
+		"internal/git":            {"maxTime", "maxOutput", "maxConfig", "maxLink", "maxMessage"},
 		"project":                 {"maxFinished", "MaxUntil"},
-		"run/step":                {"MaxText", "MaxPlan", "maxOutcomes", "maxName", "maxAllow"},
-		"run":                     {"maxDenials", "maxProblem", "maxReset", "maxSession", "maxShown", "maxStderr"},
-		"loop":                    {"maxAnswerText", "maxAnswersSize", "maxFailedText", "maxMissed", "maxShown", "maxBad", "maxCutTexts", "maxDigests", "maxInMemory", "maxPause", "maxQuestions", "maxTraced"},
-		"host":                    {"maxOccurrences", "MaxInput", "maxExchange"},
-		"loop/judge":              {"maxBraces"},
-		"rules":                   {"maxDifferences", "maxFindings", "maxSeen", "maxTraced", "maxCall", "maxCalls", "maxCover", "maxFormula", "maxMistaken"},
+		"run/step":                {"MaxDenied", "MaxText", "MaxPlan", "maxOutcomes", "maxName", "maxAllow"},
+		"run":                     {"MaxLine", "maxDenials", "maxProblem", "maxReset", "maxSession", "maxShown", "maxStderr"},
+		"loop":                    {"maxBackoff", "maxLocked", "maxAnswerText", "maxAnswersSize", "maxFailedText", "maxMissed", "maxShown", "maxBad", "maxCutTexts", "maxDigests", "maxInMemory", "maxPause", "maxQuestions", "maxTraced"},
+		"host":                    {"maxTasks", "maxActions", "maxOccurrences", "MaxInput", "maxExchange"},
+		"loop/judge":              {"MaxResponse", "maxBraces"},
+		"rules":                   {"maxNesting", "maxExprNodes", "defaultLoadPatterns", "defaultLoadNodes", "maxClockBack", "maxDifferences", "maxFindings", "maxSeen", "maxTraced", "maxCall", "maxCalls", "maxCover", "maxFormula", "maxMistaken"},
 		"rules/internal/analysis": {"MaxConstant", "maxEnum"},
-		"internal/yamltree":       {"maxProblems"},
-		"schema": {"maxInstructions", "maxLevels",
+		"internal/yamltree":       {"MaxNodes", "maxProblems"},
+		"schema": {"MaxDepth", "MaxUnusable", "maxInstructions", "maxLevels",
 			"defaultSteps", "maxConformSteps", "maxDefault", "maxErrors", "maxFormatted",
 			"maxLocated", "maxNested", "maxPath", "maxPointers", "maxRare", "maxRepeated", "maxRepeatedDepth", "maxShownText", "maxShownValues", "maxSlips", "maxSteps",
 			"maxValues", "maxWarnings",
 		},
 		"stores/postgres": {"maxIdle"},
-		"state":           {"maxAlternatives", "maxFields", "maxRemarks", "maxRepeated", "maxShown", "maxTempAge"},
-		"view":            {"maxIterations", "maxRuns", "maxEvents", "maxPage", "maxText"},
+		"state":           {"maxYAMLNodes", "maxPattern", "maxAlternatives", "maxFields", "maxRemarks", "maxRepeated", "maxShown", "maxTempAge"},
+		"view":            {"maxPrinted", "maxIterations", "maxRuns", "maxEvents", "maxPage", "maxText"},
 		"temporal":        {"maxEvents"},
 	}
 }
