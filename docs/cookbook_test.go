@@ -17,8 +17,8 @@ func TestCookbook(t *testing.T) {
 	}
 	recipes := strings.Split(string(src), "\n## ")[1:]
 	recipes, last := recipes[:len(recipes)-1], recipes[len(recipes)-1]
-	if len(recipes) != 13 {
-		t.Errorf("there are %d recipes, want 13", len(recipes))
+	if len(recipes) != 12 {
+		t.Errorf("there are %d recipes, want 12", len(recipes))
 	}
 	policy := regexp.MustCompile(`<!-- file: \.ralph/([a-z-]+)\.yaml -->`)
 	for _, recipe := range recipes {
