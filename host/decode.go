@@ -107,8 +107,9 @@ func (ev *Event) fields() [21]field {
 
 // Input returns a field of the hook input by its name in policies, or nil for any other name.
 func (ev *Event) Input(name string) any {
-	for _, f := range ev.fields() {
-		if f.name == name {
+	all := ev.fields()
+	for i := range all {
+		if f := &all[i]; f.name == name {
 			return reflect.ValueOf(f.at).Elem().Interface()
 		}
 	}

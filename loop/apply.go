@@ -35,8 +35,8 @@ func (l *Loop) Apply(ctx context.Context, d *Decision) (*Decision, error) {
 		if d.spent = d.gatherer != nil && !d.broken; d.spent {
 			d.Err = nil // it is decided again if something has changed
 		}
-		d = d.observed(ctx, func(ctx context.Context) *Decision {
-			out := d.bounded(ctx, d.apply).judge()
+		d = d.observed(ctx, func(d *Decision, ctx context.Context) *Decision {
+			out := d.bounded(ctx, (*Decision).apply).judge()
 			out.keep(ctx)
 			return out
 		})

@@ -41,7 +41,7 @@ const graceTime = time.Second
 
 // bounded calls do in another goroutine, so that nothing that ignores its context keeps the caller. It returns d, or
 // another decision if the time is up before: d must not be read then.
-func (d *Decision) bounded(ctx context.Context, do func(context.Context)) *Decision {
+func (d *Decision) bounded(ctx context.Context, do func(*Decision, context.Context)) *Decision {
 	start := time.Now()
 	b := &bound{answers: make(chan *Decision, 2)} // buffered, so that a late decision never blocks
 	d.bound = b
@@ -58,8 +58,8 @@ func (d *Decision) bounded(ctx context.Context, do func(context.Context)) *Decis
 			}
 			b.answers <- d
 		}()
-		room.Grow()
-		do(ctx)
+		room.Grow(d.loop.project.root != "" || d.loop.project.local)
+		do(d, ctx)
 		returned = true
 	}()
 	var kept *Decision

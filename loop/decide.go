@@ -96,9 +96,8 @@ func (l *Loop) Run(ctx context.Context, ev host.Event) (*Decision, error) {
 }
 
 func (l *Loop) run(ctx context.Context, ev host.Event) *Decision {
-	d := l.decision(ev)
-	return d.observed(ctx, func(ctx context.Context) *Decision {
-		out := d.bounded(ctx, func(ctx context.Context) {
+	return l.decision(ev).observed(ctx, func(d *Decision, ctx context.Context) *Decision {
+		out := d.bounded(ctx, func(d *Decision, ctx context.Context) {
 			d.decide(ctx, true)
 			d.apply(ctx)
 		})
@@ -110,9 +109,8 @@ func (l *Loop) run(ctx context.Context, ev host.Event) *Decision {
 // Preview returns what Run would decide, without changing or counting anything; no effect is made. [Loop.Apply] commits
 // it.
 func (l *Loop) Preview(ctx context.Context, ev host.Event) *Decision {
-	d := l.decision(ev)
-	return d.observed(ctx, func(ctx context.Context) *Decision {
-		return d.bounded(ctx, func(ctx context.Context) {
+	return l.decision(ev).observed(ctx, func(d *Decision, ctx context.Context) *Decision {
+		return d.bounded(ctx, func(d *Decision, ctx context.Context) {
 			d.decide(ctx, false)
 			d.close()
 		}).judge()
@@ -121,7 +119,7 @@ func (l *Loop) Preview(ctx context.Context, ev host.Event) *Decision {
 
 // observed calls do with the observer's context, bounded by the deadline, and returns the decision that do returns. The
 // observer sees that decision.
-func (d *Decision) observed(ctx context.Context, do func(context.Context) *Decision) (out *Decision) {
+func (d *Decision) observed(ctx context.Context, do func(*Decision, context.Context) *Decision) (out *Decision) {
 	l := d.loop
 	out = d
 	defer func() { out.rescue(recover()) }()
@@ -143,7 +141,7 @@ func (d *Decision) observed(ctx context.Context, do func(context.Context) *Decis
 	}
 	ctx, cancel := l.within(ctx)
 	defer cancel()
-	return do(ctx)
+	return do(d, ctx)
 }
 
 // observe calls an observer. If it panics, the decision fails.
@@ -294,7 +292,8 @@ func (d *Decision) unlisted() (cause rules.Cause, why string, err error) {
 // meet opens the project of a decision.
 func (d *Decision) meet() error {
 	l := d.loop
-	g := &gatherer{Decision: d, mem: l.memory(d.Event, d.Root)}
+	g := &gatherer{Decision: d}
+	g.mem.begin(l, &d.Event, d.Root)
 	g.files.world, d.gatherer = g, g
 	return g.open()
 }
@@ -337,8 +336,8 @@ func (d *Decision) root() (string, error) {
 }
 
 // options returns the options of one evaluation.
-func (d *Decision) options() rules.Options {
-	o := rules.Options{Event: d.Event.Name, Run: d.Event.Run != "", Busy: d.busy, Stopped: d.stopped, Policy: workspace.PolicyName(d.Policy), Watch: d.Event.Name == host.PreCompact && !host.BlocksCompaction(d.Event.Host), Time: d.Time, Turn: d.Event.Turn, NewTurn: d.Event.NewTurn, Budget: d.loop.bounds.budget, Allow: d.loop.extensions.config.Allow}
+func (d *Decision) options() (o rules.Options) {
+	o = rules.Options{Event: d.Event.Name, Run: d.Event.Run != "", Busy: d.busy, Stopped: d.stopped, Policy: workspace.PolicyName(d.Policy), Watch: d.Event.Name == host.PreCompact && !host.BlocksCompaction(d.Event.Host), Time: d.Time, Turn: d.Event.Turn, NewTurn: d.Event.NewTurn, Budget: d.loop.bounds.budget, Allow: d.loop.extensions.config.Allow}
 	if d.Root != "" {
 		if err := d.loop.trust.project(d.Root); err != nil {
 			o.Untrusted = err.Error()
@@ -375,9 +374,9 @@ func (d *Decision) evaluate(ctx context.Context) {
 	g.begin()
 	world := g.facts()
 	o := d.options()
-	if d.Verdict = d.program.Eval(ctx, world, o); g.started(ctx, d.Verdict) {
-		o.Untrusted = ""
+	for again := true; again; o.Untrusted = "" {
 		d.Verdict = d.program.Eval(ctx, world, o)
+		again = o.Untrusted != "" && g.started(ctx, d.Verdict)
 	}
 	if d.Event.Run != "" {
 		d.usd, _ = world.Name(ctx, vocab.RunCost).(float64)

@@ -108,12 +108,25 @@ func (a Answer) size() int {
 	return n
 }
 
+// digest is that of a program, which has more files once the rest of a lazy one is loaded.
+type digest struct {
+	program *rules.Program
+	files   int
+	key     string
+}
+
 // digest returns the digest of the policy that decides.
 func (d *Decision) digest() string {
 	if d.program == nil {
 		return ""
 	}
-	return approval.Key(d.program.Files())
+	files := d.program.Files()
+	if known := d.loop.digest.Load(); known != nil && known.program == d.program && known.files == len(files) {
+		return known.key
+	}
+	now := &digest{d.program, len(files), approval.Key(files)}
+	d.loop.digest.Store(now)
+	return now.key
 }
 
 // withAnswer adds an answer, or replaces that of its ID, and drops the oldest within the bounds.

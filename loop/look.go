@@ -52,7 +52,7 @@ type inquiry func(context.Context, *rules.Program, rules.Facts, rules.Options) e
 // outside makes an inquiry without deciding the event. unknown is why its memory is unknown.
 func (l *Loop) outside(ctx context.Context, ev host.Event, ask inquiry) (unknown, err error) {
 	d := l.decision(ev)
-	d.observed(ctx, func(ctx context.Context) *Decision {
+	d.observed(ctx, func(d *Decision, ctx context.Context) *Decision {
 		if unknown, err = d.look(ctx, ask); err != nil {
 			d.fail(err)
 		}

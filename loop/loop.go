@@ -19,6 +19,7 @@ import (
 type Loop struct {
 	program atomic.Pointer[rules.Program] // nil: see broken
 	broken  error                         // why program is nil
+	digest  atomic.Pointer[digest]        // of the program that was recorded last
 	name    string
 	scope   string // of WithScope
 	now     func() time.Time

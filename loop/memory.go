@@ -5,13 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 	"time"
 
 	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/internal/store"
-	"github.com/ralph-sdk/ralph/rules"
 )
 
 // memory is the loop memory of one event.
@@ -22,14 +20,16 @@ type memory struct {
 	latest  *Entry  // of the loop, as far as is known what the store has
 }
 
-// memory returns the memory of an event in a project, which is not yet loaded.
-func (l *Loop) memory(ev host.Event, root string) memory {
-	mine := Key{Scope: l.scope, Root: root, Policy: l.name, Host: ev.Host, Session: ev.SessionID, Agent: ev.AgentID}
-	all := Key{Scope: l.scope, Host: ev.Host, Session: ev.SessionID}
+// begin makes m the memory of an event in a project, which is not yet loaded.
+func (m *memory) begin(l *Loop, ev *host.Event, root string) {
+	m.store = l.kept.store
+	mine, project, session := &m.keys[0], &m.keys[1], &m.keys[2]
+	mine.Scope, mine.Root, mine.Policy, mine.Host, mine.Session, mine.Agent = l.scope, root, l.name, ev.Host, ev.SessionID, ev.AgentID
+	project.Scope, project.Root, project.Policy, project.Project = l.scope, root, l.name, true
+	session.Scope, session.Host, session.Session = l.scope, ev.Host, ev.SessionID
 	if ev.SessionID == "" { // each project has one session of the events that name none
-		mine.Session, all.Session, all.Root = store.NoSession, store.NoSession, root
+		mine.Session, session.Session, session.Root = store.NoSession, store.NoSession, root
 	}
-	return memory{store: l.kept.store, keys: [3]Key{mine, {Scope: l.scope, Root: root, Policy: l.name, Project: true}, all}}
 }
 
 // mine returns the entry of the loop on which the decision was made, an empty one before it is loaded.
@@ -77,7 +77,9 @@ func (m *memory) after(d *Decision) []Entry {
 	if !v.Changed && len(d.calls) == 0 && !answers {
 		return nil
 	}
-	mine := *m.mine()
+	out := make([]Entry, 1, 2) // of the loop, and that of the session if it continues
+	mine := &out[0]
+	*mine = *m.mine()
 	if v.Changed {
 		mine.Memory = v.Memory
 	}
@@ -103,14 +105,13 @@ func (m *memory) after(d *Decision) []Entry {
 		open.Open = len(d.calls) > 0 && changes(d.calls[0].Effect)
 		mine.Answers = withAnswer(mine.Answers, open)
 	}
-	out := make([]Entry, 1, 2) // of the loop, and that of the session if it continues
-	out[0] = mine
-	for i, next := range []*rules.Memory{1: &v.Project, 2: &v.Session} {
-		if i > 0 && v.Changed && !reflect.DeepEqual(next, &m.entries[i].Memory) {
-			e := m.entries[i]
-			e.Memory = *next
-			out = append(out, e)
-		}
+	if v.ProjectChanged {
+		out = append(out, m.entries[1])
+		out[len(out)-1].Memory = v.Project
+	}
+	if v.SessionChanged {
+		out = append(out, m.entries[2])
+		out[len(out)-1].Memory = v.Session
 	}
 	return out
 }

@@ -152,7 +152,7 @@ func (d *Decision) Record(private bool) Record {
 	}
 	if d.gatherer != nil && d.program != nil {
 		d.recordMemory(&r)
-		r.Digest = approval.Key(d.program.Files())
+		r.Digest = d.digest()
 		if s := d.gatherer.session; s != nil {
 			r.Tokens = s.Tokens()
 		}
@@ -371,7 +371,9 @@ func (d *Decision) send(ctx context.Context, to Recorder, r Record) {
 	files := d.program.Files
 	log, isLog := to.(localStore)
 	go func() { // a recorder that ignores its context does not keep the caller
-		room.Grow()
+		if isLog {
+			room.Grow(true)
+		}
 		err := guarded("the recorder", func() error { return to.Record(ctx, &r) })
 		if isLog && err == nil && r.Digest != "" {
 			_ = log.dir.KeepText(r.Digest, r.Time, func() ([]byte, error) { return approval.Pack(files()) }) // only pictures need it

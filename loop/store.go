@@ -110,7 +110,7 @@ type Filter struct {
 }
 
 // fits reports whether a filter selects an entry.
-func (f Filter) fits(e Entry) bool {
+func (f Filter) fits(e *Entry) bool {
 	return f.Scope == e.Key.Scope && (f.Root == "" || f.Root == e.Key.Root) && (f.Policy == "" || f.Policy == e.Key.Policy) && (!f.Pending || len(e.Pending) > 0)
 }
 
@@ -167,7 +167,7 @@ func (f LogFilter) fits(r *Record) bool {
 // InMemory returns a [Store] in the process, which also is a [Lister] and has [Documents] and [Leases]. It keeps the memories
 // of 50,000 to 100,000 loops and discards those that were saved longest ago.
 func InMemory() Store {
-	return &inMemory{kept: map[Key]saved{}, documents: map[[2]string]document{}, holders: map[string]*string{}}
+	return &inMemory{kept: map[Key]*saved{}, documents: map[[2]string]document{}, holders: map[string]*string{}}
 }
 
 // done returns why a context is done, or an error for a nil context.
@@ -183,7 +183,7 @@ const maxInMemory = 200_000 // that of a loop, and what its session counts
 
 type inMemory struct {
 	mu        sync.Mutex
-	kept      map[Key]saved
+	kept      map[Key]*saved
 	documents map[[2]string]document // by kind and name
 	holders   map[string]*string     // of leases
 	saves     int                    // versions are their numbers
@@ -215,15 +215,18 @@ func (s *inMemory) Load(ctx context.Context, keys ...Key) ([]Entry, error) {
 				out[i].Version = *owner
 			}
 		default:
-			out[i] = copyOf(s.kept[key].Entry)
+			if kept := s.kept[key]; kept != nil {
+				out[i] = kept.Entry
+				out[i].unshare()
+			}
 		}
 		out[i].Key = key
 	}
 	return out, nil
 }
 
-// copyOf returns a copy that shares only values, which nothing changes.
-func copyOf(e Entry) Entry {
+// unshare copies what an entry refers to, but values, which nothing changes.
+func (e *Entry) unshare() {
 	m := &e.Memory
 	m.Said = maps.Clone(m.Said)
 	for rule, all := range m.Said {
@@ -236,7 +239,6 @@ func copyOf(e Entry) Entry {
 	for i, a := range e.Answers {
 		e.Answers[i].Notices, e.Answers[i].Notes = slices.Clone(a.Notices), slices.Clone(a.Notes)
 	}
-	return e
 }
 
 func (s *inMemory) Save(ctx context.Context, w Write) error {
@@ -245,8 +247,13 @@ func (s *inMemory) Save(ctx context.Context, w Write) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, entry := range w.Entries {
-		if s.kept[entry.Key].Version != entry.Version {
+	for i := range w.Entries {
+		entry := &w.Entries[i]
+		version := ""
+		if kept := s.kept[entry.Key]; kept != nil {
+			version = kept.Version
+		}
+		if version != entry.Version {
 			return fmt.Errorf("the memory of %s: %w", entry.Key.Policy, ErrConflict)
 		}
 	}
@@ -255,10 +262,16 @@ func (s *inMemory) Save(ctx context.Context, w Write) error {
 		s.saves++
 		entry := &w.Entries[i]
 		entry.Version = strconv.Itoa(s.saves)
-		s.kept[entry.Key] = saved{copyOf(*entry), now}
+		kept := s.kept[entry.Key]
+		if kept == nil {
+			kept = new(saved)
+			s.kept[entry.Key] = kept
+		}
+		kept.Entry, kept.at = *entry, now
+		kept.unshare()
 	}
 	if len(s.kept) > maxInMemory {
-		maps.DeleteFunc(s.kept, func(_ Key, e saved) bool {
+		maps.DeleteFunc(s.kept, func(_ Key, e *saved) bool {
 			n, _ := strconv.Atoi(e.Version)
 			return n <= s.saves-maxInMemory/2
 		})
@@ -275,8 +288,9 @@ func (s *inMemory) List(ctx context.Context, f Filter) iter.Seq2[Entry, error] {
 		s.mu.Lock()
 		var all []Entry
 		for _, e := range s.kept {
-			if f.fits(e.Entry) {
-				all = append(all, copyOf(e.Entry))
+			if f.fits(&e.Entry) {
+				all = append(all, e.Entry)
+				all[len(all)-1].unshare()
 			}
 		}
 		s.mu.Unlock()
@@ -294,7 +308,7 @@ func (s *inMemory) Expire(ctx context.Context, before time.Time) (n int, err err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	maps.DeleteFunc(s.kept, func(_ Key, e saved) bool {
+	maps.DeleteFunc(s.kept, func(_ Key, e *saved) bool {
 		old := e.at.Before(before) && len(e.Pending) == 0
 		if old {
 			n++

@@ -165,7 +165,7 @@ func (s localStore) List(ctx context.Context, f Filter) iter.Seq2[Entry, error] 
 				continue // the next event of its session reports it
 			}
 			e.Key = key.Key
-			if f.fits(e) && !yield(e, nil) {
+			if f.fits(&e) && !yield(e, nil) {
 				return
 			}
 		}

@@ -23,7 +23,7 @@ func (ev *evaluation) remember() {
 	case v.Action == Continue:
 		session.continued(v.Progress, ev.used.failed != "", now)
 		v.Session.share(ev.counted(), session.Total)
-		v.Changed = true
+		v.Changed, v.SessionChanged = true, true
 	case v.Wait != nil:
 		session.waits(v.Rule, v.Wait.Since)
 		v.Changed = true
@@ -31,6 +31,7 @@ func (ev *evaluation) remember() {
 		// The streak continues: a user who raises the limit continues it, and other events do not end it.
 	case session.Streak > 0 || len(session.Waits) > 0:
 		session.endStreak()
+		v.SessionChanged = v.SessionChanged || v.Session.Streak > 0
 		v.Session.Streak = 0
 		v.Changed = true
 	}
@@ -39,12 +40,14 @@ func (ev *evaluation) remember() {
 	}
 	mine := session.say(v.Parts, ev.parts, false, session.Turn, now)
 	ours := project.say(v.Parts, ev.parts, true, session.Turn, now)
-	kept := ev.keep(session, project)
+	kept, shared := ev.keep(session, project)
 	if v.Action == Continue && session.Notice != "" {
 		session.Notice = ""
 	}
 	moved := ev.keepLoop(session)
-	v.Changed = v.Changed || mine || ours || kept || moved
+	v.ProjectChanged = ours || shared
+	v.Changed = v.Changed || mine || ours || kept || shared || moved
+	v.SessionChanged = v.SessionChanged && v.Changed // another turn need not be stored
 }
 
 // counted returns the names under which a session counts the continuations of the policy.

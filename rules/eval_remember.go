@@ -77,8 +77,9 @@ func (p *Program) holds(session, project *Memory, e Effect) (m *Memory, has bool
 	return m, reflect.DeepEqual(before, e.Value) && e.Private == slices.Contains(m.Private, e.Name)
 }
 
-// keep sets what the verdict remembers in the next memories. It then drops values that the policy no longer declares.
-func (ev *evaluation) keep(session, project *Memory) (changed bool) {
+// keep sets what the verdict remembers in the next memories, and reports which have changed. It then drops values that the
+// policy no longer declares.
+func (ev *evaluation) keep(session, project *Memory) (mine, shared bool) {
 	for _, part := range ev.verdict.Parts {
 		for _, e := range part.Effects {
 			if e.Kind != RememberEffect {
@@ -98,8 +99,8 @@ func (ev *evaluation) keep(session, project *Memory) (changed bool) {
 			if e.Private {
 				m.Private = append(m.Private, e.Name)
 			}
-			changed = true
+			mine, shared = mine || m == session, shared || m == project
 		}
 	}
-	return changed
+	return mine, shared
 }

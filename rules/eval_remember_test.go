@@ -1,11 +1,13 @@
 package rules_test
 
 import (
+	"cmp"
 	"encoding/json"
+	"reflect"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/ralph-sdk/ralph/rules"
 )
@@ -38,14 +40,58 @@ rules:
 		lines = append(lines, said(v))
 		o.Memory, o.Project = again(t, v.Memory), again(t, v.Project)
 	}
-	if diff := cmp.Diff([]string{"continue next: round 0", "continue next: round 1", "stop enough: b after 2 rounds saw a b"}, lines); diff != "" {
+	if diff := gocmp.Diff([]string{"continue next: round 0", "continue next: round 1", "stop enough: b after 2 rounds saw a b"}, lines); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	if diff := cmp.Diff(map[string]any{"rounds": 2, "seen": []any{"a", "b"}}, o.Memory.Values); diff != "" {
+	if diff := gocmp.Diff(map[string]any{"rounds": 2, "seen": []any{"a", "b"}}, o.Memory.Values); diff != "" {
 		t.Errorf("the session (-want +got)\n%s", diff)
 	}
-	if diff := cmp.Diff(map[string]any{"owner": "b"}, o.Project.Values); diff != "" {
+	if diff := gocmp.Diff(map[string]any{"owner": "b"}, o.Project.Values); diff != "" {
 		t.Errorf("the project (-want +got)\n%s", diff)
+	}
+}
+
+// A verdict reports which memories are others than before it.
+func TestChangedMemories(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		rules string
+		then  rules.Options // of a second event, with the memories after the first
+		want  string        // of it
+	}{
+		{"nothing", "{name: end, stop: the end}", rules.Options{}, ""},
+		{"another turn, which need not be stored", "{name: end, stop: the end}", rules.Options{Turn: "2"}, ""},
+		{"another turn of a streak", "{name: go, continue: go on}", rules.Options{Turn: "2"}, "own session"},
+		{"a continuation", "{name: go, continue: go on}", rules.Options{}, "own session"},
+		{"a streak that ends", "{name: end, when: n > 0, stop: the end}, {name: go, continue: go on, then: [{remember: n = 1}]}", rules.Options{}, "own session"},
+		{"a value of the session", "{name: end, stop: the end, then: [{remember: n = n + 1}]}", rules.Options{}, "own"},
+		{"a value of the project", "{name: end, stop: the end, then: [{remember: ours = ours + 1}]}", rules.Options{}, "own project"},
+		{"a verdict that counts in the project", "{name: end, stop: the end, unless_repeated: {times: 5, per: project}}", rules.Options{}, "own project"},
+	} {
+		p := load(t, policy("memory: {n: {type: integer, default: 0}, ours: {type: integer, default: 0, per: project}}\nrules: ["+c.rules+"]\n"))
+		o := rules.Options{Time: today(), Turn: "1", Project: rules.Memory{Values: map[string]any{"ours": 1}}}
+		v := p.Eval(t.Context(), rules.Values(nil), o)
+		c.then.Time, c.then.Turn, c.then.Memory, c.then.Project, c.then.Session = o.Time, cmp.Or(c.then.Turn, o.Turn), v.Memory, v.Project, v.Session
+		v = p.Eval(t.Context(), rules.Values(nil), c.then)
+		var got []string
+		for _, m := range []struct {
+			name          string
+			changed       bool
+			before, after rules.Memory
+		}{
+			{"own", v.Changed, c.then.Memory, v.Memory}, {"project", v.ProjectChanged, c.then.Project, v.Project},
+			{"session", v.SessionChanged, c.then.Session, v.Session},
+		} {
+			if m.changed {
+				got = append(got, m.name)
+			}
+			if m.name != "own" && v.Changed && m.changed == reflect.DeepEqual(m.before, m.after) {
+				t.Errorf("%s: the memory of the %s was %+v and is %+v, reported %v", c.name, m.name, m.before, m.after, m.changed)
+			}
+		}
+		if diff := gocmp.Diff(c.want, strings.Join(got, " ")); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", c.name, diff)
+		}
 	}
 }
 
@@ -115,7 +161,7 @@ rules: [{name: go, continue: '${n} ${phase}', then: [{remember: phase = "build"}
 		if !strings.Contains(problems, "the remembered value of phase does not fit its schema, so its default is used") || strings.Contains(problems, "value of n ") != (old != 2) {
 			t.Errorf("%v: problems %q", old, problems)
 		}
-		if diff := cmp.Diff(map[string]any{"n": old, "phase": "build"}, v.Memory.Values); diff != "" {
+		if diff := gocmp.Diff(map[string]any{"n": old, "phase": "build"}, v.Memory.Values); diff != "" {
 			t.Errorf("%v (-want +got)\n%s", old, diff)
 		}
 	}
@@ -147,7 +193,7 @@ rules:
 		if v.Changed != c.changed {
 			t.Errorf("%s: changed is %v", name, v.Changed)
 		}
-		if diff := cmp.Diff(c.values, v.Memory.Values); diff != "" {
+		if diff := gocmp.Diff(c.values, v.Memory.Values); diff != "" {
 			t.Errorf("%s (-want +got)\n%s", name, diff)
 		}
 	}
@@ -171,12 +217,12 @@ rules:
 	o := rules.Options{Time: today(), Trace: rules.TraceFull}
 	f := rules.Values(map[string]any{"prompt": "hunter2"})
 	v := p.Eval(t.Context(), f, o)
-	if diff := cmp.Diff([]string{"words", "size"}, v.Memory.Private); diff != "" {
+	if diff := gocmp.Diff([]string{"words", "size"}, v.Memory.Private); diff != "" {
 		t.Errorf("first (-want +got)\n%s", diff)
 	}
 	o.Memory = again(t, v.Memory)
 	v = p.Eval(t.Context(), f, o)
-	if diff := cmp.Diff([]string{"words", "size", "copy"}, v.Memory.Private); diff != "" {
+	if diff := gocmp.Diff([]string{"words", "size", "copy"}, v.Memory.Private); diff != "" {
 		t.Errorf("second (-want +got)\n%s", diff)
 	}
 	if !v.Parts[0].Private || v.Parts[0].Log != "it was hunter2" {
@@ -188,7 +234,7 @@ rules:
 	}
 	o.Memory = again(t, v.Memory)
 	v = p.Eval(t.Context(), f, o)
-	if diff := cmp.Diff([]string{"size", "copy"}, v.Memory.Private); diff != "" {
+	if diff := gocmp.Diff([]string{"size", "copy"}, v.Memory.Private); diff != "" {
 		t.Errorf("third (-want +got)\n%s", diff)
 	}
 }

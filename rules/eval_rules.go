@@ -69,7 +69,7 @@ func (p *Program) eval(ctx context.Context, f Facts, o *Options, decide func(*ev
 	// A turn without continuations needs no memory: most stops of most agents write nothing.
 	said := m.Streak > 0 || len(m.Said) > 0
 	v.Changed = m.begin(o) && said
-	v.Session.beginTurn(o)
+	v.SessionChanged = v.Session.beginTurn(o)
 	ev.used.repeats = m.Same
 	if ev.trace.full() {
 		ev.trace.start, ev.trace.scratch = time.Now(), ev.meter
@@ -105,7 +105,7 @@ func (ev *evaluation) run(decide func(*evaluation)) {
 		}
 		v := ev.verdict
 		at, what := ev.place()
-		*v = Verdict{Cause: FaultPanic, Pos: at, Trace: v.Trace, Memory: v.Memory, Project: v.Project, Session: v.Session, Changed: v.Changed}
+		*v = Verdict{Cause: FaultPanic, Pos: at, Trace: v.Trace, Memory: v.Memory, Project: v.Project, Session: v.Session, Changed: v.Changed, SessionChanged: v.SessionChanged}
 		switch {
 		case ev.meter.over == nil:
 			v.Panic = &PanicError{Value: r, Stack: debug.Stack()}

@@ -78,12 +78,14 @@ type Verdict struct {
 	// Measure is the progress, if the policy declares how to measure it and the decision read what that needs.
 	Measure *Measure `json:"measure,omitempty"`
 
-	// Memory, Project and Session are the memories after this verdict. If Changed, store them by compare-and-set, also on
-	// stops, before you act on the verdict.
-	Memory  Memory `json:"memory"`
-	Project Memory `json:"project"`
-	Session Memory `json:"session"`
-	Changed bool   `json:"changed,omitempty"`
+	// Memory, Project and Session are the memories after this verdict. If Changed, store Memory by compare-and-set, and with it
+	// Project and Session if they changed too, also on stops, before you act on the verdict.
+	Memory         Memory `json:"memory"`
+	Project        Memory `json:"project"`
+	Session        Memory `json:"session"`
+	Changed        bool   `json:"changed,omitempty"`
+	ProjectChanged bool   `json:"project_changed,omitempty"`
+	SessionChanged bool   `json:"session_changed,omitempty"`
 
 	Cost  Budget `json:"cost"` // what the evaluation spent
 	Trace Trace  `json:"trace"`

@@ -132,7 +132,8 @@ func decide(t testing.TB, text string, w *world) *rules.Verdict {
 func decided(v *rules.Verdict) *rules.Verdict {
 	d := *v
 	d.Pos, d.Trace, d.Cost, d.Limits = rules.Pos{}, rules.Trace{}, rules.Budget{}, nil
-	d.Memory, d.Project, d.Session, d.Changed = rules.Memory{}, rules.Memory{}, rules.Memory{}, false
+	d.Memory, d.Project, d.Session = rules.Memory{}, rules.Memory{}, rules.Memory{}
+	d.Changed, d.ProjectChanged, d.SessionChanged = false, false, false
 	d.Problems = problems(reported(v)...)
 	return &d
 }
