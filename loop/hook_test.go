@@ -70,6 +70,19 @@ func TestHookOfSeveral(t *testing.T) {
 	}
 }
 
+// A loop that a hook has twice would count the event twice: it decides nothing.
+func TestHookOfTheSameLoop(t *testing.T) {
+	l := load(t, "ralph: 1\nrules: [{name: go, continue: on}]", loop.WithName("mine"))
+	input := []byte(`{"hook_event_name": "Stop", "session_id": "s"}`)
+	got := decoded(t, l.Hook(t.Context(), nil, input, l))
+	if diff := cmp.Diff(answer{SystemMessage: "[ralph] the loop mine decides the event twice: pass each loop once"}, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	if got := decoded(t, l.Hook(t.Context(), nil, input)); got.Decision != "block" {
+		t.Errorf("alone, it answers %+v", got)
+	}
+}
+
 // If one policy answers, its reason is the whole reason.
 func TestHookOfOne(t *testing.T) {
 	p := newProject(t, nil)
