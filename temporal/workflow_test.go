@@ -29,6 +29,7 @@ type play struct {
 	then  map[string]func()
 	want  int // iterations that the policy wants
 	asks  int // the iteration after which it asks
+	waits int // how often a rule that waits before the first iteration is looked at
 	homes []string
 }
 
@@ -67,10 +68,15 @@ func (p *play) do(_ context.Context, c Course) (Done, error) {
 		return Done{Input: step.Input{Kind: step.Iterated, Iteration: &step.Iteration{Outcome: step.OK}}, Commit: fmt.Sprint("commit", s.Iterations)}, nil
 	case step.Merge:
 		return Done{Input: step.Input{Kind: step.Merged}}, nil
+	case step.Await:
+		p.waits--
+		return Done{Input: step.Input{Kind: step.Awaited, Waits: p.waits > 0}}, nil
 	}
 	long := strings.Repeat("x", 2*step.MaxText)
 	d := &step.Decision{Action: "continue", Prompt: step.Text{Document: "name", Bytes: len(long)}}
 	switch {
+	case p.waits > 0:
+		d = &step.Decision{Action: "wait", Rule: "ci", Why: "CI", Wait: &step.Awaiting{Until: p.env.Now().Add(time.Hour), Every: time.Minute}}
 	case s.Iterations > 0 && c.Documents["name"] != long:
 		return Done{}, fmt.Errorf("the prompt is not there")
 	case s.Iterations == p.asks && p.asks > 0 && s.Answer.IsZero():
@@ -98,6 +104,7 @@ func TestRun(t *testing.T) {
 	}{
 		{"until it is done", play{want: 2}, 9, []string{`settle "base"`, "decide 0 at one", "iterate 1 at one", "merge 1 at one", "decide 1 at one", "iterate 2 at one", "merge 2 at one", "decide 2 at one"}, step.Success, 2},
 		{"until its limit", play{want: 9}, 1, []string{`settle "base"`, "decide 0 at one", "iterate 1 at one", "merge 1 at one", "decide 1 at one"}, step.AtLimit, 1},
+		{"a rule waits, by a timer", play{want: 1, waits: 2}, 9, []string{`settle "base"`, "decide 0 at one", "await 0 at one", "await 0 at one", "decide 0 at one", "iterate 1 at one", "merge 1 at one", "decide 1 at one"}, step.Success, 1},
 		{"a lost iteration counts, and is not merged", play{want: 2, homes: []string{"one"}, fails: map[string]error{"iterate 1 at one": lost}}, 2,
 			[]string{`settle "base"`, "decide 0 at one", "iterate 1 at one", `settle ""`, "iterate 2 at one", "merge 2 at one", "decide 2 at one"}, step.Success, 2},
 		{"three lost iterations end it", play{want: 9, homes: []string{"two", "three"}, fails: map[string]error{"iterate 1 at one": lost, "iterate 2 at two": lost, "iterate 3 at three": lost}}, 9,
