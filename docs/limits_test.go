@@ -41,7 +41,7 @@ func inner() map[string][]string {
 		"internal/git":            {"maxTime", "maxOutput", "maxConfig", "maxLink", "maxMessage"},
 		"project":                 {"maxFinished", "MaxUntil"},
 		"run/step":                {"MaxDenied", "MaxText", "MaxPlan", "maxOutcomes", "maxName", "maxAllow"},
-		"run":                     {"MaxLine", "maxDenials", "maxProblem", "maxReset", "maxSession", "maxShown", "maxStderr"},
+		"run":                     {"MaxLine", "maxDenials", "maxProblem", "maxReset", "maxSession", "maxShown", "maxStderr", "maxWindow"},
 		"loop":                    {"maxBackoff", "maxLocked", "maxAnswerText", "maxAnswersSize", "maxFailedText", "maxMissed", "maxShown", "maxBad", "maxCutTexts", "maxDigests", "maxInMemory", "maxPause", "maxQuestions", "maxTraced"},
 		"host":                    {"maxTasks", "maxActions", "maxOccurrences", "MaxInput", "maxExchange"},
 		"loop/judge":              {"MaxResponse", "maxBraces"},

@@ -66,13 +66,16 @@ func (r *Run) Bounds() string {
 	if own.Cost > 0 {
 		ends = append(ends, fmt.Sprintf("%.2f US dollars", own.Cost))
 	}
+	if own.Window > 0 {
+		ends = append(ends, fmt.Sprintf("%.0f%% of the usage window", own.Window))
+	}
 	return bounds(append(ends, amount.Time(own.Elapsed)))
 }
 
 // limits returns the limits that end the run: those of the run and of its policy.
 func (r *Run) limits() run.Limits {
 	l, own := r.policy.Program.Limits(), r.runner.Limits()
-	return run.Limits{Iterations: least(own.Iterations, l.Iterations), Elapsed: least(own.Elapsed, l.Elapsed), Tokens: least(own.Tokens, l.Tokens), Cost: least(own.Cost, l.Cost)}
+	return run.Limits{Iterations: least(own.Iterations, l.Iterations), Elapsed: least(own.Elapsed, l.Elapsed), Tokens: least(own.Tokens, l.Tokens), Cost: least(own.Cost, l.Cost), Window: own.Window}
 }
 
 // least returns the lower one of two limits, of which 0 is none.

@@ -74,6 +74,8 @@ func atLimit(i run.Info) (string, bool) {
 		flag = " --budget " + strconv.Itoa(max(1, 2*max(l.Tokens, t.Tokens)/1000)) + "k"
 	case "cost":
 		flag = fmt.Sprintf(" --budget %.2fusd", 2*max(l.Cost, *cmp.Or(t.Cost, &l.Cost)))
+	case "window":
+		return resume("once the usage window resets, ", "")(i)
 	default:
 		if i.Rule != "limits.continuations" && i.Rule != "limits.elapsed" {
 			return "it ends again until you raise " + i.Rule + " in the policy " + Short(i.Policy), false

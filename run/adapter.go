@@ -23,7 +23,7 @@ type Adapter interface {
 }
 
 // Reports is what a client reports. The zero value is nothing.
-type Reports struct{ Tokens, Cost bool }
+type Reports struct{ Tokens, Cost, Window bool }
 
 // Invocation describes an iteration to the adapter.
 type Invocation struct {
@@ -77,6 +77,7 @@ type Result struct {
 	Tokens     int       // input and output, cached tokens included
 	Used       int       // tokens of the whole session so far, if the client reports only those; Tokens is then 0
 	Cost       *float64  // US dollars; nil if unknown
+	Window     float64   // how much of the client's usage window is used, in percent, of several the fullest; 0 if unknown
 	ResetsAt   time.Time // with RateLimited: when the limit resets, zero if unknown
 	Denied     []Denial  // what the client did not let the agent do
 }

@@ -67,7 +67,7 @@ func (r *Runner) Iterate(ctx context.Context, s step.State) step.Input {
 	said := s.Plan.Said
 	in.Kind, in.Iteration = step.Iterated, &step.Iteration{
 		Outcome: res.Outcome, Text: r.put(res.Text), Promised: said != "" && res.Outcome == OK && host.Said.In([]string{res.Text}, said, r.shown(s)...),
-		Problem: res.Problem, Session: res.Session, Transcript: res.Transcript, Tokens: res.Tokens, Used: res.Used, Cost: res.Cost,
+		Problem: res.Problem, Session: res.Session, Transcript: res.Transcript, Tokens: res.Tokens, Used: res.Used, Cost: res.Cost, Window: res.Window,
 		ResetsAt: res.ResetsAt, Exit: e.Exit, Left: e.left, Denied: res.Denied,
 	}
 	return in

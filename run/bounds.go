@@ -14,6 +14,7 @@ const (
 	maxCost    = 1e9 // US dollars
 	maxProblem = 4 << 10
 	maxSession = 128
+	maxWindow  = 1000 // percent
 	maxReset   = 366 * 24 * time.Hour
 )
 
@@ -25,6 +26,9 @@ func (res Result) within(now time.Time) Result {
 		if res.Cost = &cost; !(cost >= 0) {
 			res.Cost = nil
 		}
+	}
+	if res.Window = min(res.Window, maxWindow); !(res.Window >= 0) {
+		res.Window = 0
 	}
 	if len(res.Problem) > maxProblem {
 		res.Problem = res.Problem[:maxProblem] + "…"

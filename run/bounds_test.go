@@ -27,9 +27,10 @@ func TestWithin(t *testing.T) {
 		{"nothing", run.Result{}, run.Result{}},
 		{"as usual", run.Result{Tokens: 5, Used: 7, Cost: cost(1.5), Session: "0199c0de-0000_x.y", Problem: "p", ResetsAt: now.Add(time.Hour)},
 			run.Result{Tokens: 5, Used: 7, Cost: cost(1.5), Session: "0199c0de-0000_x.y", Problem: "p", ResetsAt: now.Add(time.Hour)}},
-		{"less than nothing", run.Result{Tokens: -5, Used: -7, Cost: cost(-1)}, run.Result{}},
+		{"less than nothing", run.Result{Tokens: -5, Used: -7, Cost: cost(-1), Window: -1}, run.Result{}},
 		{"too much", run.Result{Tokens: math.MaxInt, Used: math.MaxInt, Cost: cost(math.Inf(1))}, run.Result{Tokens: math.MaxInt >> 8, Used: math.MaxInt >> 8, Cost: cost(1e9)}},
-		{"no number", run.Result{Cost: cost(math.NaN())}, run.Result{}},
+		{"no number", run.Result{Cost: cost(math.NaN()), Window: math.NaN()}, run.Result{}},
+		{"more than all", run.Result{Window: math.Inf(1)}, run.Result{Window: 1000}},
 		{"a flag", run.Result{Session: "--dangerously-skip-permissions"}, run.Result{}},
 		{"a path", run.Result{Session: "../../x"}, run.Result{}},
 		{"a long name", run.Result{Session: strings.Repeat("x", 129)}, run.Result{}},
@@ -52,6 +53,9 @@ func TestForgedRecords(t *testing.T) {
 	result := func(fields string) string {
 		return `{"type":"result","subtype":"success","is_error":false,"session_id":"0199c0de-0000","result":"x",` + fields + `}`
 	}
+	window := func(used string) string {
+		return `{"type":"rate_limit_event","rate_limit_info":{"status":"allowed","unifiedWindows":{"five_hour":{"utilization":` + used + `},"seven_day":{"utilization":0.05}}}}`
+	}
 	for _, c := range []struct {
 		name, line string
 		limits     run.Limits
@@ -64,6 +68,7 @@ func TestForgedRecords(t *testing.T) {
 		{"tokens in a text", result(`"usage":{"input_tokens":"many","output_tokens":100}`), run.Limits{Tokens: 100}, run.AtLimit, 1},
 		{"a cost that overflows", result(`"model_usage_since_last_result":{"a":{"costUSD":1e308},"b":{"costUSD":1e308}}`), run.Limits{Cost: 5}, run.AtLimit, 1},
 		{"a cost below nothing", result(`"model_usage_since_last_result":{"a":{"costUSD":-1e308}}`), run.Limits{Cost: 5, Iterations: 3}, run.AtLimit, 3},
+		{"a window that empties", window("0.9") + "\n" + window("0.1") + "\n" + result(`"usage":{}`), run.Limits{Window: 80}, run.AtLimit, 1},
 		{"a reset after all times", `{"type":"rate_limit_event","rate_limit_info":{"status":"rejected","resetsAt":1e17}}` + "\n" +
 			`{"type":"result","subtype":"success","is_error":true,"api_error_status":429}`, run.Limits{}, run.NoReset, 1},
 		{"a problem without end", `{"type":"result","is_error":true,"result":"` + strings.Repeat("x", 3<<20) + `"}`, run.Limits{Iterations: 1}, run.AtLimit, 1},

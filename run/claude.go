@@ -45,6 +45,9 @@ type claudeRecord struct {
 	Limit   struct {
 		Status   string  `json:"status"`
 		ResetsAt float64 `json:"resetsAt"` // seconds
+		Windows  map[string]struct {
+			Used float64 `json:"utilization"` // 1 is all
+		} `json:"unifiedWindows"`
 	} `json:"rate_limit_info"`
 
 	IsError  bool                   `json:"is_error"`
@@ -81,6 +84,9 @@ func (o *claudeOutput) Line(line []byte) (string, Outcome) {
 	case "rate_limit_event":
 		if rec.Limit.Status == "rejected" && rec.Limit.ResetsAt > 0 {
 			o.res.ResetsAt = time.Unix(int64(rec.Limit.ResetsAt), 0)
+		}
+		for _, w := range rec.Limit.Windows {
+			o.res.Window = max(o.res.Window, 100*w.Used)
 		}
 	case "assistant":
 		return o.message(rec), ""

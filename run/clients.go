@@ -32,7 +32,7 @@ func (c *client) Command(i Invocation) (Command, error) {
 // Claude returns the adapter of Claude Code, "claude -p".
 func Claude() Adapter {
 	return &client{
-		name: "claude", host: host.ClaudeCode, reports: Reports{Tokens: true, Cost: true}, packages: []string{host.ClaudeCode},
+		name: "claude", host: host.ClaudeCode, reports: Reports{Tokens: true, Cost: true, Window: true}, packages: []string{host.ClaudeCode},
 		complete: completeClaude, output: func() Output { return &claudeOutput{} },
 	}
 }

@@ -25,7 +25,7 @@ type function struct {
 }
 
 func (f function) Name() string   { return f.name }
-func (function) Reports() Reports { return Reports{Tokens: true, Cost: true} }
+func (function) Reports() Reports { return Reports{Tokens: true, Cost: true, Window: true} }
 
 // Command returns a command line to show: there is no process.
 func (f function) Command(i Invocation) (Command, error) {

@@ -78,13 +78,14 @@ func WithSaid(text string) Option {
 // WithLimits limits the run.
 func WithLimits(l Limits) Option {
 	return func(r *Runner) error {
-		if l.Iterations < 0 || l.Elapsed < 0 || l.Tokens < 0 || l.Cost < 0 {
+		if l.Iterations < 0 || l.Elapsed < 0 || l.Tokens < 0 || l.Cost < 0 || l.Window < 0 {
 			return errors.New("a limit of a run must not be negative")
 		}
 		own := &r.plan.Limits
 		*own = Limits{
 			Iterations: option.Least(own.Iterations, l.Iterations), Elapsed: option.Least(own.Elapsed, l.Elapsed),
 			Tokens: option.Least(own.Tokens, l.Tokens), Cost: option.Least(own.Cost, l.Cost),
+			Window: option.Least(own.Window, l.Window),
 		}
 		r.resumed.limits = *own
 		return nil

@@ -160,7 +160,7 @@ func (r *Runner) prepare(p *rules.Program) error {
 		pl.Iteration = DefaultIteration
 	}
 	of := p.Limits()
-	if err := r.reported(Limits{Tokens: max(pl.Limits.Tokens, of.Tokens), Cost: max(pl.Limits.Cost, of.Cost)}); err != nil {
+	if err := r.reported(Limits{Tokens: max(pl.Limits.Tokens, of.Tokens), Cost: max(pl.Limits.Cost, of.Cost), Window: pl.Limits.Window}); err != nil {
 		return err
 	}
 	// The policy's limits replace the defaults. The loop itself enforces a lower elapsed limit.
@@ -196,6 +196,8 @@ func (r *Runner) reported(l Limits) error {
 		return fmt.Errorf("%s does not report tokens, so they cannot be limited", r.adapter.Name())
 	case l.Cost > 0 && !can.Cost:
 		return fmt.Errorf("%s does not report its cost, so it cannot be limited", r.adapter.Name())
+	case l.Window > 0 && !can.Window:
+		return fmt.Errorf("%s does not report how much of its usage window is used, so that cannot be limited", r.adapter.Name())
 	}
 	return nil
 }

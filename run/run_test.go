@@ -228,6 +228,7 @@ func TestRefused(t *testing.T) {
 		{"no project", []run.Option{run.WithArgs("true"), run.WithHome(filepath.Join(dir, "nosuch"))}, "cannot be used"},
 		{"tokens", []run.Option{run.WithArgs("true"), run.WithLimits(run.Limits{Tokens: 5})}, "does not report tokens"},
 		{"cost", []run.Option{run.WithArgs("true"), run.WithLimits(run.Limits{Cost: 5})}, "does not report its cost"},
+		{"the usage window", []run.Option{run.WithArgs("true"), run.WithLimits(run.Limits{Window: 80})}, "does not report how much of its usage window is used"},
 		{"a session", []run.Option{run.WithArgs("true"), run.WithContinue()}, "generic cannot continue a session"},
 		{"a negative limit", []run.Option{run.WithArgs("true"), run.WithLimits(run.Limits{Iterations: -1})}, "must not be negative"},
 		{"a run that is none", []run.Option{run.WithState(state), run.Resume("nosuch")}, "no run has this ID"},

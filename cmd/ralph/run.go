@@ -96,7 +96,7 @@ func (a *app) runCommand() *cobra.Command {
 	fl.StringVar(&f.client, "client", "", "read the output of the client of this `name` (default: by the program): "+strings.Join(clientNames(), ", "))
 	fl.BoolVar(&f.goOn, "continue", false, "continue the client's session in each iteration, instead of a fresh context")
 	fl.IntVar(&f.limits.max, "max", 0, "end the run after this many iterations (default "+strconv.Itoa(run.DefaultIterations)+")")
-	fl.StringArrayVar(&f.limits.budget, "budget", nil, "end the run after this `amount` of money, such as 5usd, or of tokens, such as 500k or 2M, if the client reports it; may be repeated")
+	fl.StringArrayVar(&f.limits.budget, "budget", nil, "end the run after this `amount` of money, such as 5usd, of tokens, such as 500k or 2M, or of the client's usage window, such as 80%, if the client reports it; may be repeated")
 	durationVar(fl, &f.limits.elapsed, "for", 0, "end the run after this `duration`, such as 8h or 2d (default "+amount.Time(run.DefaultElapsed)+")")
 	durationVar(fl, &f.iteration, "iteration", 0, "end an iteration after this `duration` (default "+amount.Time(run.DefaultIteration)+")")
 	fl.StringVar(&f.resume, "resume", "", "continue the run of this `id`, or the latest one")
@@ -155,13 +155,14 @@ func (f limitFlags) read(changed func(flag string) bool) (l run.Limits, err erro
 	return l, errors.Join(wrong...)
 }
 
-// spend sets the limit of money or tokens to an amount.
+// spend sets the limit of money, tokens or the usage window to an amount.
 func spend(l *run.Limits, amount string) error {
 	text := strings.ToLower(strings.TrimSpace(amount))
 	number, money := strings.CutSuffix(text, "usd")
 	if !money {
 		number, money = strings.CutPrefix(text, "$")
 	}
+	number, window := strings.CutSuffix(number, "%")
 	factor := 1.0
 	for suffix, f := range map[string]float64{"k": 1e3, "m": 1e6} {
 		if rest, ok := strings.CutSuffix(text, suffix); ok {
@@ -170,8 +171,10 @@ func spend(l *run.Limits, amount string) error {
 	}
 	n, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
 	switch n *= factor; {
-	case err != nil || !(n > 0 && n < 1e12) || !money && factor == 1:
-		return fmt.Errorf("--budget must be an amount of money such as 5usd, or of tokens such as 500k or 2M; got %q", amount)
+	case err != nil || !(n > 0 && n < 1e12) || !money && !window && factor == 1 || window && (money || n > 100):
+		return fmt.Errorf("--budget must be an amount of money such as 5usd, of tokens such as 500k or 2M, or of the usage window such as 80%%; got %q", amount)
+	case window:
+		l.Window = n
 	case money:
 		l.Cost = n
 	default:

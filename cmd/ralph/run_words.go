@@ -81,6 +81,9 @@ func used(t run.Totals) string {
 	if t.Cost != nil {
 		words = append(words, fmt.Sprintf("$%.2f", *t.Cost))
 	}
+	if t.Window > 0 {
+		words = append(words, fmt.Sprintf("%.0f%% of the usage window", t.Window))
+	}
 	return strings.Join(words, ", ")
 }
 

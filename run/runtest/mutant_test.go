@@ -114,6 +114,7 @@ var mutants = map[string]struct {
 	}}, "a_session_goes_on"},
 	"negative tokens":     {mutant{output: result(func(_ run.Process, r run.Result) run.Result { r.Used = -1; return r })}, "nothing_printed"},
 	"cost unannounced":    {mutant{output: result(func(_ run.Process, r run.Result) run.Result { r.Cost = &cost; return r })}, "stream/the_result_is_usable"},
+	"window unannounced":  {mutant{output: result(func(_ run.Process, r run.Result) run.Result { r.Window = 1; return r })}, "stream/the_result_is_usable"},
 	"times out by itself": {mutant{output: result(func(_ run.Process, r run.Result) run.Result { r.Outcome = run.Timeout; return r })}, "stream/the_result_is_usable"},
 	"resets":              {mutant{output: result(func(_ run.Process, r run.Result) run.Result { r.ResetsAt = time.Unix(1, 0); return r })}, "stream/the_result_is_usable"},
 	"broken text":         {mutant{output: result(func(_ run.Process, r run.Result) run.Result { r.Text = "\xff"; return r })}, "stream/the_result_is_usable"},

@@ -175,6 +175,8 @@ func check(t *testing.T, a run.Adapter, p run.Process, r run.Result) {
 		t.Error("there are tokens, which the adapter does not report")
 	case r.Cost != nil && (!can.Cost || *r.Cost < 0 || math.IsNaN(*r.Cost) || math.IsInf(*r.Cost, 0)):
 		t.Errorf("the cost is %v; the adapter reports it: %t", *r.Cost, can.Cost)
+	case r.Window != 0 && (!can.Window || r.Window < 0 || math.IsNaN(r.Window)):
+		t.Errorf("%v%% of the usage window is used; the adapter reports it: %t", r.Window, can.Window)
 	case !r.ResetsAt.IsZero() && r.Outcome != run.RateLimited:
 		t.Errorf("a limit resets, and the outcome is %q", r.Outcome)
 	case !utf8.ValidString(r.Text):

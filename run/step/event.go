@@ -53,7 +53,7 @@ type Event struct {
 	Done    *float64 `json:"done,omitempty"`    // verdict: progress out of Total, if the policy measures it
 	Total   *float64 `json:"total,omitempty"`
 
-	Limit string     `json:"limit,omitempty"` // run_end: the limit of the run that was reached: iterations, elapsed, tokens or cost
+	Limit string     `json:"limit,omitempty"` // run_end: the limit of the run that was reached: iterations, elapsed, tokens, cost or window
 	Until *time.Time `json:"until,omitempty"` // waiting: the latest end, missing while paused
 	Why   string     `json:"why,omitempty"`   // waiting, run_end: for the user
 
@@ -66,6 +66,7 @@ type Totals struct {
 	Iterations int             `json:"iterations"`
 	Tokens     int             `json:"tokens,omitempty"`
 	Cost       *float64        `json:"cost_usd,omitempty"` // nil if the client does not report it
+	Window     float64         `json:"window,omitempty"`   // how much of the client's usage window is used, by the run or else, in percent; 0 if unknown
 	Elapsed    time.Duration   `json:"elapsed_ns"`         // that ralph worked on the run, including its waiting; not while no process of ralph did
 	Outcomes   map[Outcome]int `json:"outcomes,omitempty"`
 }

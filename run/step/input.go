@@ -51,6 +51,7 @@ type Iteration struct {
 	Tokens     int       `json:"tokens,omitempty"`     // input and output, cached tokens included
 	Used       int       `json:"used,omitempty"`       // tokens of the whole session so far, if the client reports only those; Tokens is then 0
 	Cost       *float64  `json:"cost_usd,omitempty"`   // US dollars; nil if unknown
+	Window     float64   `json:"window,omitempty"`     // how much of the client's usage window is used, in percent; 0 if unknown
 	ResetsAt   time.Time `json:"resets_at,omitzero"`   // with RateLimited: when the limit resets, zero if unknown
 	Exit       int       `json:"exit,omitempty"`       // exit status of the process
 	Left       int       `json:"left,omitempty"`       // how many processes the agent left

@@ -41,13 +41,14 @@ func (p Plan) Check() error {
 	return err
 }
 
-// Limits bounds a run. Zero fields mean the defaults: 100 iterations and 24 hours; tokens and cost are unlimited.
-// Tokens and cost are known after an iteration, so a run may exceed them by one.
+// Limits bounds a run. Zero fields mean the defaults: 100 iterations and 24 hours; tokens, cost and window are unlimited.
+// These three are known after an iteration, so a run may exceed them by one.
 type Limits struct {
 	Iterations int           `json:"iterations,omitempty"`
 	Elapsed    time.Duration `json:"elapsed_ns,omitempty"`
 	Tokens     int           `json:"tokens,omitempty"`
 	Cost       float64       `json:"cost_usd,omitempty"` // US dollars
+	Window     float64       `json:"window,omitempty"`   // of the client's usage window, in percent; others use it too
 }
 
 // Defaults of [Limits] and of an iteration.
@@ -61,6 +62,6 @@ const (
 func (l Limits) Or(others Limits) Limits {
 	return Limits{
 		Iterations: cmp.Or(l.Iterations, others.Iterations), Elapsed: cmp.Or(l.Elapsed, others.Elapsed),
-		Tokens: cmp.Or(l.Tokens, others.Tokens), Cost: cmp.Or(l.Cost, others.Cost),
+		Tokens: cmp.Or(l.Tokens, others.Tokens), Cost: cmp.Or(l.Cost, others.Cost), Window: cmp.Or(l.Window, others.Window),
 	}
 }

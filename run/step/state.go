@@ -86,6 +86,7 @@ type Spent struct {
 	UsedBy   string          `json:"used_by,omitempty"` // the session to which Used applies
 	Used     int             `json:"used,omitempty"`
 	Cost     *float64        `json:"cost_usd,omitempty"`
+	Window   float64         `json:"window,omitempty"`
 	Outcomes map[Outcome]int `json:"outcomes,omitempty"`
 	Crashes  int             `json:"crashes,omitempty"` // in a row
 	Limited  int             `json:"limited,omitempty"` // rate limits in a row
@@ -110,7 +111,7 @@ type Latest struct {
 type Final struct {
 	End    End        `json:"end"`
 	Rule   string     `json:"rule,omitempty"`
-	Limit  string     `json:"limit,omitempty"` // iterations, elapsed, tokens or cost
+	Limit  string     `json:"limit,omitempty"` // iterations, elapsed, tokens, cost or window
 	Why    string     `json:"why,omitempty"`   // cut to 4 KiB
 	Resets *time.Time `json:"resets_at,omitempty"`
 }
@@ -124,7 +125,7 @@ func New(p Plan) State {
 
 // Totals returns what the run has used at a time, until which its driver lives.
 func (s State) Totals(at time.Time) Totals {
-	return Totals{Iterations: s.Iterations, Tokens: s.Spent.Tokens, Cost: s.Spent.Cost, Elapsed: s.Elapsed + max(0, at.Sub(s.At)), Outcomes: s.Spent.Outcomes}
+	return Totals{Iterations: s.Iterations, Tokens: s.Spent.Tokens, Cost: s.Spent.Cost, Window: s.Spent.Window, Elapsed: s.Elapsed + max(0, at.Sub(s.At)), Outcomes: s.Spent.Outcomes}
 }
 
 // over returns when the time of the run is over, if its driver lives until then.
@@ -169,6 +170,7 @@ func (s *Spent) spend(it Iteration) {
 		}
 		s.Cost = &sum
 	}
+	s.Window = cmp.Or(it.Window, s.Window)
 }
 
 // tokens returns the tokens of an iteration: those that a resumed session had used before are already counted.

@@ -134,6 +134,7 @@ func (m *machine) resume(in Input) {
 		m.Resumed++
 		m.Due = Command{}
 		m.Spent.Crashes, m.Spent.Losses = 0, 0
+		m.Spent.Window = 0         // another one may have begun
 		if m.Latest.Again != nil { // a person may have allowed it
 			m.Latest.Denied, m.Latest.Again = nil, nil
 		}
@@ -278,6 +279,8 @@ func (m *machine) limited() bool {
 		return reached("tokens", "the run has used %d of %d tokens", t.Tokens, l.Tokens)
 	case l.Cost > 0 && t.Cost != nil && *t.Cost >= l.Cost:
 		return reached("cost", "the run has cost %.2f of %.2f US dollars", *t.Cost, l.Cost)
+	case l.Window > 0 && t.Window >= l.Window:
+		return reached("window", "%.0f%% of the client's usage window is used, of the %.0f%% that the run may use", t.Window, l.Window)
 	}
 	return false
 }
@@ -299,6 +302,9 @@ func (m *machine) iterated(it Iteration) {
 	it.Session, it.Transcript, it.Problem = cut(it.Session, maxName), cut(it.Transcript, MaxText), cut(it.Problem, MaxText+maxName)
 	if it.Cost != nil && (math.IsNaN(*it.Cost) || math.IsInf(*it.Cost, 0)) {
 		it.Cost = nil
+	}
+	if !(it.Window >= 0) || math.IsInf(it.Window, 0) {
+		it.Window = 0
 	}
 	it.Denied = distinct(it.Denied)
 	m.Spent.count(it.Outcome)

@@ -79,6 +79,11 @@ func refused(in step.Input) step.Input {
 	return in
 }
 
+// uses is an iteration after which so many percent of the usage window are used.
+func uses(percent float64) step.Input {
+	return step.Input{Kind: step.Iterated, Iteration: &step.Iteration{Outcome: step.OK, Window: percent}}
+}
+
 // waits is a decision to wait until so many minutes after begun.
 func waits(minutes time.Duration) step.Input {
 	return step.Input{Kind: step.Decided, Decision: &step.Decision{Action: "wait", Rule: "ci", Why: "CI", Wait: &step.Awaiting{Until: begun.Add(minutes * time.Minute), Every: time.Minute}}}
@@ -123,6 +128,11 @@ func TestStep(t *testing.T) {
 		}},
 		{"a prompt and merges", with(func(p *step.Plan) { p.Prompt.Text, p.Merge = "begin", true }), []step.Input{start, again, ended(step.OK), merged, done}, []string{
 			"start: run_start, look", "decided: iteration_start, iterate", "iterated: iteration_end ok, merge", "merged: decide", "decided: verdict, run_end success, finish",
+		}},
+		{"the usage window", with(func(p *step.Plan) { p.Limits.Window = 80 }), []step.Input{start, again, uses(79), again, uses(0), again, uses(81), again, resume}, []string{
+			"start: run_start, decide", "decided: verdict, iteration_start, iterate", "iterated: iteration_end ok, decide", "decided: verdict, iteration_start, iterate",
+			"iterated: iteration_end ok, decide", "decided: verdict, iteration_start, iterate", "iterated: iteration_end ok, decide", "decided: verdict, run_end limit, finish",
+			"resume: run_resume, iteration_start, iterate", // another window may have begun
 		}},
 		{"an agent that is not started is no iteration", plan, []step.Input{start, again, none, resume}, []string{
 			"start: run_start, decide", "decided: verdict, iteration_start, iterate", "not_started: run_end failed, finish", "resume: run_resume, iteration_start, iterate",
