@@ -226,7 +226,7 @@ func TestDependencies(t *testing.T) {
 		"go.yaml.in/yaml/v3":                    {"internal/yamltree", "policytest", "project", "state", "web/playground/engine"},
 		"go.temporal.io/api/serviceerror":       {"temporal"},
 		"go.temporal.io/api/enums":              {"temporal"},
-		"go.temporal.io/api/workflowservice":    {"temporal/cmd/ralph-worker"},
+		"go.temporal.io/api/workflowservice":    {"temporal", "temporal/cmd/ralph-worker"},
 		"go.temporal.io/sdk/activity":           {"temporal"},
 		"go.temporal.io/sdk/client":             {"temporal", "temporal/cmd/ralph-worker"},
 		"go.temporal.io/sdk/contrib":            {"temporal/cmd/ralph-worker"},

@@ -109,7 +109,7 @@ const poll = time.Second
 func (r *Runner) wait(ctx context.Context, cmd step.Command) step.Input {
 	for {
 		left := cmd.Until.Sub(r.clock.now())
-		if left <= 0 || r.clock.hasty && !r.saved.State.Paused {
+		if left <= 0 || r.clock.hasty && r.saved.State.Paused == "" {
 			return step.Input{Kind: step.Elapsed, Key: cmd.Key}
 		}
 		timer := time.NewTimer(min(left, poll))
@@ -124,6 +124,9 @@ func (r *Runner) wait(ctx context.Context, cmd step.Command) step.Input {
 		}
 	}
 }
+
+// paused is why a run waits while a person wants that.
+const paused = "loops are paused in this project; run `ralph resume` in another terminal to continue"
 
 // wishes returns what the user wants, if the state does not have it.
 func (r *Runner) wishes(ctx context.Context) []step.Input {
@@ -144,9 +147,9 @@ func (r *Runner) wishes(ctx context.Context) []step.Input {
 		stop.Why = fmt.Sprintf("the run was interrupted: %v", cause)
 	case control == Leave:
 		stop.Why = "the run was stopped"
-	case control == Pause && !r.saved.State.Paused:
-		return []step.Input{{Kind: step.Pause}}
-	case control == GoOn && r.saved.State.Paused:
+	case control == Pause && r.saved.State.Paused == "":
+		return []step.Input{{Kind: step.Pause, Why: paused}}
+	case control == GoOn && r.saved.State.Paused != "":
 		return []step.Input{{Kind: step.Go}}
 	default:
 		return nil

@@ -28,7 +28,7 @@ type checkpoint struct {
 
 // put returns a text of the state.
 func (r *Runner) put(text string) step.Text {
-	if len(text) <= step.MaxText {
+	if step.Fits(text) {
 		return step.Text{Text: text}
 	}
 	sum := sha256.Sum256([]byte(text))
@@ -98,7 +98,7 @@ func (r *Runner) recall() (step.Input, error) {
 	if c.Texts == nil {
 		c.Texts = map[string]string{}
 	}
-	c.State.Stopping, c.State.Later, c.State.Paused = "", false, false // what a killed process was asked for
+	c.State.Stopping, c.State.Later, c.State.Paused = "", false, "" // what a killed process was asked for
 	r.plan, r.saved = plan, c
 	r.plan.Limits = in.Limits.Or(plan.Limits)
 	in.Answer = r.put(r.resumed.answer)

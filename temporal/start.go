@@ -10,6 +10,7 @@ import (
 
 	"go.temporal.io/api/enums/v1"
 	"go.temporal.io/api/serviceerror"
+	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 
 	"github.com/ralph-sdk/ralph/project"
@@ -67,24 +68,23 @@ func Start(ctx context.Context, c client.Client, p *project.Project, q Request) 
 
 var validID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,100}$`)
 
-// searchable reports whether the server has the search attributes of runs. Without them the UI shows less.
+// searchable reports whether the namespace has the search attributes of runs, with their types: a server refuses to search for
+// others, and to set them. Only the answer to a search is about one namespace, whatever the server keeps it in.
 func searchable(ctx context.Context, c client.Client) bool {
-	has, err := c.GetSearchAttributes(ctx)
-	for _, name := range []string{attributeState.GetName(), attributePolicy.GetName(), attributeIteration.GetName()} {
-		if _, ok := has.GetKeys()[name]; !ok || err != nil {
-			return false
-		}
-	}
-	return true
+	_, err := c.CountWorkflow(ctx, &workflowservice.CountWorkflowExecutionsRequest{Query: fmt.Sprintf("%s = '' AND %s = '' AND %s = 0",
+		attributeState.GetName(), attributePolicy.GetName(), attributeIteration.GetName())})
+	return err == nil
 }
 
 // Send passes on what a person wants of a run: an input with the kind [step.Pause], [step.Go], [step.Answer] or [step.Stop].
 func Send(ctx context.Context, c client.Client, id string, in step.Input) error {
 	switch in.Kind {
-	case step.Pause, step.Go, step.Stop:
+	case step.Pause:
+		in.Why = cmp.Or(in.Why, fmt.Sprintf("a person paused the run; run `ralph-worker resume %s` to continue", id))
+	case step.Go, step.Stop:
 	case step.Answer:
-		if n := len(in.Answer.Text); n == 0 || n > step.MaxText {
-			return fmt.Errorf("an answer must have 1 to %d bytes; got %d: write a long one into a file of the repository", step.MaxText, n)
+		if n := len(in.Answer.Text); n == 0 || !step.Fits(in.Answer.Text) {
+			return fmt.Errorf("an answer must have 1 to %d bytes, as JSON; got %d: write a long one into a file of the repository", step.MaxText, n)
 		}
 	default:
 		return fmt.Errorf("a person sends pause, go, answer or stop; got %q", in.Kind)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -16,6 +17,7 @@ import (
 	"go.temporal.io/sdk/testsuite"
 	"go.temporal.io/sdk/workflow"
 
+	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/project"
 	"github.com/ralph-sdk/ralph/run"
 	"github.com/ralph-sdk/ralph/run/step"
@@ -227,5 +229,66 @@ func TestAttemptEnds(t *testing.T) {
 				t.Error("the agent is still alive")
 			}
 		})
+	}
+}
+
+// A decision that was made, and whose answer got lost, is made again from the same state, with the same key: it counts once, what it
+// wrote counts once, and the log has it once.
+func TestDecidedTwice(t *testing.T) {
+	one, _, _ := clones(t)
+	sh(t, one.project, `echo '{"rounds": 4}' >build.json; git add build.json; git commit -qm build`)
+	base := sh(t, one.project, "git rev-parse HEAD")
+	p := projectOf(t, one, `ralph: 1
+facts:
+  build: {json: build.json}
+rules:
+  - name: more
+    when: build.rounds < 99
+    continue: Round ${build.rounds}.
+    then: [{set: build.rounds = build.rounds + 1}]
+`)
+	w, err := NewWorker(t.Context(), offline{}, p, Options{Remote: "origin", Watch: watch})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.beat = func(context.Context, []byte) error { return nil }
+	r, err := p.Run(t.Context(), project.RunRequest{Policy: "count", Agent: []string{"sh"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	course := Course{Base: base, Silence: time.Minute}
+	course.State, course.Documents = r.State()
+	course.State.Plan.ID = "r"
+	course.State, _, _ = course.State.Step(step.Input{Kind: step.Start, At: time.Unix(1, 0)})
+	if err := w.places.settle(t.Context(), "r", base); err != nil {
+		t.Fatal(err)
+	}
+	var suite testsuite.WorkflowTestSuite
+	env := suite.NewTestActivityEnvironment()
+	env.RegisterActivityWithOptions(w.do, activity.RegisterOptions{Name: activityDo})
+	var texts []string
+	for range 2 {
+		v, err := env.ExecuteActivity(activityDo, course)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var done Done
+		if err := v.Get(&done); err != nil || done.Input.Decision == nil {
+			t.Fatal(done.Input, err)
+		}
+		texts = append(texts, done.Input.Decision.Prompt.Text, sh(t, one.project, "git show "+done.Commit+":build.json"))
+	}
+	if want := []string{"Round 4.", `{"rounds": 5}`, "Round 4.", `{"rounds": 5}`}; !slices.Equal(texts, want) {
+		t.Errorf("it decides %q, want %q", texts, want)
+	}
+	var ids []string
+	for record, err := range loop.LocalStore(filepath.Dir(w.places.dir)).(loop.Log).Records(t.Context(), loop.LogFilter{Root: w.places.tree("r", "0/1")}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, record.ID)
+	}
+	if !slices.Equal(ids, []string{course.State.Due.Key}) {
+		t.Errorf("the log has the decisions %q, want %q", ids, course.State.Due.Key)
 	}
 }

@@ -118,7 +118,7 @@ type driver struct {
 }
 
 func (d *driver) status() Status {
-	return Status{Info: run.InfoOf(d.State), Doing: d.State.Due.Kind, Paused: d.State.Paused, Place: d.Place, Branch: branchOf(d.State.Plan.ID), Events: d.Events}
+	return Status{Info: run.InfoOf(d.State), Doing: d.State.Due.Kind, Paused: d.State.Paused != "", Place: d.Place, Branch: branchOf(d.State.Plan.ID), Events: d.Events}
 }
 
 // show makes the UI of Temporal show the run.
@@ -129,7 +129,7 @@ func (d *driver) show(ctx workflow.Context) {
 	state, iteration := attributeState.ValueSet(word), attributeIteration.ValueSet(int64(s.Totals.Iterations))
 	if is := fmt.Sprint(word, s.Totals.Iterations); d.Shown && is != d.shows {
 		d.shows = is
-		_ = workflow.UpsertTypedSearchAttributes(ctx, state, iteration, attributePolicy.ValueSet(s.Policy))
+		_ = workflow.UpsertTypedSearchAttributes(ctx, state, iteration, attributePolicy.ValueSet(project.Short(s.Policy)))
 	}
 }
 

@@ -36,10 +36,13 @@ func Secrets(args []string) (shown []string, secret bool) {
 // assigned returns the place after the first NAME= or --NAME= in an argument, or its length.
 func assigned(arg string) int {
 	for at, c := range arg {
+		if c != '=' {
+			continue
+		}
 		name := strings.TrimRightFunc(arg[:at], func(r rune) bool {
 			return r == '_' || r == '-' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
 		})
-		if c == '=' && len(name) < at && (name == "" || strings.ContainsRune(" \t\n\"'`=:;,&|?(", rune(name[len(name)-1]))) {
+		if len(name) < at && (name == "" || strings.ContainsRune(" \t\n\"'`=:;,&|?(", rune(name[len(name)-1]))) {
 			return at + 1
 		}
 	}

@@ -12,11 +12,11 @@ func (d Denial) is(e Denial) bool { return d.Tool == e.Tool && d.Input == e.Inpu
 // distinct returns the first denials that differ, each in short and without secrets.
 func distinct(denials []Denial) (short []Denial) {
 	for _, d := range denials {
-		shown, _ := escape.Secrets([]string{d.Input, d.Why})
-		if shown[0] != d.Input || len(d.Allow) > maxAllow {
+		shown, _ := escape.Secrets([]string{cut(d.Input, MaxText), cut(d.Why, MaxText)})
+		if shown[0] != d.Input || size(d.Allow) > maxAllow {
 			d.Allow = ""
 		}
-		d = Denial{cut(escape.Brief(d.Tool), maxName/4), escape.Brief(shown[0]), escape.Brief(shown[1]), d.Allow}
+		d = Denial{cut(escape.Brief(d.Tool), maxName/4), cut(escape.Brief(shown[0]), maxName), cut(escape.Brief(shown[1]), maxName), d.Allow}
 		if len(short) < MaxDenied && !slices.ContainsFunc(short, d.is) {
 			short = append(short, d)
 		}

@@ -34,7 +34,7 @@ type Input struct {
 	Decision  *Decision  `json:"decision,omitempty"`  // Decided
 	Limits    Limits     `json:"limits,omitzero"`     // Resume: nonzero fields replace those of the run
 	Answer    Text       `json:"answer,omitzero"`     // Answer, Resume
-	Why       string     `json:"why,omitempty"`       // Stop, NotStarted, Broken, Gone
+	Why       string     `json:"why,omitempty"`       // Pause, Stop, NotStarted, Broken, Gone
 	Refused   string     `json:"refused,omitempty"`   // why the agent cannot be started, if the input would start an iteration
 	Later     bool       `json:"later,omitempty"`     // Stop: a decision that is due is still made
 	Waits     bool       `json:"waits,omitempty"`     // Awaited

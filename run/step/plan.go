@@ -30,7 +30,7 @@ type Plan struct {
 }
 
 // MaxPlan is the most bytes that the JSON form of a plan has.
-const MaxPlan = 32 << 10
+const MaxPlan = 16 << 10
 
 // Check returns an error if the plan is too large for a state.
 func (p Plan) Check() error {

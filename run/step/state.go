@@ -35,7 +35,7 @@ type State struct {
 	Seq   int       `json:"seq"`          // the number of the latest event
 	At    time.Time `json:"at"`           // of the latest input
 
-	Paused   bool   `json:"paused,omitempty"`
+	Paused   string `json:"paused,omitempty"`   // why nothing new is started, "" if the run is not paused
 	Stopping string `json:"stopping,omitempty"` // why the run ends after the command under way
 	Later    bool   `json:"later,omitempty"`    // a decision that is due is made before
 

@@ -51,7 +51,7 @@ func (s State) unusable(in Input) string {
 		texts = append(texts, d.Prompt, d.Memory)
 	}
 	for _, t := range texts {
-		if len(t.Text) > MaxText || len(t.Document) > maxName {
+		if !Fits(t.Text) || size(t.Document) > maxName {
 			return fmt.Sprintf("a text of %d bytes was not kept as a document", len(t.Text))
 		}
 	}
@@ -62,10 +62,10 @@ func (s State) unusable(in Input) string {
 func (m *machine) take(in Input) {
 	switch in.Kind {
 	case Pause:
-		m.Paused = true
+		m.Paused = cut(cmp.Or(in.Why, "a person paused the run"), maxName)
 		return // nothing new is started; the command under way continues
 	case Go:
-		m.Paused = false
+		m.Paused = ""
 		if m.Phase == waiting && m.Pending.Kind == forPerson && m.Final == nil {
 			m.awake()
 		}
@@ -320,7 +320,7 @@ func (m *machine) iterated(it Iteration) {
 			m.Spent.Crashes = 0
 		}
 		m.Latest = Latest{
-			Outcome: it.Outcome, Text: it.Text, Promised: it.Promised, Problem: escape.Brief(it.Problem), Exit: it.Exit,
+			Outcome: it.Outcome, Text: it.Text, Promised: it.Promised, Problem: cut(escape.Brief(it.Problem), maxName), Exit: it.Exit,
 			Session: it.Session, Transcript: it.Transcript, ResetsAt: it.ResetsAt, Denied: it.Denied, Again: again(m.Latest.Denied, it.Denied),
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"go/token"
 	"path/filepath"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 	"testing"
@@ -216,6 +217,44 @@ func TestLived(t *testing.T) {
 	}
 }
 
+// A state has at most 64 KiB, whatever it keeps, also of characters that JSON escapes. Longer texts are cut or refused.
+func TestSize(t *testing.T) {
+	for _, char := range []string{"x", "\x01", "<", "…", "\xff"} {
+		endless := strings.Repeat(char, 1<<14)
+		long := step.Text{Text: strings.Repeat(char, sort.Search(1<<13, func(n int) bool { return !step.Fits(strings.Repeat(char, n)) })-1)}
+		planned := func(n int) step.Plan {
+			return step.Plan{ID: "r", Prompt: long, Args: []string{strings.Repeat(char, n)}, Await: true}
+		}
+		plan := planned(sort.Search(1<<15, func(n int) bool { return planned(n).Check() != nil }) - 1)
+		again := step.Input{Kind: step.Decided, Decision: &step.Decision{Action: "continue", Prompt: long, Memory: long}}
+		works := step.Input{Kind: step.Iterated, Iteration: &step.Iteration{Outcome: step.OK, Text: long, Problem: endless, Session: endless, Transcript: endless, Used: 1}}
+		for i := range 2 * step.MaxDenied {
+			works.Iteration.Denied = append(works.Iteration.Denied, step.Denial{Tool: endless, Input: strconv.Itoa(i) + endless, Why: endless, Allow: strings.Repeat(char, 80)})
+		}
+		asks := step.Input{Kind: step.Decided, Decision: &step.Decision{Action: "ask", End: step.Asked, Why: endless}}
+		pauses := step.Input{Kind: step.Pause, Why: endless}
+		most, s := 0, step.New(plan)
+		for _, in := range []step.Input{
+			start, again, works, asks, {Kind: step.Answer, Answer: long}, again, works, asks, pauses, {Kind: step.Stop, Why: endless}, {Kind: step.Stop, Why: endless},
+			resume, goOn, asks, {Kind: step.Broken, Why: endless},
+		} {
+			s, _ = play(s, in)
+			b, err := json.Marshal(s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			most = max(most, len(b))
+		}
+		if most > 64<<10 || most < 32<<10 {
+			t.Errorf("states with %q have up to %d bytes", char, most)
+		}
+		long.Text += char
+		if s, _ := play(step.New(plan), start, step.Input{Kind: step.Decided, Decision: &step.Decision{Prompt: long}}); s.Final == nil || s.Final.End != step.Failed {
+			t.Errorf("a longer text of %q is kept: %+v", char, s.Final)
+		}
+	}
+}
+
 // Whatever happens, a run ends within its limits, a state is small, and its JSON form continues as the state does.
 func FuzzStep(f *testing.F) {
 	f.Add([]byte("0123456789abcdefghijklmnopqrstuvwxyz"))
@@ -225,6 +264,7 @@ func FuzzStep(f *testing.F) {
 		s, at := step.New(plan), begun
 		long := step.Text{Text: strings.Repeat("x", step.MaxText)}
 		why := strings.Repeat("\x01", 1<<16)
+		fits := step.Text{Text: why[:step.MaxText/6]}
 		many := []step.Denial{{Tool: why, Input: why, Why: why, Allow: why}}
 		for i := range 2 * step.MaxDenied {
 			many = append(many, step.Denial{Tool: why, Input: strconv.Itoa(i) + why, Why: why, Allow: why[:400]})
@@ -234,7 +274,7 @@ func FuzzStep(f *testing.F) {
 			{Kind: step.Iterated, Iteration: &step.Iteration{Outcome: step.Outcome(why), Text: long, Problem: why, Session: why, Transcript: why, Tokens: 1 << 62, Denied: many}},
 			refused(again), denied("push"),
 			{Kind: step.Decided, Decision: &step.Decision{Prompt: long, Memory: long, Rule: why, Why: why}},
-			{Kind: step.Stop, Why: why}, {Kind: step.Broken, Why: why},
+			{Kind: step.Stop, Why: why}, {Kind: step.Broken, Why: why}, {Kind: step.Pause, Why: why}, {Kind: step.Answer, Answer: fits}, waits(9),
 		}
 		s, _, cmd := s.Step(step.Input{Kind: step.Start, At: at})
 		starts := s.Iterations

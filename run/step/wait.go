@@ -77,7 +77,7 @@ func (m *machine) elapsed() {
 		m.end(Final{End: Asked, Why: p.Why})
 	case forPolicy:
 		switch {
-		case !m.At.Before(p.Until), m.Paused && m.At.Before(m.over()): // a paused policy decides again once it is resumed
+		case !m.At.Before(p.Until), m.Paused != "" && m.At.Before(m.over()): // a paused policy decides again once it is resumed
 			m.done(deciding)
 			m.next()
 		default:
@@ -98,10 +98,10 @@ func (m *machine) awake() {
 
 // pause waits while a person has paused the run, unless its time is over. It reports whether.
 func (m *machine) pause() bool {
-	if !m.Paused || m.Stopping != "" || !m.over().After(m.At) {
+	if m.Paused == "" || m.Stopping != "" || !m.over().After(m.At) {
 		return false
 	}
-	m.wait(Pending{Why: "loops are paused in this project; run `ralph resume` in another terminal to continue", Resume: m.Phase, Kind: forPerson})
+	m.wait(Pending{Why: m.Paused, Resume: m.Phase, Kind: forPerson})
 	return true
 }
 

@@ -1,3 +1,5 @@
+//go:build unix
+
 package e2e
 
 import (
@@ -9,6 +11,7 @@ import (
 	"testing"
 
 	"go.temporal.io/api/enums/v1"
+	"go.temporal.io/api/operatorservice/v1"
 	"google.golang.org/protobuf/encoding/protojson"
 
 	historypb "go.temporal.io/api/history/v1"
@@ -200,4 +203,26 @@ func TestMany(t *testing.T) {
 	if left := len(s.agents); left > 0 {
 		t.Errorf("%d more agents were started", left)
 	}
+}
+
+// A search finds runs by what they do, once the namespace has the search attributes. The other tests run without them.
+func TestSearch(t *testing.T) {
+	s := newStage(t, steady)
+	_, err := s.client.OperatorService().AddSearchAttributes(t.Context(), &operatorservice.AddSearchAttributesRequest{Namespace: s.namespace, SearchAttributes: map[string]enums.IndexedValueType{
+		"RalphState": enums.INDEXED_VALUE_TYPE_KEYWORD, "RalphPolicy": enums.INDEXED_VALUE_TYPE_KEYWORD, "RalphIteration": enums.INDEXED_VALUE_TYPE_INT,
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.finds("RalphState = '' AND RalphPolicy = '' AND RalphIteration = 0", 0) // the server has them
+	s.worker("one", s.host)
+	s.start("r", 9)
+	s.agent().work()
+	s.agent().work()
+	third := s.agent()
+	s.finds("RalphState = 'running' AND RalphPolicy = 'count' AND RalphIteration = 3", 1)
+	third.work()
+	s.ends("r", run.Success, 3, 0, 3)
+	s.finds("RalphState = 'done' AND RalphPolicy = 'count' AND RalphIteration = 3", 1)
+	s.finds("RalphState = 'running'", 0)
 }

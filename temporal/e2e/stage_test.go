@@ -1,3 +1,5 @@
+//go:build unix
+
 package e2e
 
 import (
@@ -18,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 	sdklog "go.temporal.io/sdk/log"
 	"go.temporal.io/server/temporaltest"
@@ -259,6 +262,21 @@ func (s *stage) shows(what string, is func(temporal.Status) bool) {
 		}
 		if ctx.Err() != nil {
 			s.Fatalf("it is never %s: %+v", what, status)
+		}
+	}
+}
+
+// finds searches until so many runs are found.
+func (s *stage) finds(query string, want int64) {
+	s.Helper()
+	for ctx, cancel := context.WithTimeout(s.Context(), patience); ; {
+		found, err := s.client.CountWorkflow(ctx, &workflowservice.CountWorkflowExecutionsRequest{Query: query})
+		if err == nil && found.Count == want {
+			cancel()
+			return
+		}
+		if ctx.Err() != nil {
+			s.Fatalf("%s finds %d runs, want %d: %v", query, found.GetCount(), want, err)
 		}
 	}
 }
