@@ -20,6 +20,7 @@ type parser struct {
 	file  *file
 	load  *loading
 	diags *Diagnostics
+	rules form.Keys // the keys of a rule, once there is one
 }
 
 func (p *parser) errorf(n *yamltree.Node, check, help, format string, args ...any) {

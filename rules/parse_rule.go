@@ -36,7 +36,10 @@ func (p *parser) rule(n *yamltree.Node) (*ruleDecl, bool) {
 			}
 		})
 	}
-	p.object(n, "a rule", form.RuleKeys(), targets{
+	if p.rules == nil {
+		p.rules = form.RuleKeys()
+	}
+	p.object(n, "a rule", p.rules, targets{
 		{"name", &r.name}, {"when", &r.when}, {verbContinue, verb}, {verbStop, verb}, {verbAsk, verb}, {verbWait, verb}, {verbNote, verb}, {"then", then}, {"success", &r.success}, {"empty", choice{&r.empty, emptyWords()}},
 		{"notice", &r.notice}, {"log", &r.log}, {"unless_repeated", &r.unless}, {"until", &r.until}, {"every", &r.await.Every}, {"for", &r.await.For}, {"on_unknown", choice{&r.halt, haltWords()}},
 	})
