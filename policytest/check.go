@@ -3,6 +3,7 @@ package policytest
 import (
 	"maps"
 	"slices"
+	"sync"
 
 	"github.com/ralph-sdk/ralph/internal/form"
 	"github.com/ralph-sdk/ralph/internal/nearest"
@@ -26,12 +27,19 @@ func (f *File) Check(p *rules.Program) rules.Diagnostics {
 		names = append(names, "limits."+limit)
 	}
 	events := slices.Concat(vocab.Events(), p.Events)
-	effects := keysOf("effect")
-	for _, u := range p.Uses().Effects {
-		effects = append(effects, u.Name)
-	}
-	raw := slices.ContainsFunc(p.Uses().Names, func(u rules.Use) bool { return u.Name == vocab.HookRaw })
-	inputs := keysOf("input")
+	// Most situations do not need these.
+	uses := sync.OnceValue(p.Uses)
+	effects := sync.OnceValue(func() []string {
+		names := keysOf("effect")
+		for _, u := range uses().Effects {
+			names = append(names, u.Name)
+		}
+		return names
+	})
+	raw := sync.OnceValue(func() bool {
+		return slices.ContainsFunc(uses().Names, func(u rules.Use) bool { return u.Name == vocab.HookRaw })
+	})
+	inputs := sync.OnceValue(func() []string { return keysOf("input") })
 	var out rules.Diagnostics
 	report := func(at rules.Pos, name, help, message string) {
 		d := rules.Diagnostic{Pos: at, End: at, Check: checkUnknown, Help: help, Message: message, Line: yamltree.Line(f.src, at.Line)}
@@ -73,12 +81,12 @@ func (f *File) Check(p *rules.Program) rules.Diagnostics {
 		keys(given, "waited", "the policy has no rule", names)
 		for _, field := range fields(given, "input") {
 			name, place := field.Key.Value, at(field.Key)
-			if raw {
+			if raw() {
 				continue
 			}
 			entry, _ := vocab.Find(name)
 			if t.Given.Host == "" {
-				fail(place, "no rule can read the input field", name, inputs)
+				fail(place, "no rule can read the input field", name, inputs())
 				if known, ok := entry.Zero.(vocab.Items); ok {
 					for _, item := range items(field.Value) {
 						for _, f := range item.Fields {
@@ -96,7 +104,7 @@ func (f *File) Check(p *rules.Program) rules.Diagnostics {
 		for _, key := range []string{"effects", "finally"} {
 			for _, item := range items(expect.Get(key)) {
 				for _, f := range item.Fields {
-					fail(at(f.Key), "the policy has no effect", f.Key.Value, effects)
+					fail(at(f.Key), "the policy has no effect", f.Key.Value, effects())
 				}
 			}
 		}

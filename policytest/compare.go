@@ -3,6 +3,7 @@ package policytest
 import (
 	"fmt"
 	"maps"
+	slashpath "path"
 	"reflect"
 	"slices"
 	"strconv"
@@ -184,11 +185,17 @@ func (b *bench) compareFiles(expected map[string]content, fail func(what, want, 
 		fail("files", "", err.Error())
 		return
 	}
-	paths := slices.Concat(slices.Collect(maps.Keys(expected)), slices.Collect(maps.Keys(b.before)), slices.Collect(maps.Keys(after)))
+	before := map[string]string{}
+	for name, src := range b.test.Given.Files {
+		if !strings.HasPrefix(name, "~/") && !strings.HasSuffix(name, "/") {
+			before[slashpath.Clean(name)] = src.Text
+		}
+	}
+	paths := slices.Concat(slices.Collect(maps.Keys(expected)), slices.Collect(maps.Keys(before)), slices.Collect(maps.Keys(after)))
 	slices.Sort(paths)
 	for _, path := range slices.Compact(paths) {
 		w, named := expected[path]
-		old, was := b.before[path]
+		old, was := before[path]
 		got, exists := after[path]
 		say := func(want, got string) { fail("file "+path, want, got) }
 		switch {

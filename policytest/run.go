@@ -60,7 +60,6 @@ type bench struct {
 	project string
 	home    string // the user's, empty except for what the test gives
 	now     time.Time
-	before  map[string]string
 	world   *world
 	applied bool
 
@@ -80,10 +79,7 @@ func newBench(t Test) (*bench, error) {
 	if b.now.IsZero() {
 		b.now = defaultNow()
 	}
-	if err = errors.Join(os.Mkdir(b.project, 0o755), os.Mkdir(b.home, 0o755), b.write()); err == nil {
-		b.before, err = snapshot(b.project)
-	}
-	if err != nil {
+	if err = errors.Join(os.Mkdir(b.project, 0o755), os.Mkdir(b.home, 0o755), b.write()); err != nil {
 		b.close()
 	}
 	return b, err

@@ -106,6 +106,9 @@ func (s *Suite) Policy() string { return s.policy }
 // Program returns the tested policy, with default params.
 func (s *Suite) Program() *rules.Program { return s.program }
 
+// Tests returns the tests, in order.
+func (s *Suite) Tests() []Test { return s.file.Tests }
+
 // Run runs the tests whose names match, in order; a nil match runs all. It never fails: a test that cannot be run has a
 // failure that says why.
 func (s *Suite) Run(ctx context.Context, match func(name string) bool) []Result {
