@@ -138,7 +138,11 @@ func licenses(page, web, meta string) ([]byte, error) {
 
 var npmPackage = regexp.MustCompile(`^.*node_modules/(@[^/]+/)?[^/]+`)
 
-// compile builds the engine, compressed. Without inlining it is an eighth smaller.
+// hot are the packages in which functions are inlined: a policy loads a third faster for 2 % more bytes. Without inlining
+// elsewhere the engine is an eighth smaller.
+var hot = []string{"runtime", "internal/runtime/...", "reflect", "slices", "strings", "bytes", "unicode/utf8", "go.yaml.in/yaml/v3"}
+
+// compile builds the engine, compressed.
 func compile(ctx context.Context, web string) ([]byte, error) {
 	temp, err := os.MkdirTemp("", "ralph-playground-")
 	if err != nil {
@@ -146,7 +150,11 @@ func compile(ctx context.Context, web string) ([]byte, error) {
 	}
 	defer os.RemoveAll(temp)
 	program := filepath.Join(temp, "engine.wasm")
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-gcflags=all=-l", "-ldflags=-s -w", "-o", program, "./playground/wasm")
+	args := []string{"build", "-trimpath", "-ldflags=-s -w", "-o", program, "-gcflags=all=-l"}
+	for _, name := range hot {
+		args = append(args, "-gcflags="+name+"=")
+	}
+	cmd := exec.CommandContext(ctx, "go", append(args, "./playground/wasm")...)
 	cmd.Dir = web
 	cmd.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -266,7 +274,6 @@ func situation(ctx context.Context, f engine.Files) (engine.Situation, error) {
 	if suite == nil {
 		return engine.Situation{}, diags.Err()
 	}
-	file, _ := policytest.Parse(name, []byte(f.Files[name])) // the suite has read it
 	i := slices.IndexFunc(suite.Run(ctx, nil), func(r policytest.Result) bool { return r.Record.Action == rules.Continue })
-	return engine.SituationOf(file.Tests[max(0, i)])
+	return engine.SituationOf(suite.Tests()[max(0, i)])
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -21,6 +22,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/ralph-sdk/ralph/policytest"
+	"github.com/ralph-sdk/ralph/project"
+	"github.com/ralph-sdk/ralph/view"
 	"github.com/ralph-sdk/ralph/web"
 	"github.com/ralph-sdk/ralph/web/playground"
 	"github.com/ralph-sdk/ralph/web/playground/engine"
@@ -70,6 +73,18 @@ type page struct {
 	base string
 }
 
+// patient returns the page, on which an answer may take longer: the machine can have other work.
+func patient(t testing.TB) string {
+	t.Helper()
+	index, err := os.ReadFile(filepath.Join(shared.dir, "index.html"))
+	ok(t, err)
+	page := strings.Replace(string(index), `name="limit" content="2000"`, `name="limit" content="10000"`, 1)
+	if page == string(index) {
+		t.Fatal("the page does not end what takes 2 s")
+	}
+	return page
+}
+
 // open serves the playground, with other files instead of some, and opens a page of it.
 func open(t testing.TB, path string, others map[string]string) *page {
 	t.Helper()
@@ -81,9 +96,11 @@ func open(t testing.TB, path string, others map[string]string) *page {
 	} else if err != nil {
 		t.Fatal(err)
 	}
+	all := map[string]string{"/": patient(t)}
+	maps.Copy(all, others)
 	files := http.FileServer(http.Dir(shared.dir))
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if text, other := others[r.URL.Path]; other {
+		if text, other := all[r.URL.Path]; other {
 			w.Header().Set("Content-Type", map[string]string{".js": "text/javascript", "": "text/html"}[filepath.Ext(r.URL.Path)])
 			_, _ = io.WriteString(w, text)
 			return
@@ -179,12 +196,12 @@ func TestSameVerdict(t *testing.T) {
 			}
 			question := func(v any) string { b, _ := json.Marshal(v); return string(b) }
 			p.eval(fmt.Sprintf(`(async () => ({ load: await ask("load", %s), decide: await ask("decide", %s) }))()`, question(files), question(s)), &got)
-			var found engine.Findings
+			var found engine.Loaded
 			var decision engine.Decision
 			ok(t, json.Unmarshal([]byte(got.Load.Answer), &found))
 			ok(t, json.Unmarshal([]byte(got.Decide.Answer), &decision))
 			if diff := cmp.Diff(plain(t, load), plain(t, found)); diff != "" {
-				t.Errorf("%s, %s: findings (-native +browser):\n%s", example.Name, test.Name, diff)
+				t.Errorf("%s, %s: events (-native +browser):\n%s", example.Name, test.Name, diff)
 			}
 			verdict := func(d engine.Decision) any {
 				if d.Record == nil {
@@ -327,18 +344,44 @@ func TestLink(t *testing.T) {
 
 // An engine that does not answer is stopped, which the page shows, and the next change gets an answer.
 func TestRunaway(t *testing.T) {
-	var b strings.Builder // more conditions than a browser compares in time
-	b.WriteString("ralph: 1\nfacts: {state: {json: s.json, inline: true, schema: {properties: {n: {type: integer, default: 0}}}}}\nrules:\n")
-	for i := range 4000 {
-		fmt.Fprintf(&b, "  - {name: r%d, when: n == %d or n > %d and n < %d, stop: r}\n", i, i, i*3, i*5)
-	}
-	examples, err := json.Marshal([]any{map[string]any{"name": "a", "group": "g", "title": "t", "policy": "p.yaml", "files": map[string]string{"p.yaml": b.String()}}})
+	open(t, "/", nil)
+	worker, err := os.ReadFile(filepath.Join(shared.dir, "worker.js"))
 	ok(t, err)
-	p := open(t, "/", map[string]string{"/examples.json": string(examples)})
-	p.wait("document.querySelector('#verdict [role=alert]')?.textContent.includes('did not answer within 2 seconds')")
+	p := open(t, "/", map[string]string{"/worker.js": "addEventListener('message', ({ data }) => { while (data.question?.includes('for ever')); });\n" + string(worker)})
+	p.wait(decided)
+	p.put("ralph: 1 # for ever\n", "", "")
+	p.wait("document.querySelector('#verdict [role=alert]')?.textContent.includes('did not answer within 10 seconds')")
 	p.put(checklist, "files: {TODO.md: \"- [ ] after it\"}", "")
 	p.wait("document.querySelector('#verdict .reason')?.textContent === 'Next: after it'")
 	p.quiet()
+}
+
+// ralph view has the playground, with what its own page allows and no more.
+func TestInView(t *testing.T) {
+	p := open(t, "/", nil)
+	dir := t.TempDir()
+	ok(t, os.CopyFS(dir, os.DirFS(shared.dir)))
+	ok(t, os.WriteFile(filepath.Join(dir, "index.html"), []byte(patient(t)), 0o644))
+	none, err := project.Open(project.Config{State: t.TempDir(), Env: func(string) string { return "" }})
+	ok(t, err)
+	t.Cleanup(func() { none.Close() })
+	server, err := view.New(view.Config{Project: none, Playground: os.DirFS(dir)})
+	ok(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() { done <- server.Serve(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		ok(t, <-done)
+	})
+	ok(t, p.Go(server.URL()))
+	p.wait("document.querySelector('nav a[href=\"/playground/\"]')")
+	p.eval("document.querySelector('nav a[href=\"/playground/\"]').click()", nil)
+	p.wait(decided)
+	p.wait("document.querySelector('#graph svg')")
+	if found := p.Problems(); len(found) > 0 {
+		t.Errorf("the console has %q", found)
+	}
 }
 
 // Whatever a policy, a state or a link has is shown as text.
@@ -464,13 +507,13 @@ func BenchmarkEdit(b *testing.B) {
 	p := open(b, "/#example=specum", nil)
 	p.wait(decided)
 	p.wait("document.querySelector('#tests li')")
-	for _, what := range []string{"policy", "state"} {
+	for what, editor := range map[string]string{"policy": ".policy", "state": ".given"} {
 		b.Run(what, func(b *testing.B) {
 			var took []float64
 			for b.Loop() {
 				var ms float64
 				p.eval(`new Promise((done) => {
-					const node = document.querySelector('.edit.`+what+` .cm-content'), verdict = document.querySelector('#verdict');
+					const node = document.querySelector('`+editor+` .cm-content'), verdict = document.querySelector('#verdict');
 					let from;
 					const seen = new MutationObserver(() => { if (from && !verdict.classList.contains('old')) { seen.disconnect(); done(performance.now() - from); } });
 					seen.observe(verdict, { attributes: true, childList: true, subtree: true });

@@ -1,5 +1,5 @@
-// Package engine answers what the playground asks: it checks a policy, decides a situation by it, draws it and runs its
-// tests. It reads no file of the machine, runs no program and asks no model; facts that would are given by value, as in a
+// Package engine answers what the playground asks: it decides a situation by a policy, draws the policy and runs its tests.
+// What ralph check finds comes from package lsp. It reads no file of the machine, runs no program and asks no model; facts that would are given by value, as in a
 // test. It may change in any version.
 package engine
 
@@ -38,11 +38,9 @@ type Situation struct {
 	Message string `json:"message"` // the last one of the assistant
 }
 
-// Findings are what ralph check finds.
-type Findings struct {
-	Diagnostics rules.Diagnostics `json:"diagnostics"`
-	Usable      bool              `json:"usable"`
-	Events      []string          `json:"events"` // that a situation can have
+// Loaded is what a situation of a policy can have.
+type Loaded struct {
+	Events []string `json:"events"`
 }
 
 // Decision is how the policy decided, or why the situation is not one.
@@ -65,10 +63,10 @@ type Test struct {
 	Failures []string `json:"failures,omitempty"`
 }
 
-// Tests are the tests of a policy, or what is wrong with their file.
+// Tests are the tests of a policy.
 type Tests struct {
-	Diagnostics rules.Diagnostics `json:"diagnostics,omitempty"`
-	Names       []string          `json:"names,omitempty"`
+	Names []string `json:"names,omitempty"`
+	Bad   bool     `json:"bad,omitempty"` // they are not valid, or the policy is not
 }
 
 // Engine keeps the policy, so that another situation costs only a decision. Its zero value has none.
@@ -76,9 +74,9 @@ type Engine struct {
 	files   Files
 	cfg     rules.Config
 	program *rules.Program
+	bad     error // instead of a program
 	last    *loop.Record
 	suite   *policytest.Suite
-	tests   []policytest.Test
 }
 
 // Options returns the options of the loops of the playground: the policies that ship with ralph, and all sources that the
@@ -160,21 +158,20 @@ func params(state string) map[string]string {
 	return set
 }
 
-// Load checks a policy and keeps it.
-func (e *Engine) Load(ctx context.Context, f Files) Findings {
+// Load compiles a policy and keeps it.
+func (e *Engine) Load(ctx context.Context, f Files) Loaded {
 	cfg := loop.Config(Options()...)
 	cfg.Set = params(f.State)
-	*e = Engine{files: f, cfg: cfg}
-	program, diags := rules.Check(ctx, f.FS(), f.Policy, cfg)
-	e.program = program
-	return Findings{diags, program != nil, vocab.Events()}
+	program, diags := rules.Load(ctx, f.FS(), f.Policy, cfg)
+	*e = Engine{files: f, cfg: cfg, program: program, bad: diags.Err()}
+	return Loaded{vocab.Events()}
 }
 
 // Decide decides a situation by the policy that was loaded.
 func (e *Engine) Decide(ctx context.Context, s Situation) Decision {
 	e.last = nil
 	if e.program == nil {
-		return Decision{Problem: "the policy has errors"}
+		return Decision{Problem: "the policy has errors:\n" + e.bad.Error()}
 	}
 	file, diags := policytest.Parse("state", s.file())
 	if file != nil {
@@ -210,43 +207,48 @@ func (e *Engine) Draw() Drawing {
 func (e *Engine) Tests(ctx context.Context) Tests {
 	name := strings.TrimSuffix(e.files.Policy, ".yaml") + policytest.Suffix
 	src := e.files.Files[name]
-	e.suite, e.tests = nil, nil
-	if e.program == nil || strings.TrimSpace(src) == "" {
+	e.suite = nil
+	if strings.TrimSpace(src) == "" {
 		return Tests{}
 	}
-	suite, diags := policytest.LoadSource(ctx, e.files.FS(), name, []byte(src), loop.Config(Options()...))
-	if suite == nil {
-		return Tests{Diagnostics: diags}
+	if e.suite, _ = policytest.LoadSource(ctx, e.files.FS(), name, []byte(src), loop.Config(Options()...)); e.suite == nil {
+		return Tests{Bad: true}
 	}
-	file, _ := policytest.Parse(name, []byte(src)) // the suite has read it
-	e.suite, e.tests = suite, file.Tests
 	var t Tests
-	for _, one := range file.Tests {
+	for _, one := range e.suite.Tests() {
 		t.Names = append(t.Names, one.Name)
 	}
 	return t
 }
 
 // Test runs a test by its index.
-func (e *Engine) Test(ctx context.Context, i int) Test {
-	if i < 0 || i >= len(e.tests) {
-		return Test{}
+func (e *Engine) Test(ctx context.Context, i int) (Test, error) {
+	one, err := e.test(i)
+	if err != nil {
+		return Test{}, err
 	}
-	name := e.tests[i].Name
-	r := e.suite.Run(ctx, func(other string) bool { return other == name })[0]
-	t := Test{Name: name, Line: r.Pos.Line, Rule: r.Record.Rule}
+	r := e.suite.Run(ctx, func(name string) bool { return name == one.Name })[0]
+	t := Test{Name: one.Name, Line: r.Pos.Line, Rule: r.Record.Rule}
 	for _, f := range r.Failures {
 		t.Failures = append(t.Failures, f.String())
 	}
-	return t
+	return t, nil
+}
+
+func (e *Engine) test(i int) (policytest.Test, error) {
+	if e.suite == nil || i < 0 || i >= len(e.suite.Tests()) {
+		return policytest.Test{}, errors.New("there is no such test")
+	}
+	return e.suite.Tests()[i], nil
 }
 
 // Situation returns the situation of a test, to change it.
 func (e *Engine) Situation(i int) (Situation, error) {
-	if i < 0 || i >= len(e.tests) {
-		return Situation{}, errors.New("there is no such test")
+	t, err := e.test(i)
+	if err != nil {
+		return Situation{}, err
 	}
-	return SituationOf(e.tests[i])
+	return SituationOf(t)
 }
 
 // SituationOf returns the situation of a test.
@@ -271,43 +273,30 @@ func SituationOf(t policytest.Test) (Situation, error) {
 
 // Answer answers a question by its name, in JSON.
 func (e *Engine) Answer(ctx context.Context, name string, question []byte) ([]byte, error) {
-	read := func(to any) error { return json.Unmarshal(question, to) }
 	var answer any
-	switch name {
-	case "load":
-		var f Files
-		if err := read(&f); err != nil {
-			return nil, err
-		}
+	var err error
+	read := func(to any) bool { err = json.Unmarshal(question, to); return err == nil }
+	var f Files
+	var s Situation
+	var i int
+	switch {
+	case name == "load" && read(&f):
 		answer = e.Load(ctx, f)
-	case "decide":
-		var s Situation
-		if err := read(&s); err != nil {
-			return nil, err
-		}
+	case name == "decide" && read(&s):
 		answer = e.Decide(ctx, s)
-	case "draw":
+	case name == "draw":
 		answer = e.Draw()
-	case "tests":
+	case name == "tests":
 		answer = e.Tests(ctx)
-	case "test":
-		var i int
-		if err := read(&i); err != nil {
-			return nil, err
-		}
-		answer = e.Test(ctx, i)
-	case "situation":
-		var i int
-		if err := read(&i); err != nil {
-			return nil, err
-		}
-		s, err := e.Situation(i)
-		if err != nil {
-			return nil, err
-		}
-		answer = s
-	default:
-		return nil, fmt.Errorf("there is no question %q", name)
+	case name == "test" && read(&i):
+		answer, err = e.Test(ctx, i)
+	case name == "situation" && read(&i):
+		answer, err = e.Situation(i)
+	case err == nil:
+		err = fmt.Errorf("there is no question %q", name)
+	}
+	if err != nil {
+		return nil, err
 	}
 	return json.Marshal(answer)
 }

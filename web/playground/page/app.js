@@ -7,16 +7,19 @@ import { Words } from "./words.js";
 import { complete, most, pack, unpack } from "./share.js";
 
 const engine = new Engine();
-const words = new Words(engine, () => input.files);
+const words = new Words(engine, () => input.files, (name, list) => {
+  findings.set(name, list);
+  showFindings();
+});
 const id = (name) => document.getElementById(name);
 
 let input; // as a link has it
-let findings = [];
+const findings = new Map(); // of the files by their names
 
 // The page
 
 const tabs = el("div", { class: "tabs", role: "group", "aria-label": "Files" });
-const policyBox = el("div", { class: "edit policy" }), stateBox = el("div", { class: "edit state" });
+const policyBox = el("div", { class: "edit policy" }), stateBox = el("div", { class: "edit given" });
 const event = el("input", { id: "event", list: "events", autocomplete: "off", spellcheck: "false", oninput: () => edit(false, { event: event.value }) });
 const message = el("textarea", { id: "message", rows: 3, spellcheck: "false", oninput: () => edit(false, { message: message.value }) });
 const examples = el("select", { id: "example", "aria-label": "Example", onchange: () => choose(examples.value) });
@@ -56,8 +59,14 @@ document.body.append(events);
 // edit takes what the user changed: the state, or also what is loaded.
 function edit(loaded, to) {
   Object.assign(input, to);
-  for (const step of loaded || !usable ? ["load", "decide", "draw", "tests"] : ["decide", "draw"]) todo.add(step);
+  for (const step of loaded || !usable ? ["load", "decide", "find", "draw", "tests"] : ["decide", "draw"]) todo.add(step);
   verdict.classList.add("old");
+  paused = false;
+  clearTimeout(timer);
+  timer = setTimeout(() => {
+    paused = true;
+    work();
+  }, pause);
   work();
 }
 
@@ -82,6 +91,7 @@ function put(next) {
   input = complete(next);
   input.files = { [input.policy]: input.files[input.policy], ...input.files };
   input.files[testsName()] ??= "";
+  findings.clear();
   policyEditor.put(input.files);
   putSituation();
   showTabs();
@@ -96,11 +106,14 @@ function putSituation() {
 
 // The engine
 
+const pause = 150; // ms
 const todo = new Set(); // steps
 let working = false, usable = false; // the engine has the policy
+let paused = false, timer; // the user changes nothing
 let drawn = "", testing;
 
-// What the engine does for an answer, in this order. A change meanwhile begins with the first step that it needs.
+// What the engine does for an answer, in this order. A change meanwhile begins with the first step that it needs. While the user
+// types, only the verdict follows: the engine does one thing at a time, and the other steps can take longer than a key.
 const steps = {
   async load() {
     usable = false;
@@ -109,12 +122,13 @@ const steps = {
     const answer = await engine.ask("load", { policy, files, state });
     usable = true;
     events.replaceChildren(...answer.events.map((value) => el("option", { value })));
-    findings = answer.diagnostics ?? [];
-    showFindings(answer.usable);
   },
   async decide() {
     const { state, event: name, message: last } = input;
     showDecision(await engine.ask("decide", { state, event: name, message: last }));
+  },
+  async find() {
+    await words.update();
   },
   async draw() {
     const { svg } = await engine.ask("draw");
@@ -135,7 +149,7 @@ const steps = {
 async function work() {
   if (working) return;
   working = true;
-  for (let step; (step = Object.keys(steps).find((s) => todo.has(s)));) {
+  for (let step; (step = Object.keys(steps).find((s) => todo.has(s) && (paused || s === "load" || s === "decide")));) {
     todo.delete(step);
     try {
       await steps[step]();
@@ -154,13 +168,14 @@ function failed(error) {
   for (const part of [found, why, tests]) part.replaceChildren();
 }
 
-function showFindings(usable) {
+function showFindings() {
   policyEditor.mark(findings);
-  const kinds = { error: "error", warning: "note", info: "none" };
-  found.replaceChildren(...[section(usable ? "Findings" : "The policy has errors", findings.length > 0 && el("ul", { class: "findings" }, findings.map((f) => el("li", { class: "finding" },
-    el("strong", { class: "k-" + (kinds[f.severity] ?? "none") }, visible(f.severity)), " ",
-    f.pos?.line ? el("button", { type: "button", onclick: () => { policyEditor.to(f.pos.file, f.pos.line); showTabs(); policyEditor.mark(findings); } }, `line ${f.pos.line}`) : "", " ",
-    bdi(f.message), f.help && quiet(" – ", bdi(f.help)), " ", quiet(bdi(`[${f.check}]`))))))].filter(Boolean));
+  const kinds = [, ["error", "error"], ["warning", "note"], ["info", "none"]];
+  const all = Object.keys(input.files).flatMap((name) => (findings.get(name) ?? []).map((f) => [name, f.range.start.line + 1, f]));
+  found.replaceChildren(...[section("Findings", all.length > 0 && el("ul", { class: "findings" }, all.map(([name, line, f]) => el("li", { class: "finding" },
+    el("strong", { class: "k-" + kinds[f.severity][1] }, kinds[f.severity][0]), " ",
+    el("button", { type: "button", onclick: () => { policyEditor.to(name, line); showTabs(); policyEditor.mark(findings); } }, name !== input.policy && [bdi(name), ", "], `line ${line}`), " ",
+    bdi(f.message), " ", quiet(bdi(`[${f.code}]`))))))].filter(Boolean));
 }
 
 function showDecision({ record, outcome: word, problem }) {
@@ -178,13 +193,12 @@ function showDecision({ record, outcome: word, problem }) {
 }
 
 function showTests() {
-  const { diagnostics, results } = testing;
+  const { bad: invalid, results } = testing;
   const one = (r, i) => el("li", {}, outcome(r.failures ? "failed" : "ok"), " ",
     el("button", { type: "button", title: "Use the situation of this test", onclick: () => use(i) }, bdi(r.name)),
     r.rule && quiet("rule ", bdi(r.rule)), r.failures && el("pre", { class: "said" }, bdi(r.failures.join("\n"))));
-  const problem = (d) => el("li", { class: "problem" }, bdi(`line ${d.pos.line}: ${d.message}`), d.help && quiet(" – ", bdi(d.help)));
   const bad = results.filter((r) => r.failures).length;
-  if (diagnostics) tests.replaceChildren(el("ul", {}, diagnostics.map(problem)));
+  if (invalid) tests.replaceChildren(el("p", { class: "problem" }, "The tests cannot run: see the findings."));
   else if (results.length === 0) tests.replaceChildren(el("p", { class: "quiet" }, "There are no tests."));
   else tests.replaceChildren(el("p", {}, bad ? `${bad} of ${results.length} tests fail` : `${results.length} tests pass`), el("ul", {}, results.map(one)));
 }

@@ -1,6 +1,6 @@
 // The engine, in a Worker. It answers one question at a time. One that takes longer than limit ends with the Worker, and
 // the next question starts another.
-export const limit = 2000;
+const limit = Number(document.querySelector("meta[name=limit]").content); // ms
 
 let module, trusted;
 

@@ -8,6 +8,7 @@ import { Annotation, EditorState } from "@codemirror/state";
 import { EditorView, drawSelection, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 import { visible } from "../../../view/page/text.js";
+import { offset } from "./words.js";
 
 const colours = HighlightStyle.define([
   { tag: [tags.propertyName, tags.definition(tags.propertyName)], color: "var(--continue-text)" },
@@ -85,19 +86,12 @@ export class Editor {
     this.#view.focus();
   }
 
-  // mark shows findings of the text that is shown.
+  // mark shows the findings of all texts by their names.
   mark(findings) {
-    const { doc } = this.#view.state;
-    const offset = ({ line, col }) => {
-      if (!(line >= 1)) return 0;
-      if (line > doc.lines) return doc.length;
-      const { from, text } = doc.line(line);
-      return from + [...text].slice(0, Math.max(0, col - 1)).join("").length; // columns count characters
-    };
-    const marks = findings.filter((f) => f.pos.file === this.#name).map((f) => {
-      const from = offset(f.pos);
-      return { from, to: Math.max(from, f.end?.line ? offset(f.end) : from), severity: f.severity, source: f.check, message: visible(f.message + (f.help ? "\n" + f.help : "")) };
-    });
-    this.#view.dispatch(setDiagnostics(this.#view.state, marks), { annotations: quiet.of(true) });
+    const { state } = this.#view, severities = ["", "error", "warning", "info"];
+    const marks = (findings.get(this.#name) ?? []).map((f) => ({
+      from: offset(state, f.range.start), to: offset(state, f.range.end), severity: severities[f.severity], source: f.code, message: visible(f.message),
+    }));
+    this.#view.dispatch(setDiagnostics(state, marks), { annotations: quiet.of(true) });
   }
 }

@@ -1,26 +1,43 @@
-// What the language server in the engine knows of a text: completion and hover. It sees all files of the input, and is given their
-// texts before each question, so it does nothing while only a verdict is needed.
+// What the language server in the engine knows of a text: findings, completion and hover. It sees all files of the input, and is
+// given their texts before each question and by update, so it does nothing while only a verdict is needed.
 import { autocompletion } from "@codemirror/autocomplete";
 import { hoverTooltip } from "@codemirror/view";
 import { bdi, el } from "../../../view/page/text.js";
 
 const root = "file:///playground/";
 const uriOf = (name) => root + name.split("/").map(encodeURIComponent).join("/");
+const nameOf = (uri) => uri.slice(root.length).split("/").map(decodeURIComponent).join("/");
 const patience = 2000;
 const kinds = { 3: "function", 4: "function", 5: "property", 6: "variable", 7: "class", 9: "namespace", 10: "property", 12: "constant", 13: "enum", 14: "keyword", 20: "enum", 21: "constant" };
 
-export class Words {
-  #engine; #files; #waiting = new Map(); #last = 0; #worker; #sent = new Map();
+// offset returns where a position of the protocol is in an editor.
+export function offset({ doc }, { line, character }) {
+  const l = doc.line(Math.min(line + 1, doc.lines));
+  return Math.min(l.from + character, l.to);
+}
 
-  // files returns the texts of the input by their names.
-  constructor(engine, files) {
+// marked writes the Markdown of a description: what the server makes bold, a block of code and a link.
+const marked = (s) => s.split(/(\*\*.+?\*\*|```\n.*?\n```|\[[^\]]*\]\(https:[^)]*\))/s).map((part) => {
+  const [, bold, code, label, address] = /^(?:\*\*(.+)\*\*|```\n(.*)\n```|\[(.*)\]\((.*)\))$/s.exec(part) ?? [];
+  if (bold) return el("strong", {}, bdi(bold));
+  if (code) return el("code", {}, bdi(code));
+  return address ? el("a", { href: address, target: "_blank", rel: "noopener" }, label) : bdi(part);
+});
+
+export class Words {
+  #engine; #files; #found; #waiting = new Map(); #last = 0; #worker; #sent = new Map();
+
+  // files returns the texts of the input by their names, and found is called with the name of a file and its findings.
+  constructor(engine, files, found) {
     this.#engine = engine;
     this.#files = files;
+    this.#found = found;
     engine.words = (message) => this.#heard(JSON.parse(message));
   }
 
-  #heard({ id, method, result }) {
-    if (method && id !== undefined) this.#send({ id, result: null }); // it asks for nothing that a page has
+  #heard({ id, method, params, result }) {
+    if (method === "textDocument/publishDiagnostics") this.#found(nameOf(params.uri), params.diagnostics);
+    else if (method && id !== undefined) this.#send({ id, result: null }); // it asks for nothing that a page has
     else this.#waiting.get(id)?.(result);
   }
 
@@ -41,7 +58,8 @@ export class Words {
     });
   }
 
-  async #ask(method, name, position) {
+  // update gives the server all texts as they are now, so that it says what it finds.
+  async update() {
     const worker = await this.#engine.started();
     if (worker !== this.#worker) {
       this.#worker = worker;
@@ -63,13 +81,16 @@ export class Words {
       this.#send({ method: "textDocument/didOpen", params: { textDocument: { uri: uriOf(name), languageId: "yaml", version: 1, text } } });
       this.#sent.set(name, { version: 1, text });
     }
+  }
+
+  async #ask(method, name, position) {
+    await this.update();
     return this.#request(method, { textDocument: { uri: uriOf(name) }, position });
   }
 
   // extensions are those of an editor whose file has a name.
   extensions(name) {
     const position = ({ doc }, at) => { const line = doc.lineAt(at); return { line: line.number - 1, character: at - line.from }; };
-    const offset = ({ doc }, { line, character }) => { const l = doc.line(Math.min(line + 1, doc.lines)); return Math.min(l.from + character, l.to); };
     const complete = async (context) => {
       const { state, pos } = context;
       if (!context.explicit && !context.matchBefore(/[\w.:"{/-]$/)) return null;
@@ -89,7 +110,7 @@ export class Words {
       if (!answer?.contents?.value) return null;
       return {
         pos: answer.range ? offset(view.state, answer.range.start) : at, end: answer.range && offset(view.state, answer.range.end),
-        create: () => ({ dom: el("div", { class: "doc" }, bdi(answer.contents.value)) }),
+        create: () => ({ dom: el("div", { class: "doc" }, marked(answer.contents.value)) }),
       };
     };
     return [autocompletion({ override: [complete] }), hoverTooltip(hover)];
