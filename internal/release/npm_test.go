@@ -79,7 +79,9 @@ func npmInstall(t *testing.T) (bin, native string) {
 		}
 		switch system, _, _ := strings.Cut(platform, "/"); {
 		case platform == runtime.GOOS+"/"+runtime.GOARCH:
-			build(t, root(t), filepath.Join(dir, "ralph"))
+			source := filepath.Join(base, "source")
+			copySource(t, source)
+			build(t, source, filepath.Join(dir, "ralph"))
 		case system == "windows":
 			writeFile(t, filepath.Join(dir, "ralph.exe"), "of "+platform)
 		default:
