@@ -123,22 +123,35 @@ async function look(address) {
 test('all pages fit a phone, and all links lead to a page', { skip }, async (t) => {
   const page = await open(t, '/', { viewport: { width: 360, height: 740 } })
   const pages = new Map()
+  const played = (link) => link.startsWith(base + '/playground/')
   const todo = [base + '/']
   for (const address of todo) {
     pages.set(address, await page.evaluate(look, address))
-    for (const link of pages.get(address).links.map((l) => l.replace(/#.*/, ''))) if (link.startsWith(base) && !todo.includes(link)) todo.push(link)
+    for (const link of pages.get(address).links.filter((l) => !played(l)).map((l) => l.replace(/#.*/, ''))) if (link.startsWith(base) && !todo.includes(link)) todo.push(link)
   }
   const problems = []
   for (const [address, found] of pages) {
     problems.push(...found.problems.map((p) => `${address}: ${p}`))
-    for (const link of found.links.filter((l) => l.startsWith(base) && l.includes('#'))) {
+    for (const link of found.links.filter((l) => l.startsWith(base) && !played(l) && l.includes('#'))) {
       const [to, id] = link.split('#')
       if (!pages.get(to).ids.includes(decodeURIComponent(id))) problems.push(`${address}: no heading for ${link}`)
     }
   }
   for (const file of readdirSync(dist, { recursive: true }).filter((f) => f.endsWith('.html') && f !== '404.html')) {
     const address = `${base}/${file.replaceAll('\\', '/').replace(/(^|\/)index\.html$/, '$1')}`
-    if (!pages.has(address)) problems.push(`no link leads to ${address}`)
+    if (!pages.has(address) && !played(address)) problems.push(`no link leads to ${address}`)
   }
   assert.deepEqual(problems, [])
+})
+
+test('each example of the playground has a link, which opens it', { skip }, async (t) => {
+  const page = await open(t, '/docs/cookbook.html')
+  const names = JSON.parse(readFileSync(join(dist, 'playground', 'examples.json'))).map((e) => e.name)
+  const linked = new Set()
+  for (const file of readdirSync(join(dist, 'docs'), { recursive: true }).filter((f) => f.endsWith('.html'))) {
+    for (const [, name] of readFileSync(join(dist, 'docs', file), 'utf8').matchAll(/href="\/playground\/#example=([^"]+)"/g)) linked.add(decodeURIComponent(name))
+  }
+  assert.deepEqual([...linked].sort(), names.sort())
+  await page.locator('a', { hasText: 'Try it in the playground' }).first().click()
+  await page.locator('#verdict .badge').waitFor()
 })

@@ -25,15 +25,30 @@ function target(from, href) {
   return `${repository}/${isDir ? 'tree' : 'blob'}/main/${file}${hash}`
 }
 
+// played returns the example of the playground that a token introduces, and how many tokens later it ends: a policy with tests in the
+// cookbook, or a page about a policy that ships with ralph.
+function played(from, { type, tag, content }) {
+  const [, recipe] = /^<!-- file: \.ralph\/([^ ]+)\.yaml -->/.exec(content) ?? []
+  if (type === 'html_block' && from === 'docs/cookbook.md' && read(from).includes(`<!-- file: .ralph/${recipe}_test.yaml -->`)) return [recipe, 2]
+  const [, shipped] = /^docs\/policies\/(.+)\.md$/.exec(from) ?? []
+  if (type === 'heading_close' && tag === 'h1' && existsSync(join(root, `examples/${shipped}/${shipped}_test.yaml`))) return [shipped, 1]
+  return []
+}
+
 // github makes a Markdown renderer read a page as GitHub does.
 function github(md) {
   md.core.ruler.after('inline', 'github', ({ tokens, env }) => {
     const from = relative(root, env.realPath ?? env.path).replaceAll('\\', '/')
+    const links = tokens.map((token, at) => [at, ...played(from, token)]).filter(([, name]) => name)
     for (const token of tokens.flatMap((t) => [t, ...(t.children ?? [])])) {
       if (token.type === 'link_open') token.attrSet('href', target(from, token.attrGet('href')))
       if (!token.type.startsWith('html_')) continue
       token.content = token.content.replace(/<!--.*?-->/gs, '') // for tests: what completes the example below
       if (token.content.trim()) throw new Error(`${from}: write ${token.content.trim()} as code: the site shows no HTML`)
+    }
+    for (const [at, name, after] of links.reverse()) {
+      const content = `<p><a href="/playground/#example=${encodeURIComponent(name)}" target="_self">Try it in the playground</a></p>\n` // no page of VitePress
+      tokens.splice(at + after, 0, Object.assign(new tokens[at].constructor('html_block', '', 0), { content }))
     }
   })
   md.disable('emoji')
@@ -87,6 +102,7 @@ export default defineConfig({
   srcDir: root,
   srcExclude: ['!(docs)/**/*.md', 'docs/testdata/**'],
   rewrites: asIndex,
+  ignoreDeadLinks: [/^\/playground\//], // npm run build adds it
   vite: { plugins: [vue] },
   markdown: {
     anchor: { slugify: slug },
