@@ -122,7 +122,7 @@ func TestImports(t *testing.T) {
 
 		// The page in a browser, a module of its own, for tests.
 		"web":                   {"bufio", "os", "os/exec", "path/filepath", "syscall", "time"},
-		"web/pictures":          {"./host", "./loop", "./project", "./rules", "./run", "./view", "./web", "html", "image/png", "log", "os", "os/signal", "path/filepath", "time"},
+		"web/pictures":          {"./host", "./loop", "./project", "./rules", "./run", "./view", "./web", "./web/playground", "html", "image/png", "log", "net/http", "net/http/httptest", "os", "os/signal", "path/filepath", "time"},
 		"web/playground":        {"./examples", "./graph", "./loop", "./policytest", "./rules", "./web/playground/engine", "compress/gzip", "os", "os/exec", "path/filepath"},
 		"web/playground/build":  {"./web/playground", "flag", "log", "os", "os/signal"},
 		"web/playground/engine": {"./examples", "./graph", "./internal/vocab", "./internal/yamltree", "./loop", "./policytest", "./rules", "testing/fstest"},

@@ -1,5 +1,5 @@
-// Command pictures makes the pictures of ralph view and of a terminal in docs/pictures, from scripted runs with a fixed clock. Run it in
-// the directory web: go run ./pictures
+// Command pictures makes the pictures of ralph view, of the playground and of a terminal in docs/pictures, from scripted runs with a
+// fixed clock. Run it in the directory web: go run ./pictures
 package main
 
 import (
@@ -10,6 +10,8 @@ import (
 	"html"
 	"image/png"
 	"log"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -24,6 +26,7 @@ import (
 	"github.com/ralph-sdk/ralph/run"
 	"github.com/ralph-sdk/ralph/view"
 	"github.com/ralph-sdk/ralph/web"
+	"github.com/ralph-sdk/ralph/web/playground"
 )
 
 func main() {
@@ -45,9 +48,14 @@ func write(ctx context.Context, dir, texts string) error {
 	if err != nil {
 		return err
 	}
+	play, err := playing(ctx)
+	if err != nil {
+		return err
+	}
+	shots = append(shots, play)
 	err = errors.Join(os.MkdirAll(texts, 0o755), os.WriteFile(filepath.Join(dir, "terminal.svg"), recording, 0o644))
 	for _, s := range shots {
-		err = errors.Join(err, os.WriteFile(filepath.Join(texts, s.name+".html"), []byte(s.html), 0o644), os.WriteFile(filepath.Join(dir, "view-"+s.name+".png"), s.png, 0o644))
+		err = errors.Join(err, os.WriteFile(filepath.Join(texts, s.name+".html"), []byte(s.html), 0o644), os.WriteFile(filepath.Join(dir, s.name+".png"), s.png, 0o644))
 	}
 	return err
 }
@@ -216,10 +224,10 @@ func pages(ctx context.Context) (shots []shot, err error) {
 		name, hash, ready string
 		height            int
 	}{
-		{"overview", "#/", "document.querySelector('.card')", 820},
-		{"run", "#/run/" + id, "document.querySelectorAll('.stacked tbody tr').length === 6", 690},
-		{"timeline", "#/timeline?show=charts&policy=.ralph/policy.yaml", "document.querySelector('.charts figure') && document.querySelectorAll('.list a').length === 14", 900},
-		{"decision", "#/decision/d07", "document.querySelector('main .rules li')", 900},
+		{"view-overview", "#/", "document.querySelector('.card')", 820},
+		{"view-run", "#/run/" + id, "document.querySelectorAll('.stacked tbody tr').length === 6", 690},
+		{"view-timeline", "#/timeline?show=charts&policy=.ralph/policy.yaml", "document.querySelector('.charts figure') && document.querySelectorAll('.list a').length === 14", 900},
+		{"view-decision", "#/decision/d07", "document.querySelector('main .rules li')", 900},
 	} {
 		s := shot{name: v.name}
 		err := errors.Join(tab.Size(1100, v.height), tab.Go("about:blank"), tab.Go(base+"/"+v.hash), tab.Wait("document.querySelector('#state')?.textContent === 'live' && ("+v.ready+")"),
@@ -239,6 +247,59 @@ func pages(ctx context.Context) (shots []shot, err error) {
 		shots = append(shots, s)
 	}
 	return shots, nil
+}
+
+// playing opens the playground with an example, and lets the language server explain a word.
+func playing(ctx context.Context) (s shot, err error) {
+	dir, err := os.MkdirTemp("", "ralph-pictures")
+	if err != nil {
+		return s, err
+	}
+	defer os.RemoveAll(dir)
+	if err := playground.Build(ctx, dir); err != nil {
+		return s, err
+	}
+	server := httptest.NewServer(http.FileServer(http.Dir(dir)))
+	defer server.Close()
+	browser, err := web.OpenBrowser(ctx)
+	if err != nil {
+		return s, err
+	}
+	defer browser.Close()
+	tab, err := browser.Tab()
+	if err != nil {
+		return s, err
+	}
+	var at struct{ X, Y float64 }
+	err = errors.Join(tab.Theme("light"), tab.Size(1120, 690), tab.Go(server.URL+"/#example=sections"), tab.Wait("document.querySelector('#graph svg') && document.querySelector('#tests li')"),
+		tab.Eval(`(() => {
+			const walk = document.createTreeWalker(document.querySelector('.policy .cm-content'), NodeFilter.SHOW_TEXT);
+			let text = walk.nextNode();
+			while (!text.data.includes('checklist')) text = walk.nextNode();
+			const range = document.createRange();
+			range.setStart(text, text.data.indexOf('checklist') + 2);
+			range.setEnd(text, text.data.indexOf('checklist') + 4);
+			const box = range.getBoundingClientRect();
+			return { x: box.x + 2, y: box.y + box.height / 2 };
+		})()`, &at))
+	for range 2 {
+		err = errors.Join(err, tab.Call("Input.dispatchMouseEvent", map[string]any{"type": "mouseMoved", "x": at.X, "y": at.Y}, nil))
+		at.X++
+	}
+	err = errors.Join(err, tab.Wait("document.querySelector('.cm-tooltip-hover .doc')"), tab.Eval(`(() => {
+		const answer = document.querySelector('#answer').cloneNode(true);
+		answer.querySelector('.raw').remove(); // each decision has its ID
+		return answer.outerHTML;
+	})()`, &s.html))
+	if err != nil {
+		return s, err
+	}
+	s.name, s.html = "playground", plain(s.html, dir)
+	if s.png, err = tab.Screenshot(); err != nil {
+		return s, err
+	}
+	s.png, err = smaller(s.png)
+	return s, err
 }
 
 // plain makes of the HTML of a page what does not depend on the machine: no sizes, no directory, no time that was measured.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -8,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ralph-sdk/ralph/web"
+	"github.com/ralph-sdk/ralph/web/playground"
 )
 
 const again = "to make the pictures again, run in web: go run ./pictures"
@@ -40,9 +42,15 @@ func TestPages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	play, err := playing(t.Context())
+	if err == nil {
+		shots = append(shots, play)
+	} else if !errors.Is(err, playground.ErrTools) {
+		t.Fatal(err)
+	}
 	for _, s := range shots {
 		compare(t, filepath.Join("..", "testdata", s.name+".html"), s.html)
-		info, err := os.Stat(filepath.Join("..", "..", "docs", "pictures", "view-"+s.name+".png"))
+		info, err := os.Stat(filepath.Join("..", "..", "docs", "pictures", s.name+".png"))
 		if err != nil {
 			t.Fatalf("%v; %s", err, again)
 		}
