@@ -268,7 +268,7 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// The playground is that of the program, with what its engine needs; without one the page says where it is.
+// The playground is that of the program, with what its engine needs; without one the answer shows where it is.
 func TestPlayground(t *testing.T) {
 	w := newWorld(t)
 	b := w.serve(view.Config{Playground: fstest.MapFS{"index.html": {Data: []byte("the playground")}, "worker.js": {Data: []byte("1")}, "engine.wasm.gz": {}}})
