@@ -469,8 +469,8 @@ func (r *Record) trace(latest int) {
 	r.Trace.Steps = steps
 }
 
-// line returns a record as a line in which each text has at most these bytes. An input that is longer is left out,
-// because a replay needs all of it.
+// line returns a record as a line of JSON that a person can print, in which each text has at most these bytes: invisible
+// characters are escapes. An input that is longer is left out, because a replay needs all of it.
 func (r Record) line(most int) ([]byte, error) {
 	r.Trace.Inputs = slices.Clone(r.Trace.Inputs)
 	for i := range r.Trace.Inputs {
@@ -483,14 +483,8 @@ func (r Record) line(most int) ([]byte, error) {
 			in.Value, in.Cut = nil, true
 		}
 	}
-	line, err := lineOf(r)
-	return jsontext.Clip(line, most), err
-}
-
-// lineOf returns a record as JSON that a person can print: invisible characters are escapes.
-func lineOf(r Record) ([]byte, error) {
 	line, err := json.Marshal(r)
-	return []byte(escape.Person(string(line))), err
+	return []byte(escape.Person(string(jsontext.Clip(line, most)))), err
 }
 
 // Texts of a record that is too long.
