@@ -106,7 +106,7 @@ function putSituation() {
 
 // The engine
 
-const pause = 150; // ms
+const pause = 400; // ms: longer than between two keys
 const todo = new Set(); // steps
 let working = false, usable = false; // the engine has the policy
 let paused = false, timer; // the user changes nothing
