@@ -209,15 +209,19 @@ func (s *stage) worker(clone, server string) *exec.Cmd {
 // start starts a run, whose attempts are lost after a silence of some seconds.
 func (s *stage) start(id string, most int) {
 	s.Helper()
+	s.launch(id, most, temporal.Request{Silence: 6 * time.Second, Away: 15 * time.Second})
+}
+
+// launch starts a run with the times of a request.
+func (s *stage) launch(id string, most int, q temporal.Request) {
+	s.Helper()
 	program, err := os.Executable()
 	if err != nil {
 		s.Fatal(err)
 	}
-	_, err = temporal.Start(s.Context(), s.client, s.starter, temporal.Request{
-		ID: id, Queue: "q", Silence: 6 * time.Second, Away: 15 * time.Second,
-		Run: project.RunRequest{Policy: "count", Agent: []string{program, "agent", s.address}, Limits: run.Limits{Iterations: most}},
-	})
-	if err != nil {
+	q.ID, q.Queue = id, "q"
+	q.Run = project.RunRequest{Policy: "count", Agent: []string{program, "agent", s.address}, Limits: run.Limits{Iterations: most}}
+	if _, err := temporal.Start(s.Context(), s.client, s.starter, q); err != nil {
 		s.Fatal(err)
 	}
 }
