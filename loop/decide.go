@@ -374,9 +374,9 @@ func (d *Decision) evaluate(ctx context.Context) {
 	g.begin()
 	world := g.facts()
 	o := d.options()
-	for again := true; again; o.Untrusted = "" {
+	if d.Verdict = d.program.Eval(ctx, world, o); g.started(ctx, d.Verdict) {
+		o.Untrusted = ""
 		d.Verdict = d.program.Eval(ctx, world, o)
-		again = o.Untrusted != "" && g.started(ctx, d.Verdict)
 	}
 	if d.Event.Run != "" {
 		d.usd, _ = world.Name(ctx, vocab.RunCost).(float64)
