@@ -22,6 +22,9 @@ func (p *project) sparse(name string, mib int64) {
 // All that a decision reads of files has one bound, whichever facts read it. What is
 // beyond it is missing, with a reason that the user sees; a small file still fits.
 func TestFilesOfADecisionAreBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long, and no goroutine meets another")
+	}
 	const spent = "was not read: the limit of 64 MiB for all files together is reached"
 	big := func(p *project, folder string, files int) {
 		for i := range files {

@@ -10,6 +10,9 @@ import (
 // A promise counts however much tool output follows it in the same turn. If the beginning of the turn is out of reach,
 // the trace warns that words may be missing.
 func TestPromiseBehindToolOutput(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long, and no goroutine meets another")
+	}
 	words := func(role, text string) string {
 		return fmt.Sprintf(`{"type":%[1]q,"message":{"role":%[1]q,"content":[{"type":"text","text":%[2]q}]}}`+"\n", role, text)
 	}

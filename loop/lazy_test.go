@@ -140,6 +140,9 @@ rules:
 // What a hostile project has instead of a state never holds the agent, is reported, and
 // stays as it is.
 func TestHostileFiles(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long, and no goroutine meets another")
+	}
 	const policy = `
 ralph: 1
 facts:

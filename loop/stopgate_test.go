@@ -489,6 +489,9 @@ func TestConversationCannotDecide(t *testing.T) {
 
 // Hook input of several MiB decides as any other does.
 func TestLargeHookInput(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long, and no goroutine meets another")
+	}
 	p, l := gate(t, "worker-1", map[string]string{promisePath("p"): promiseFile("promise-1", "worker-1", "pending")})
 	input := p.input(map[string]any{"last_assistant_message": strings.Repeat("all done ", 600_000), "extra": map[string]any{"x": strings.Repeat("y", 1<<20)}})
 	a := decoded(t, l.Hook(t.Context(), nil, input))

@@ -176,6 +176,9 @@ func TestStreakEnds(t *testing.T) {
 // What a limit measures: each prompt begins a streak, and so does a stop in between. The
 // session continues.
 func TestLimitsMeasureStreakOrSession(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes long, and no goroutine meets another")
+	}
 	for limits, want := range map[string]int{ // continuations in 15 prompts with 3 stops each, a minute apart
 		"{repeats: 2}":             30,
 		"{continuations: 2}":       30,
