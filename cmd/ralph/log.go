@@ -52,11 +52,11 @@ func (a *app) logCommand() *cobra.Command {
 	fl.BoolVar(&f.all, "all", false, "show decisions of all projects")
 	rejects(cmd, func(cmd *cobra.Command, _ []string) error {
 		_, err := f.from(time.Now())
-		if wrong := errors.Join(atLeast("last", 0, f.last), err); f.all {
+		wrong := errors.Join(atLeast("last", 0, f.last), err)
+		if f.all {
 			return wrong
-		} else {
-			return errors.Join(wrong, a.unknown(cmd.Context(), f.session, f.policies...))
 		}
+		return errors.Join(wrong, a.unknown(cmd.Context(), f.session, f.policies...))
 	})
 	return cmd
 }

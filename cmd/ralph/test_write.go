@@ -27,7 +27,7 @@ func (f *writeFlags) add(fl *pflag.FlagSet) {
 	fl.BoolVar(&f.fromLog, "log", false, "with --write: use the last decision of this project in the decision log instead")
 }
 
-// alone returns an error for a flag that needs --write.
+// valid returns an error for a flag that needs --write, and for the name of a file that has no tests.
 func (f writeFlags) valid() error {
 	return errors.Join(wrongIf(f.fromLog && f.file == "", "--log needs --write: ralph test --write FILE --log"),
 		wrongIf(f.file != "" && !strings.HasSuffix(f.file, policytest.Suffix), "--write must be a file whose name ends in %s; got %s", policytest.Suffix, f.file))
