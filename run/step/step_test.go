@@ -259,6 +259,7 @@ func TestSize(t *testing.T) {
 func FuzzStep(f *testing.F) {
 	f.Add([]byte("0123456789abcdefghijklmnopqrstuvwxyz"))
 	f.Add([]byte{0, 13, 14, 13, 1, 13, 2, 13, 3, 13, 4, 200, 100})
+	f.Add([]byte{22, 23, 22}) // waits
 	f.Fuzz(func(t *testing.T, noise []byte) {
 		plan := step.Plan{ID: "r", Args: []string{"agent"}, Limits: step.Limits{Iterations: 5, Elapsed: time.Hour}, Merge: len(noise)%2 == 0, Await: len(noise)%3 == 0}
 		s, at := step.New(plan), begun
@@ -274,7 +275,7 @@ func FuzzStep(f *testing.F) {
 			{Kind: step.Iterated, Iteration: &step.Iteration{Outcome: step.Outcome(why), Text: long, Problem: why, Session: why, Transcript: why, Tokens: 1 << 62, Denied: many}},
 			refused(again), denied("push"),
 			{Kind: step.Decided, Decision: &step.Decision{Prompt: long, Memory: long, Rule: why, Why: why}},
-			{Kind: step.Stop, Why: why}, {Kind: step.Broken, Why: why}, {Kind: step.Pause, Why: why}, {Kind: step.Answer, Answer: fits}, waits(9),
+			{Kind: step.Stop, Why: why}, {Kind: step.Broken, Why: why}, {Kind: step.Pause, Why: why}, {Kind: step.Answer, Answer: fits}, waits(9), still, over,
 		}
 		s, _, cmd := s.Step(step.Input{Kind: step.Start, At: at})
 		starts := s.Iterations
@@ -290,6 +291,8 @@ func FuzzStep(f *testing.F) {
 				in = again
 			case step.Merge:
 				in = merged
+			case step.Await:
+				in = still
 			}
 			if i < len(noise) {
 				in = inputs[int(noise[i])%len(inputs)]
