@@ -36,7 +36,7 @@ type contents struct {
 type saved struct {
 	Page   about `json:"page"`
 	Status struct {
-		Runs []shownRun `json:"runs"` // all else has texts that the log does not have
+		Runs []shownRun `json:"runs,omitempty"` // all else has texts that the log does not have
 	} `json:"status"`
 	Rows     []row                        `json:"rows"`
 	Records  map[string][]json.RawMessage `json:"records"`

@@ -155,6 +155,7 @@ func TestHostile(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "out.html")
 		must(w.Ralph(t.Context(), "", "view", "--out", file))(t)
 		f := openFile(t, p.browser, file)
+		f.wait("document.querySelector('main h2') && !document.querySelector('main').textContent.includes('Reading the loops')") // there is no run
 		f.harmless("the file")
 		f.visit(policy)
 		f.alone(file)
