@@ -76,7 +76,7 @@ func TestImports(t *testing.T) {
 		"internal/workspace": {"./internal/git", "./internal/home", "os", "path/filepath"},
 		"internal/process":   {"math/rand/v2", "os", "os/exec", "os/signal", "path/filepath", "runtime", "syscall", "time", "unsafe"},
 		"internal/git":       {"./internal/home", "./internal/process", "os", "os/exec", "path/filepath", "time"},
-		"internal/store":     {"./internal/home", "./internal/jsontext", "./internal/syserr", "encoding/binary", "math/rand/v2", "os", "path/filepath", "runtime", "syscall", "time"},
+		"internal/store":     {"./internal/home", "./internal/jsontext", "./internal/syserr", "math/rand/v2", "os", "path/filepath", "runtime", "syscall", "time"},
 		"state": {
 			"./internal/home", "./internal/jsonedit", "./internal/jsontext", "./internal/markdown", "./internal/syserr", "./schema",
 			"math/rand/v2", "os", "path/filepath", "syscall", "time",

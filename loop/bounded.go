@@ -58,7 +58,7 @@ func (d *Decision) bounded(ctx context.Context, do func(*Decision, context.Conte
 			}
 			b.answers <- d
 		}()
-		room.Grow(d.loop.project.root != "" || d.loop.project.local)
+		room.Grow()
 		do(d, ctx)
 		returned = true
 	}()

@@ -371,8 +371,8 @@ func (d *Decision) send(ctx context.Context, to Recorder, r Record) {
 	files := d.program.Files
 	log, isLog := to.(localStore)
 	go func() { // a recorder that ignores its context does not keep the caller
-		if isLog {
-			room.Grow(true)
+		if isLog { // others need no more room than any goroutine
+			room.Grow()
 		}
 		err := guarded("the recorder", func() error { return to.Record(ctx, &r) })
 		if isLog && err == nil && r.Digest != "" {

@@ -243,7 +243,7 @@ func SourceKinds() []SourceKind {
 			},
 		},
 		{
-			Name: "exec", Doc: "The output of a program, which no shell starts.", Argument: argumentWords, Schema: true,
+			Name: "exec", Doc: "The output of a program; no shell reads its arguments.", Argument: argumentWords, Schema: true,
 			Trust: "runs a program", Once: true, Timeout: execTimeout,
 			Options: []SourceOption{{Name: "stdin", Kind: optionText, Doc: "What the program reads from its standard input."}},
 			Value: SourceValue{

@@ -5,22 +5,13 @@
 // libraries whose initialization calls deeply. Other goroutines begin with [Grow].
 package room
 
-// A little more than a decision needs, in bytes: one that reads files, and one in memory, whose stack Go can keep for the next.
-const (
-	stack = 40 << 10
-	small = 13 << 10
-)
+// stack is a little more than a decision needs, in bytes.
+const stack = 40 << 10
 
-func init() { Grow(true) }
+func init() { Grow() }
 
-// Grow grows the stack of the goroutine that calls it: for a decision that reads files, or for one in memory.
-func Grow(files bool) {
-	if files {
-		use(0)
-	} else {
-		useSmall(0)
-	}
-}
+// Grow grows the stack of the goroutine that calls it.
+func Grow() { use(0) }
 
 // use has a frame with an array that it does not touch.
 //
@@ -31,15 +22,4 @@ func use(i int) byte {
 	}
 	var room [stack]byte
 	return room[i%stack]
-}
-
-// useSmall is use with a smaller array.
-//
-//go:noinline
-func useSmall(i int) byte {
-	if i == 0 {
-		return 0
-	}
-	var room [small]byte
-	return room[i%small]
 }

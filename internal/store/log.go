@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/binary"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -62,10 +60,7 @@ const MaxLogLine = 1 << 20
 
 // LineID returns an ID for a line of the log: its time, then a random number, so that later ones sort after earlier
 // ones.
-func LineID(at time.Time) string {
-	b := binary.BigEndian.AppendUint64(nil, uint64(at.UnixNano()))
-	return hex.EncodeToString(binary.BigEndian.AppendUint32(b, rand.Uint32()))
-}
+func LineID(at time.Time) string { return fmt.Sprintf("%016x%08x", at.UnixNano(), rand.Uint32()) }
 
 // AppendLog appends one decision, a JSON object, to the decision log. One write keeps decisions of several processes
 // apart. AppendLog replaces line breaks, which in JSON can only be white space, with blanks in line. Errors are

@@ -1,6 +1,6 @@
 // Package engine answers what the playground asks: it decides a situation by a policy, draws the policy and runs its tests.
-// What ralph check finds comes from package lsp. It reads no file of the machine, runs no program and asks no model; facts that would are given by value, as in a
-// test. It may change in any version.
+// What ralph check finds comes from package lsp. It reads no file of the machine, runs no program and asks no model; facts
+// that would are values, as in a test. It may change in any version.
 package engine
 
 import (
@@ -38,7 +38,7 @@ type Situation struct {
 	Message string `json:"message"` // the last one of the assistant
 }
 
-// Loaded is what a situation of a policy can have.
+// Loaded has what a situation of a policy can have.
 type Loaded struct {
 	Events []string `json:"events"`
 }

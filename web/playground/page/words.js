@@ -58,7 +58,7 @@ export class Words {
     });
   }
 
-  // update gives the server all texts as they are now, so that it says what it finds.
+  // update sends the server all texts as they are now, for its findings.
   async update() {
     const worker = await this.#engine.started();
     if (worker !== this.#worker) {
