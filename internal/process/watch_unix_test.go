@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	}
 	cmd := shell(script)
-	cmd.Watch, cmd.Grace, cmd.Mark, cmd.Stdout = time.Second, 50*time.Millisecond, "RALPH_TEST_MARK=watched", os.Stdout
+	cmd.Watch, cmd.Grace, cmd.Mark, cmd.Stdout = 5*time.Second, 50*time.Millisecond, "RALPH_TEST_MARK=watched", os.Stdout
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGUSR1)
 	defer stop()
 	exit, err := cmd.Run(ctx)
