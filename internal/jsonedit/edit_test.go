@@ -129,6 +129,8 @@ func FuzzPutCut(f *testing.F) {
 		{"{\n  \"l\": [\n    {\"x\": \"]\"}\n  ],\n\n  \"n\": null\n}\n", `["l", 1]`, `"\u2028"`},
 		{`{"a": {"b": {}}, "a": {}}`, `["a", "b", "c"]`, `1e400`},
 		{"{\"\xff\": null}", `["x"]`, `{"k":{"k":[[]]}}`},
+		{`{"x": null}`, `["x"]`, `{}`},
+		{`{"x": null}`, `["x", "y"]`, `1`},
 	} {
 		f.Add([]byte(seed.src), seed.path, seed.value)
 	}
@@ -154,12 +156,12 @@ func FuzzPutCut(f *testing.F) {
 		depth := 0 // of what was there
 		for ; depth < len(path); depth++ {
 			inner, ok := at(old, path[depth])
-			if !ok || inner == nil {
+			if !ok {
 				break
 			}
 			old = inner
 		}
-		if depth == len(path) {
+		if depth == len(path) || old == nil {
 			return // replaced
 		}
 		cut, err := Cut(put, path[:depth+1])
