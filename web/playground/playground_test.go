@@ -186,16 +186,14 @@ func TestSameVerdict(t *testing.T) {
 		for _, test := range file.Tests[:min(4, len(file.Tests))] {
 			s, err := engine.SituationOf(test)
 			ok(t, err)
-			files := example.Files
-			files.State = s.State
 			var e engine.Engine
-			load := e.Load(t.Context(), files)
+			load := e.Load(example.Files)
 			want := e.Decide(t.Context(), s)
 			var got struct {
 				Load, Decide struct{ Answer, Problem string }
 			}
 			question := func(v any) string { b, _ := json.Marshal(v); return string(b) }
-			p.eval(fmt.Sprintf(`(async () => ({ load: await ask("load", %s), decide: await ask("decide", %s) }))()`, question(files), question(s)), &got)
+			p.eval(fmt.Sprintf(`(async () => ({ load: await ask("load", %s), decide: await ask("decide", %s) }))()`, question(example.Files), question(s)), &got)
 			var found engine.Loaded
 			var decision engine.Decision
 			ok(t, json.Unmarshal([]byte(got.Load.Answer), &found))

@@ -26,7 +26,7 @@ func BenchmarkDecide(b *testing.B) {
 		b.Fatal(err)
 	}
 	var e engine.Engine
-	e.Load(b.Context(), engine.Files{Policy: policy, Files: files})
+	e.Load(engine.Files{Policy: policy, Files: files})
 	for b.Loop() {
 		if d := e.Decide(b.Context(), s); d.Record == nil {
 			b.Fatal(d.Problem)

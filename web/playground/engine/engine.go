@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"strings"
 	"testing/fstest"
 
@@ -18,7 +19,6 @@ import (
 	"github.com/ralph-sdk/ralph/examples"
 	"github.com/ralph-sdk/ralph/graph"
 	"github.com/ralph-sdk/ralph/internal/vocab"
-	"github.com/ralph-sdk/ralph/internal/yamltree"
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/policytest"
 	"github.com/ralph-sdk/ralph/rules"
@@ -28,7 +28,6 @@ import (
 type Files struct {
 	Policy string            `json:"policy"`
 	Files  map[string]string `json:"files"`
-	State  string            `json:"state"` // for the params that it sets
 }
 
 // Situation is what the policy decides.
@@ -73,6 +72,7 @@ type Tests struct {
 type Engine struct {
 	files   Files
 	cfg     rules.Config
+	loaded  bool // with the params that cfg has
 	program *rules.Program
 	bad     error // instead of a program
 	last    *loop.Record
@@ -146,34 +146,34 @@ func problem(diags rules.Diagnostics) string {
 	return place + d.Message
 }
 
-// params returns the params that a state sets.
-func params(state string) map[string]string {
-	set := map[string]string{}
-	if root, _ := yamltree.Parse([]byte(state)); root != nil && root.Get("set") != nil {
-		values, _ := root.Get("set").Decode().(map[string]any)
-		for name, v := range values {
-			set[name] = fmt.Sprint(v)
-		}
-	}
-	return set
+// Load keeps a policy, for the decisions that follow.
+func (e *Engine) Load(f Files) Loaded {
+	*e = Engine{files: f, cfg: loop.Config(Options()...)}
+	return Loaded{vocab.Events()}
 }
 
-// Load compiles a policy and keeps it.
-func (e *Engine) Load(ctx context.Context, f Files) Loaded {
-	cfg := loop.Config(Options()...)
-	cfg.Set = params(f.State)
-	program, diags := rules.Load(ctx, f.FS(), f.Policy, cfg)
-	*e = Engine{files: f, cfg: cfg, program: program, bad: diags.Err()}
-	return Loaded{vocab.Events()}
+// compile compiles the policy with params, unless it is.
+func (e *Engine) compile(ctx context.Context, set map[string]string) {
+	if e.loaded && maps.Equal(e.cfg.Set, set) {
+		return
+	}
+	e.loaded, e.cfg.Set = true, set
+	program, diags := rules.Load(ctx, e.files.FS(), e.files.Policy, e.cfg)
+	e.program, e.bad = program, diags.Err()
 }
 
 // Decide decides a situation by the policy that was loaded.
 func (e *Engine) Decide(ctx context.Context, s Situation) Decision {
 	e.last = nil
+	file, diags := policytest.Parse("state", s.file())
+	var set map[string]string
+	if file != nil {
+		set = file.Tests[0].Given.Set
+	}
+	e.compile(ctx, set)
 	if e.program == nil {
 		return Decision{Problem: "the policy has errors:\n" + e.bad.Error()}
 	}
-	file, diags := policytest.Parse("state", s.file())
 	if file != nil {
 		diags = file.Check(e.program)
 	}
@@ -281,7 +281,7 @@ func (e *Engine) Answer(ctx context.Context, name string, question []byte) ([]by
 	var i int
 	switch {
 	case name == "load" && read(&f):
-		answer = e.Load(ctx, f)
+		answer = e.Load(f)
 	case name == "decide" && read(&s):
 		answer = e.Decide(ctx, s)
 	case name == "draw":

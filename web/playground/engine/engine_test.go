@@ -44,7 +44,7 @@ func TestSituations(t *testing.T) {
 					t.Fatal(err)
 				}
 				var e engine.Engine
-				e.Load(t.Context(), engine.Files{Policy: policy, Files: files, State: s.State})
+				e.Load(engine.Files{Policy: policy, Files: files})
 				got := e.Decide(t.Context(), s)
 				if got.Record == nil {
 					t.Errorf("%s: %s\n%s", want.Name, got.Problem, s.State)

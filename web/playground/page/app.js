@@ -74,8 +74,7 @@ const policyEditor = new Editor(policyBox, (name) => `File ${name}`, (name, s) =
   input.files[name] = s;
   edit(true);
 }, (name) => words.extensions(name));
-const stateEditor = new Editor(stateBox, () => "State", (_, s) => edit(sets.test(s + "\n" + input.state), { state: s }));
-const sets = /^\s*["']?set\b/m; // params, with which a policy is loaded
+const stateEditor = new Editor(stateBox, () => "State", (_, s) => edit(false, { state: s }));
 const testsName = () => input.policy.replace(/\.yaml$/, "_test.yaml");
 
 function showTabs() {
@@ -118,8 +117,8 @@ const steps = {
   async load() {
     usable = false;
     testing = undefined;
-    const { policy, files, state } = input;
-    const answer = await engine.ask("load", { policy, files, state });
+    const { policy, files } = input;
+    const answer = await engine.ask("load", { policy, files });
     usable = true;
     events.replaceChildren(...answer.events.map((value) => el("option", { value })));
   },
@@ -209,7 +208,7 @@ async function use(i) {
     const s = await engine.ask("situation", i);
     Object.assign(input, s);
     putSituation();
-    edit(true);
+    edit(false);
   } catch (error) {
     text(note, error.message);
   }

@@ -35,7 +35,7 @@ func main() {
 	// The browser compiles what runs first, which takes longer than any question may.
 	var e engine.Engine
 	ctx := context.Background()
-	e.Load(ctx, engine.Files{Policy: "p.yaml", Files: map[string]string{"p.yaml": "ralph: 1\nrules: [{name: r, stop: stops}]\n"}})
+	e.Load(engine.Files{Policy: "p.yaml", Files: map[string]string{"p.yaml": "ralph: 1\nrules: [{name: r, stop: stops}]\n"}})
 	e.Decide(ctx, engine.Situation{})
 	js.Global().Call("postMessage", map[string]any{"ready": true})
 	for q := range questions {
