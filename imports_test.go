@@ -125,7 +125,7 @@ func TestImports(t *testing.T) {
 		"web/pictures":          {"./host", "./loop", "./project", "./rules", "./run", "./view", "./web", "./web/playground", "html", "image/png", "log", "net/http", "net/http/httptest", "os", "os/signal", "path/filepath", "time"},
 		"web/playground":        {"./examples", "./graph", "./loop", "./policytest", "./rules", "./web/playground/engine", "compress/gzip", "os", "os/exec", "path/filepath"},
 		"web/playground/build":  {"./web/playground", "flag", "log", "os", "os/signal"},
-		"web/playground/engine": {"./examples", "./graph", "./internal/vocab", "./internal/yamltree", "./loop", "./policytest", "./rules", "testing/fstest"},
+		"web/playground/engine": {"./examples", "./graph", "./internal/vocab", "./loop", "./policytest", "./rules", "testing/fstest"},
 		"web/playground/wasm":   {"./lsp", "./web/playground/engine", "syscall/js", "testing/fstest"},
 
 		// What ships, and the command.
