@@ -118,7 +118,7 @@ func TestImports(t *testing.T) {
 		// Runs on many machines, a module of its own.
 		"temporal":                  {"./loop", "./project", "./rules", "./run", "./run/step", "crypto/rand", "os", "os/exec", "path/filepath", "time"},
 		"temporal/e2e":              nil, // tests
-		"temporal/cmd/ralph-worker": {"./project", "./run", "./run/step", "./temporal", "flag", "os", "os/signal", "path/filepath", "syscall", "time"},
+		"temporal/cmd/ralph-worker": {"./project", "./run", "./run/step", "./temporal", "flag", "log/slog", "os", "os/signal", "path/filepath", "syscall", "time"},
 
 		// The page in a browser, a module of its own, for tests.
 		"web":                   {"bufio", "os", "os/exec", "path/filepath", "syscall", "time"},
@@ -230,6 +230,7 @@ func TestDependencies(t *testing.T) {
 		"go.temporal.io/sdk/activity":           {"temporal"},
 		"go.temporal.io/sdk/client":             {"temporal", "temporal/cmd/ralph-worker"},
 		"go.temporal.io/sdk/contrib":            {"temporal/cmd/ralph-worker"},
+		"go.temporal.io/sdk/log":                {"temporal/cmd/ralph-worker"},
 		"go.temporal.io/sdk/temporal":           {"temporal"},
 		"go.temporal.io/sdk/worker":             {"temporal"},
 		"go.temporal.io/sdk/workflow":           {"temporal"},

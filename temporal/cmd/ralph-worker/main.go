@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -19,6 +20,7 @@ import (
 	"go.temporal.io/api/workflowservice/v1"
 	"go.temporal.io/sdk/client"
 	"go.temporal.io/sdk/contrib/envconfig"
+	"go.temporal.io/sdk/log"
 
 	"github.com/ralph-sdk/ralph/project"
 	"github.com/ralph-sdk/ralph/run"
@@ -48,8 +50,18 @@ func main() {
 	watch := run.Watched() // in the process of a watch it does not return
 	ctx, stop := signal.NotifyContext(context.Background(), drainSignals()...)
 	defer stop()
-	a := app{out: os.Stdout, errs: os.Stderr, watch: watch, dial: func() (client.Client, error) { return client.Dial(envconfig.MustLoadDefaultClientOptions()) }}
+	a := app{out: os.Stdout, errs: os.Stderr, watch: watch, dial: dialServer}
 	os.Exit(a.run(ctx, os.Args[1:]))
+}
+
+// dialServer connects to the server of the command temporal.
+func dialServer() (client.Client, error) {
+	options, err := envconfig.LoadDefaultClientOptions()
+	if err != nil {
+		return nil, fmt.Errorf("the configuration of the command temporal cannot be used: %w", err)
+	}
+	options.Logger = log.NewStructuredLogger(slog.Default()) // the SDK's own logs each activity
+	return client.Dial(options)
 }
 
 // app is the command and what it works with.
@@ -98,7 +110,7 @@ func (a app) parse(fs *flag.FlagSet, args []string, least, most int) error {
 	return nil
 }
 
-// server connects to the server for as long as do works.
+// dialServer connects to the server for as long as do works.
 func (a app) server(do func(client.Client) error) error {
 	c, err := a.dial()
 	if err != nil {

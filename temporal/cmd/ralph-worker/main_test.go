@@ -136,3 +136,15 @@ func TestCommands(t *testing.T) {
 		}
 	}
 }
+
+// A configuration that cannot be read is an error, not a crash.
+func TestBadConfiguration(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "temporal.toml")
+	if err := os.WriteFile(path, []byte("[profile.default\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("TEMPORAL_CONFIG_FILE", path)
+	if _, err := dialServer(); err == nil || !strings.Contains(err.Error(), "the configuration of the command temporal cannot be used: ") {
+		t.Errorf("error %v", err)
+	}
+}
