@@ -3,6 +3,7 @@ package loop_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"strings"
 	"sync/atomic"
@@ -142,6 +143,27 @@ rules:
 			})
 		}
 	}
+}
+
+// However many loops and recorders there are, the answer waits a second at most for records that the deadline left no time for, and
+// one that hangs keeps none from another recorder.
+func TestRecordsShareTheirTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		records := new(looptest.Records)
+		var loops []*loop.Loop
+		for i := range 3 {
+			loops = append(loops, load(t, goOn, loop.WithName(fmt.Sprint("p", i)), loop.WithDeadline(time.Minute), loop.WithStore(frozen{Store: loop.InMemory()}),
+				loop.WithRecorder(stuck{}, stuck{}, recorder(func(r *loop.Record) error { return records.Record(context.Background(), r) }))))
+		}
+		start := time.Now()
+		a := decoded(t, loops[0].Hook(t.Context(), nil, []byte(`{"hook_event_name": "Stop", "session_id": "s"}`), loops[1:]...))
+		if took := time.Since(start); took > time.Minute+time.Second || a.Decision != "" {
+			t.Errorf("the hook answers %+v after %s", a, took)
+		}
+		if n := len(records.All()); n != len(loops) {
+			t.Errorf("%d records, want %d", n, len(loops))
+		}
+	})
 }
 
 // A caller that cancels waits for what heeds its context, and a second at most for what ignores it.

@@ -273,7 +273,7 @@ func WithPrivate() Option {
 }
 
 // WithDeadline bounds each Run, Preview, Apply and Hook. The default is 25 seconds, which is below the shortest timeout
-// of a host's hooks. A record may take a second more, and so may what heeds a context that you cancel.
+// of a host's hooks. Records may take a second more, all together, and so may what heeds a context that you cancel.
 //
 // The bound holds whatever ignores its context: a source, a function, a [Store], a [Writer], an effect, a [Recorder]. It
 // then runs in its goroutine until it returns, and what it does itself may still happen; other events of the session wait

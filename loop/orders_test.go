@@ -156,12 +156,15 @@ rules:
 }
 
 // What a store lacks is named where it is needed.
-func TestStoreWithoutDocuments(t *testing.T) {
+func TestStoreLacks(t *testing.T) {
 	l := alone(t, "ralph: 1\nfacts: {it: {exec: [\"true\"]}}\nrules: [{name: go, when: ok(it), continue: on}]",
 		loop.WithStore(struct{ loop.Store }{loop.InMemory()}), loop.WithRoot(t.TempDir()))
 	d, _ := l.Run(t.Context(), host.Event{SessionID: "s"})
 	if text := fmt.Sprint(d.Verdict.Reason, d.Verdict.Problems); d.Continue() || !strings.Contains(text, "this store keeps no documents") {
 		t.Errorf("%q: %s", said(d), text)
+	}
+	if left, err := l.Drain(t.Context()); err == nil || !strings.Contains(err.Error(), "this store does not list what it keeps") {
+		t.Errorf("Drain returns %d, error %v", left, err)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -311,8 +312,18 @@ func hidden(text string) string {
 	return fmt.Sprintf("(%d bytes)", len(text))
 }
 
-// recordTime is how long a record may take in addition to the decision.
+// recordTime is how long records may take in addition to the decision.
 const recordTime = time.Second
+
+// forRecord bounds the time for one record: a second, and half of what is left until recordTime after the deadline of ctx. So
+// each of any number of recorders and loops has some, and all together keep the bound.
+func forRecord(ctx context.Context) (context.Context, context.CancelFunc) {
+	long := recordTime
+	if deadline, ok := ctx.Deadline(); ok {
+		long = min(long, (time.Until(deadline)+recordTime)/2)
+	}
+	return context.WithTimeout(context.WithoutCancel(ctx), long)
+}
 
 // told is how much of a decision may have changed after its record was saved.
 type told struct {
@@ -365,7 +376,7 @@ func (d *Decision) keep(ctx context.Context) {
 
 // send gives a recorder the record of the decision.
 func (d *Decision) send(ctx context.Context, to Recorder, r Record) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTime) // the decision may have used up its own
+	ctx, cancel := forRecord(ctx)
 	defer cancel()
 	failed := make(chan error, 1)
 	files := d.program.Files
@@ -384,7 +395,7 @@ func (d *Decision) send(ctx context.Context, to Recorder, r Record) {
 	select {
 	case err = <-failed:
 	case <-ctx.Done():
-		err = fmt.Errorf("the recorder did not return within %s", recordTime)
+		err = errors.New("the recorder did not return in time")
 	}
 	switch {
 	case err != nil && isLog:

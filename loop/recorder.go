@@ -9,7 +9,7 @@ import (
 // Recorder receives the record of every decision, but not of one in which no rule was tried, unless a loop exists or there
 // is a problem to report. A [Store] that is one, but not [LocalStore], receives it in a Write, and may receive it again when
 // more is known of the decision. It must be safe for concurrent use and
-// must not modify the record. An error is reported to the user and does not change the verdict. Its context ends after
+// must not modify the record. An error is reported to the user and does not change the verdict. Its context ends within
 // a second, but not with that of the decision; the answer waits no longer for a Recorder that ignores it.
 type Recorder interface {
 	Record(ctx context.Context, r *Record) error
