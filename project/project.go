@@ -29,7 +29,7 @@ import (
 type Config struct {
 	Dir      string              // project root, absolute and without links; "" is none: only data about all projects can be read
 	State    string              // directory of ralph's own files, as in [loop.WithState]; default: from Env
-	Store    loop.Store          // of the loops, as in [loop.WithStore]; default: that of State. It must have [loop.Documents]
+	Store    loop.Store          // of the loops, as in [loop.WithStore]; default: that of State. It must have [loop.Documents], and [loop.Leases] to start or stop loops
 	Scope    string              // of the loops, as in [loop.WithScope]
 	Options  []loop.Option       // for every loop and policy: the program's sources and effects, not what Config has fields for
 	Policies []Policy            // the program's; default: those in .ralph and those that ship with ralph
@@ -197,11 +197,17 @@ func (p *Project) read(ctx context.Context, f *rules.Fact, file string) state.Do
 	return p.root.Read(ctx, state.File{Path: file, Format: format(f), Schema: f.Schema})
 }
 
+var errNoLeases = errors.New("this store has no leases: give project.Config a store that has loop.Leases")
+
 // locked runs change while no other command changes loops of the project.
 func (p *Project) locked(ctx context.Context, change func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	if leases, ok := p.kept.(loop.Leases); ok && p.foreign {
+	if p.foreign {
+		leases, ok := p.kept.(loop.Leases)
+		if !ok {
+			return errNoLeases
+		}
 		release, holder, err := leases.Hold(ctx, p.orders.ChangeLease(p.dir), "a command")
 		if holder != "" {
 			err = errors.New("another command changes the loops of this project; run it again")

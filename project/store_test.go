@@ -159,6 +159,24 @@ func TestStoreLacks(t *testing.T) {
 	if err := p.Follow(t.Context(), project.Query{}, nil); err == nil || !strings.Contains(err.Error(), "this store returns no records") {
 		t.Errorf("following: %v", err)
 	}
+	program, diags := rules.LoadBytes(t.Context(), "go", []byte("ralph: 1\nrules: [{name: go, continue: go on}]"), rules.Config{})
+	if program == nil {
+		t.Fatal(diags.Err())
+	}
+	alone, err := project.Open(project.Config{
+		Dir: t.TempDir(), State: t.TempDir(), Policies: []project.Policy{{Name: "go", Program: program}}, Env: func(string) string { return "" },
+		Store: struct {
+			loop.Store
+			loop.Documents
+		}{s, s.(loop.Documents)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer alone.Close()
+	if _, err := alone.Stop(t.Context(), []string{"go"}, ""); err == nil || !strings.Contains(err.Error(), "this store has no leases") {
+		t.Errorf("without leases: %v", err)
+	}
 	if _, err := p.Reset(t.Context(), "", "s"); err == nil || !strings.Contains(err.Error(), "state directory") {
 		t.Errorf("resetting: %v", err)
 	}
