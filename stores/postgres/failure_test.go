@@ -69,6 +69,35 @@ func TestTwoProcesses(t *testing.T) {
 	}
 }
 
+// Two processes that get the same deliveries at once decide each once.
+func TestSameDeliveries(t *testing.T) {
+	const sessions = 200
+	url := shared.empty(t)
+	pool := connect(t, url)
+	s := open(t, pool)
+	w := workload{URL: url, Scope: "acme", Limit: 10, Goroutines: 8}
+	one, two := w.begin(t), w.begin(t)
+	var lines []string
+	for i := range sessions {
+		lines = append(lines, fmt.Sprintf("s%d e", i))
+	}
+	one.send(lines...)
+	two.send(lines...)
+	for _, d := range append(one.read(t, sessions), two.read(t, sessions)...) {
+		if d.Failed || !d.Continued {
+			t.Errorf("%s was not continued: %s", d.Session, d.Reason)
+		}
+	}
+	for i := range sessions {
+		if n := total(t, s, "acme", fmt.Sprint("s", i)); n != 1 {
+			t.Errorf("the delivery to session %d is counted %d times", i, n)
+		}
+	}
+	if n := len(records(t, pool)); n != sessions {
+		t.Errorf("%d records are kept, want %d", n, sessions)
+	}
+}
+
 // Processes are killed in the middle of 1,000 events of one session. What one had not answered is delivered to the next.
 func TestKilledProcess(t *testing.T) {
 	const all, each = 1000, 200
