@@ -223,10 +223,15 @@ func TestRoundTrips(t *testing.T) {
 		{"it changes memory", "continue: go on", 2},
 		{"it changes nothing", "stop: done", 2},
 		{"it has an effect", "continue: go on, then: [{post: hello}]", 3},
+		{"it changes a file", "continue: go on, then: [{set: state.n = state.n + 1}]", 5}, // under a lock
 	} {
-		policies := fstest.MapFS{"p.yaml": {Data: []byte("ralph: 1\nrules: [{name: a, " + tt.rule + "}]\n")}}
+		dir := t.TempDir()
+		if err := os.WriteFile(dir+"/state.json", []byte(`{"n": 1}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		policies := fstest.MapFS{"p.yaml": {Data: []byte("ralph: 1\nfacts: {state: {json: state.json, schema: {properties: {n: {type: integer}}}}}\nrules: [{name: a, " + tt.rule + "}]\n")}}
 		post := func(context.Context, loop.Call) error { return nil }
-		l, diags := loop.Load(t.Context(), policies, "p.yaml", loop.WithStore(s), loop.WithEffect(rules.EffectDecl{Name: "post", Doc: "Posts."}, post))
+		l, diags := loop.Load(t.Context(), policies, "p.yaml", loop.WithStore(s), loop.WithRoot(dir), loop.WithEffect(rules.EffectDecl{Name: "post", Doc: "Posts."}, post))
 		if l == nil {
 			t.Fatal(diags.Err())
 		}
