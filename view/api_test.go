@@ -14,9 +14,27 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/ralph-sdk/ralph/internal/escape"
+	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/project"
 	"github.com/ralph-sdk/ralph/view"
 )
+
+// The page of loops whose store is elsewhere shows their decisions, and not those of another scope.
+func TestStoreElsewhere(t *testing.T) {
+	w := newWorld(t)
+	w.decide("s1")
+	w.decide("s1")
+	for scope, want := range map[string]int{"": 2, "another": 0} {
+		p, err := project.Open(project.Config{Dir: w.dir, State: t.TempDir(), Store: loop.LocalStore(w.state), Scope: scope, Env: func(string) string { return "" }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer p.Close()
+		if rows := w.serve(view.Config{Project: p}).all(); len(rows) != want {
+			t.Errorf("the page of the scope %q has %d decisions, want %d", scope, len(rows), want)
+		}
+	}
+}
 
 func TestRows(t *testing.T) {
 	w := newWorld(t)
