@@ -74,7 +74,7 @@ func load(ctx context.Context, conn *pgxpool.Conn, keys []loop.Key) ([]loop.Entr
 			return nil
 		}
 		if err := json.Unmarshal(entry, &entries[i]); err != nil {
-			return fmt.Errorf("the entry of %+v: %w", keys[i], err)
+			return fmt.Errorf("an entry of the session %q is damaged: %w; run `DELETE FROM ralph_entry WHERE key = '\\x%x'` to begin again with nothing counted", keys[i].Session, err, args[i])
 		}
 		return nil
 	})

@@ -144,6 +144,40 @@ func TestRecordWithWrite(t *testing.T) {
 	want("third", "of another")
 }
 
+// What was counted in an entry that cannot be read is unknown, so the agent may stop. The statement in the reason begins again.
+func TestDamagedEntry(t *testing.T) {
+	pool := connect(t, shared.empty(t))
+	s := open(t, pool)
+	l, err := newLoop(s, "acme", 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := func() *loop.Decision {
+		d, _ := l.Run(t.Context(), host.Event{SessionID: "s"})
+		return d
+	}
+	if d := run(); d.Err != nil {
+		t.Fatal(d.Err)
+	}
+	for _, entry := range []string{`{}`, `null`, `[]`, `{"memory": {"total": "x"}}`, `{"memory": {"total": -1}}`} {
+		if _, err := pool.Exec(t.Context(), `UPDATE ralph_entry SET entry = $1 WHERE policy <> ''`, entry); err != nil {
+			t.Fatal(err)
+		}
+		d := run()
+		_, advice, _ := strings.Cut(d.Verdict.Reason, "run `")
+		sql, _, ok := strings.Cut(advice, "`")
+		if d.Verdict.Cause != rules.FaultMemory || !ok {
+			t.Fatalf("%s: it says %s (%s): %q", entry, d.Verdict.Action, d.Verdict.Cause, d.Verdict.Reason)
+		}
+		if _, err := pool.Exec(t.Context(), sql); err != nil {
+			t.Fatalf("%s: %s: %v", entry, sql, err)
+		}
+		if d := run(); d.Err != nil || d.Verdict.Action != rules.Continue {
+			t.Errorf("%s: after the advice it says %s, error %v", entry, d.Verdict.Action, d.Err)
+		}
+	}
+}
+
 // Processes that start at once migrate once, and Open refuses what does not fit.
 func TestMigrate(t *testing.T) {
 	url := shared.empty(t)
