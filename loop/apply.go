@@ -144,11 +144,14 @@ func (d *Decision) attempt(ctx context.Context, after attempt) error {
 		var err error
 		switch {
 		case after == overtaken && alone:
+			m := &d.gatherer.mem
+			before := m.entries
 			var cancel context.CancelFunc
 			short, cancel = context.WithTimeout(ctx, maxLocked)
 			defer cancel()
-			if err = d.reload(short, true); short.Err() != nil { // nothing is saved yet
-				err = fmt.Errorf("to decide again takes more than %s: %w", maxLocked, ErrConflict)
+			if err = d.reload(short, true); short.Err() != nil { // nothing is saved yet, and facts are gathered without the lock
+				m.entries, m.latest = before, &before[0]
+				err = memoryError{fmt.Errorf("to decide again takes more than %s: %w", maxLocked, ErrConflict)}
 			}
 		case after == changed:
 			if err = files.hold(ctx, files.wanted); err == nil {

@@ -58,7 +58,7 @@ func (f Failure) String() string {
 	return s + f.Error
 }
 
-// When a call is tried again, after a second at first and then after twice the time, and when it is given up.
+// When a call is tried again, after a second at first and then after four times as long, and when it is given up.
 const (
 	firstBackoff = time.Second
 	maxBackoff   = time.Hour
@@ -179,7 +179,7 @@ func (e *Entry) retry(f *Failure, now time.Time) {
 		return
 	}
 	c := &e.Pending[i]
-	c.Due = now.Add(min(firstBackoff<<min(c.Attempt-1, 20), maxBackoff))
+	c.Due = now.Add(min(firstBackoff<<min(2*(c.Attempt-1), 20), maxBackoff))
 	if f.Dead = c.Attempt >= maxAttempts || now.Sub(c.At) >= callAge; f.Dead {
 		e.Pending = slices.Delete(e.Pending, i, i+1)
 	}

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -94,7 +95,7 @@ func TestDrain(t *testing.T) {
 	p.down["page"] = false
 	p.now = p.now.Add(time.Second)
 	drain("", 2) // the second time it waits longer
-	p.now = p.now.Add(time.Second)
+	p.now = p.now.Add(3 * time.Second)
 	drain("page 0, attempt 3; post 0, attempt 2", 0)
 
 	p.down["post"] = true
@@ -128,6 +129,59 @@ func TestDrain(t *testing.T) {
 	d = run("a")
 	if got := fmt.Sprint(d.Failures[len(d.Failures)-1].Dead); got != "true" {
 		t.Errorf("after a week it is given up: %s; failures %q", got, failures(d))
+	}
+}
+
+// Attempts begin a second apart and end an hour apart, so that a service may be down for hours.
+func TestDelays(t *testing.T) {
+	start := time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC)
+	p := &pager{t: t, now: start, down: map[string]bool{}, store: loop.InMemory()}
+	var tried []time.Duration
+	down := effect("page", func(context.Context, loop.Call) error {
+		tried = append(tried, p.now.Sub(start))
+		start = p.now
+		return errors.New("it is down")
+	})
+	l, err := loop.New(withEffects(t, pagerPolicy), down, p.effects()[1], loop.WithStore(p.store), loop.WithClock(func() time.Time { return p.now }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Run(t.Context(), host.Event{}); err != nil {
+		t.Fatal(err)
+	}
+	for len(tried) < 10 {
+		p.now = p.now.Add(time.Second)
+		_, _ = l.Drain(t.Context()) // the last time it is given up
+	}
+	want := []time.Duration{0, 1, 4, 16, 64, 256, 1024, 3600, 3600, 3600}
+	for i := range want {
+		want[i] *= time.Second
+	}
+	if diff := cmp.Diff(want, tried); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+// More than a hundred effects that wait in a session are not kept: the oldest is given up, and reported.
+func TestManyEffectsWait(t *testing.T) {
+	p := &pager{t: t, now: time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC), down: map[string]bool{"page": true}, store: loop.InMemory()}
+	for i := range 51 {
+		d, err := p.loop().Run(t.Context(), host.Event{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		dead := 0
+		for _, f := range d.Failures {
+			if f.Dead && f.Error == "more than 100 effects of the session wait" {
+				dead++
+			}
+		}
+		if want := 2 * (i / 50); dead != want {
+			t.Errorf("after %d decisions %d effects are given up, want %d: %q", i+1, dead, want, failures(d))
+		}
+	}
+	if left, err := p.loop().Drain(t.Context()); left != 100 || err != nil {
+		t.Errorf("%d effects wait, error %v", left, err)
 	}
 }
 
@@ -236,6 +290,115 @@ func TestLongAnswer(t *testing.T) {
 	if err != nil || !again.Repeated || !strings.HasPrefix(again.Verdict.Reason, "<b><b>") || len(again.Notices) == 0 || size > 16<<10 {
 		t.Errorf("%d bytes with %d notices come again, error %v", size, len(again.Notices), err)
 	}
+}
+
+// A loop keeps the latest eight answers of a session for a day, each text up to 4 KiB. What failed or was skipped is decided
+// when it comes again.
+func TestKeptAnswers(t *testing.T) {
+	now := time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC)
+	l := load(t, "ralph: 1\nwhen: n >= 0\nfacts: {n: {input: {type: integer}}}\nrules:\n  - {name: enough, when: n > 5, stop: enough}\n"+
+		"  - {name: long, when: n > 1, continue: 'so far ${loop.continuations}"+strings.Repeat(" and on", 1<<10)+"'}\n  - {name: go, continue: 'so far ${loop.continuations}'}\n", loop.WithClock(func() time.Time { return now }))
+	run := func(id string, n any, want string, repeated bool) {
+		t.Helper()
+		d, _ := l.Run(t.Context(), host.Event{ID: id, SessionID: "s", Values: map[string]any{"n": n}})
+		got := fmt.Sprintf("%s %.8s", d.Outcome(), said(d))
+		if d.Outcome() != loop.Continued {
+			got = string(d.Outcome())
+		}
+		if got != want || d.Repeated != repeated {
+			t.Errorf("%s with %v: %s, repeated %t; want %s, %t", id, n, got, d.Repeated, want, repeated)
+		}
+		if size := len(d.Verdict.Reason); repeated && size > 8 && (size < 4<<10 || size > 4<<10+len("…")) {
+			t.Errorf("%s: %d bytes come again", id, size)
+		}
+	}
+	run("0", "many", "failed", false)
+	run("0", -1, "skipped", false)
+	for i := range 9 {
+		run(fmt.Sprint(i), 1+i/8, fmt.Sprintf("continued so far %d", i), false)
+	}
+	run("1", 1, "continued so far 1", true)
+	run("0", 9, "stopped", false)
+	now = now.Add(24*time.Hour - 1)
+	run("8", 1, "continued so far 8", true)
+	now = now.Add(1)
+	run("8", 9, "stopped", false)
+}
+
+// The process of a first delivery ends before its changes of facts are made. The next delivery makes them, unless somebody
+// else has changed the facts: it fails then, and a later one is decided.
+func TestChangedSinceTheFirstDelivery(t *testing.T) {
+	src := &table{name: "table", rows: map[string]int{"a": 1, "b": 0}}
+	s := loop.InMemory()
+	ev := host.Event{ID: "1", SessionID: "s"}
+	src.before = func(*table) { runtime.Goexit() }
+	if d, err := load(t, tablePolicy, loop.WithSource(src), loop.WithStore(s)).Run(t.Context(), ev); err == nil {
+		t.Fatalf("it says %q", said(d))
+	}
+	src.before, src.rows["a"] = nil, 11
+	l := load(t, tablePolicy, loop.WithSource(src), loop.WithStore(s))
+	d, err := l.Run(t.Context(), ev)
+	if d.Continue() || d.Outcome() != loop.Failed || err == nil || !strings.Contains(err.Error(), "the effects of the first delivery can no longer be made") {
+		t.Errorf("it says %q, outcome %s, error %v", said(d), d.Outcome(), err)
+	}
+	if diff := cmp.Diff(map[string]int{"a": 11, "b": 0}, src.rows); diff != "" {
+		t.Errorf("rows (-want +got)\n%s", diff)
+	}
+	for _, repeated := range []bool{false, true} {
+		if d, err := l.Run(t.Context(), ev); err != nil || !strings.HasPrefix(said(d), "a is 11") || d.Repeated != repeated {
+			t.Errorf("a later delivery says %q, repeated %t, error %v", said(d), d.Repeated, err)
+		}
+	}
+}
+
+// overtaken is a store in which another process counts before the first Save, and before the first Lock.
+type overtaken struct {
+	loop.Store
+	count         func()
+	saved, locked bool
+	longest       time.Duration // that a lock was held
+}
+
+func (s *overtaken) Save(ctx context.Context, w loop.Write) error {
+	if !s.saved {
+		s.saved = true
+		s.count()
+	}
+	return s.Store.Save(ctx, w)
+}
+
+func (s *overtaken) Lock(context.Context, ...loop.Key) (loop.Store, func(), error) {
+	if !s.locked {
+		s.locked = true
+		s.count()
+	}
+	start := time.Now()
+	return s.Store, func() { s.longest = max(s.longest, time.Since(start)) }, nil
+}
+
+// After a conflict a decision holds up others for two seconds at most. A fact that takes longer is gathered without the lock.
+func TestLockedBriefly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &overtaken{Store: loop.InMemory()}
+		other := load(t, goOn, loop.WithStore(s.Store))
+		s.count = func() {
+			if _, err := other.Run(t.Context(), host.Event{SessionID: "s"}); err != nil {
+				t.Error(err)
+			}
+		}
+		l := load(t, "ralph: 1\nfacts: {slow: {ask: x}}\nrules:\n  - {name: first, when: loop.continuations < 2, continue: on}\n  - {name: then, when: slow == 1, continue: 'so far ${loop.continuations}'}\n",
+			loop.WithStore(s), loop.WithSource(source{"ask", func(ctx context.Context, _ loop.Query) rules.Value {
+				select {
+				case <-time.After(7 * time.Second):
+				case <-ctx.Done():
+				}
+				return rules.Value{V: 1}
+			}}))
+		d, err := l.Run(t.Context(), host.Event{SessionID: "s"})
+		if err != nil || said(d) != "so far 2" || s.longest != 2*time.Second {
+			t.Errorf("it says %q and holds the lock for %s, error %v", said(d), s.longest, err)
+		}
+	})
 }
 
 // Two processes decide events of one session. Neither starves.
