@@ -69,8 +69,8 @@ func shared() mutant {
 	}
 }
 
-// noLoad ends the name of a store that is wrong only in Load.
-const noLoad = " of no Load"
+// noLoad ends the name of a store that is wrong only in Load, and ofC that of one that ends texts with a NUL.
+const noLoad, ofC = " of no Load", " of C"
 
 // mutants are stores that are wrong, by the test of [looptest.Store] that finds it.
 var mutants = map[string]mutant{
@@ -132,6 +132,22 @@ var mutants = map[string]mutant{
 	}, save: func(s loop.Store, ctx context.Context, w loop.Write) error {
 		for i := range w.Entries {
 			w.Entries[i].Key.Scope = ""
+		}
+		return s.Save(ctx, w)
+	}},
+	"unusual keys of C": {load: func(s loop.Store, ctx context.Context, keys []loop.Key) ([]loop.Entry, error) {
+		cut := slices.Clone(keys)
+		for i := range cut {
+			cut[i].Agent, _, _ = strings.Cut(cut[i].Agent, "\x00")
+		}
+		entries, err := s.Load(ctx, cut...)
+		for i := range entries {
+			entries[i].Key = keys[i]
+		}
+		return entries, err
+	}, save: func(s loop.Store, ctx context.Context, w loop.Write) error {
+		for i := range w.Entries {
+			w.Entries[i].Key.Agent, _, _ = strings.Cut(w.Entries[i].Key.Agent, "\x00")
 		}
 		return s.Save(ctx, w)
 	}},
@@ -310,7 +326,7 @@ func TestMutants(t *testing.T) {
 	}
 	want := map[string][]string{"recorder": nil, "source": {"value"}, "mixed source": {"value"}}
 	for name := range mutants {
-		want[name] = []string{strings.ReplaceAll(strings.TrimSuffix(name, noLoad), " ", "_")}
+		want[name] = []string{strings.ReplaceAll(strings.TrimSuffix(strings.TrimSuffix(name, noLoad), ofC), " ", "_")}
 	}
 	for name, failing := range want {
 		only := ""
