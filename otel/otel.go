@@ -148,7 +148,9 @@ func Metrics(p metric.MeterProvider) (loop.Recorder, error) {
 // [Metrics] does not see them. The provider must not be nil.
 func Skips(p metric.MeterProvider) loop.Option {
 	if p == nil {
-		return func(*loop.Loop) error { return errors.New("the meter provider is nil") }
+		return func(*loop.Loop) error {
+			return errors.New("otel.Skips has no meter provider: leave it out, or give otel.GetMeterProvider()")
+		}
 	}
 	skips, err := p.Meter(scope).Int64Counter("ralph.skips",
 		metric.WithUnit("{decision}"), metric.WithDescription("Events at which no rule was tried."))

@@ -313,7 +313,7 @@ func TestNoProvider(t *testing.T) {
 	if _, err := otel.Metrics(nil); err == nil || !strings.Contains(err.Error(), "has no meter provider: leave it out") {
 		t.Errorf("Metrics(nil) returns the error %v", err)
 	}
-	if l, diags := loop.Load(t.Context(), policies, "ci.yaml", otel.Skips(nil)); l != nil || !strings.Contains(diags.Format(), "the meter provider is nil") {
+	if l, diags := loop.Load(t.Context(), policies, "ci.yaml", otel.Skips(nil)); l != nil || !strings.Contains(diags.Format(), "otel.Skips has no meter provider: leave it out") {
 		t.Errorf("Skips(nil) is not refused: %s", diags.Format())
 	}
 	l, diags := loop.Load(t.Context(), policies, "ci.yaml", otel.Spans(nil))
