@@ -12,8 +12,8 @@ import (
 	"github.com/ralph-sdk/ralph/examples/embed/database"
 )
 
-// Tenants bring policies and send facts. Their memories are in one database, which other servers
-// can share.
+// Tenants bring policies, replace them, and send facts. Their memories are in one database, which other
+// servers can share, and stay when a policy is replaced.
 func ExampleServer() {
 	dir, err := os.MkdirTemp("", "server")
 	if err != nil {
@@ -57,6 +57,14 @@ rules: [{name: left, when: left > 0, continue: "${left} targets are left."}]
 	for range 3 {
 		send("POST", "/acme/s1", `{"left": 4}`)
 	}
+	send("PUT", "/acme", `ralph: 1
+facts: {left: {input: {type: integer}}}
+limits: {continuations: 3}
+rules: [{name: left, when: left > 0, continue: "Now only ${left} are left."}]
+`)
+	for range 2 {
+		send("POST", "/acme/s1", `{"left": 3}`)
+	}
 	send("POST", "/acme/s2", `{"left": "many"}`)
 	send("POST", "/acme/s2", `{"lefft": 4}`)
 	// Output:
@@ -68,6 +76,9 @@ rules: [{name: left, when: left > 0, continue: "${left} targets are left."}]
 	// 200 {"action":"continue","reason":"4 targets are left."}
 	// 200 {"action":"continue","reason":"4 targets are left."}
 	// 200 {"action":"stop","reason":"the limit of 2 continuations per prompt is reached"}
+	// 204
+	// 200 {"action":"continue","reason":"Now only 3 are left."}
+	// 200 {"action":"stop","reason":"the limit of 3 continuations per prompt is reached"}
 	// 200 {"action":"stop","cause":"fact","reason":"the rule left is undecided: left is invalid: is \"many\", expected integer"}
 	// 503 the value "lefft" is neither a fact of the policy policy.yaml nor one of ralph's names
 }
