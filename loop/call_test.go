@@ -325,8 +325,8 @@ func TestKeptAnswers(t *testing.T) {
 	run("8", 9, "stopped", false)
 }
 
-// The process of a first delivery ends before its changes of facts are made. The next delivery makes them, unless somebody
-// else has changed the facts: it fails then, and a later one is decided.
+// The process of a first delivery ends before its changes of facts are made. The next delivery makes them, unless the
+// facts have changed since: it fails then, and a later one is decided.
 func TestChangedSinceTheFirstDelivery(t *testing.T) {
 	src := &table{name: "table", rows: map[string]int{"a": 1, "b": 0}}
 	s := loop.InMemory()

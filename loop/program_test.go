@@ -54,6 +54,25 @@ func TestRun(t *testing.T) {
 	}
 }
 
+// A program that a rule starts runs at most once, also if it fails and its event comes again.
+func TestRunsOnce(t *testing.T) {
+	needsShell(t)
+	p := newProject(t, nil)
+	l, ev := p.loop(runPolicy(`run: [sh, -c, "echo it >> ran; exit 3"]`), trusted()), p.stop()
+	ev.ID = "1"
+	for range 2 {
+		if d, err := l.Run(t.Context(), ev); err != nil || said(d) != "go on" {
+			t.Errorf("it says %q, error %v", said(d), err)
+		}
+	}
+	if left, err := l.Drain(t.Context()); left != 0 || err != nil {
+		t.Errorf("%d effects are left, error %v", left, err)
+	}
+	if got := p.read("ran"); got != "it\n" {
+		t.Errorf("it ran: %q", got)
+	}
+}
+
 // What is not known is not run with a gap.
 func TestRunWithUnknownArgument(t *testing.T) {
 	p := newProject(t, nil)

@@ -60,7 +60,7 @@ func decision(id string) *loop.Record {
 	r := &loop.Record{
 		Head: loop.Head{
 			V: 1, ID: id, Time: time.Date(2026, 1, 2, 15, 4, 5, 123456789, time.UTC), Policy: "policy.yaml", Digest: "d", Root: "/project",
-			Host: host.ClaudeCode, Event: vocab.Stop, Session: "s", Agent: "a", Action: rules.Continue, Rule: "go", Reason: "go on",
+			Host: host.ClaudeCode, Event: vocab.Stop, Session: "s", Agent: "a", Action: rules.Continue, Rule: "go", Reason: "go on" + worstStrings[0] + worstStrings[1],
 			Limits: []rules.Limit{{Name: "total", At: 2, Of: 5000}}, Notices: []string{"a\nnotice"}, Notes: []string{"note"}, Noted: []string{"go"},
 			Effects: []rules.Effect{{Kind: rules.SetEffect, Fact: "state", File: "state.json", Path: []any{"n", 0}, Old: "x", Value: []any{"y"}}},
 			Tokens:  7, Took: 10,

@@ -347,7 +347,7 @@ func unusualKeys(t *testing.T, s loop.Store) {
 				if v := reflect.ValueOf(&k).Elem().Field(f); v.Kind() == reflect.String {
 					v.SetString(text + end)
 				}
-				if k != (loop.Key{}) && k.Kind+k.Name == "" { // these two name what is no entry
+				if k != (loop.Key{}) && k.Kind+k.Name == "" { // these two name what is not an entry
 					keys = append(keys, k)
 				}
 			}
