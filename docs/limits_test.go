@@ -42,7 +42,7 @@ func inner() map[string][]string {
 		"project":                 {"maxFinished", "MaxUntil"},
 		"run/step":                {"MaxDenied", "MaxText", "MaxPlan", "maxOutcomes", "maxName", "maxAllow"},
 		"run":                     {"MaxLine", "maxDenials", "maxProblem", "maxReset", "maxSession", "maxShown", "maxStderr", "maxWindow"},
-		"loop":                    {"maxBackoff", "maxLocked", "maxAnswerText", "maxAnswersSize", "maxFailedText", "maxMissed", "maxShown", "maxBad", "maxCutTexts", "maxDigests", "maxInMemory", "maxPause", "maxQuestions", "maxTraced"},
+		"loop":                    {"maxLocked", "maxFailedText", "maxMissed", "maxShown", "maxBad", "maxCutTexts", "maxDigests", "maxInMemory", "maxPause", "maxQuestions", "maxTraced"},
 		"host":                    {"maxTasks", "maxActions", "maxOccurrences", "MaxInput", "maxExchange"},
 		"loop/judge":              {"MaxResponse", "maxBraces"},
 		"rules":                   {"maxNesting", "maxExprNodes", "defaultLoadPatterns", "defaultLoadNodes", "maxClockBack", "maxDifferences", "maxFindings", "maxSeen", "maxTraced", "maxCall", "maxCalls", "maxCover", "maxFormula", "maxMistaken"},
