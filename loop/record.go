@@ -29,7 +29,7 @@ type Record struct {
 	Shadows string `json:"shadows,omitempty"` // the shipped policy that the project's file of that name replaces
 	Turn    string `json:"turn,omitempty"`
 	At      string `json:"at,omitempty"` // file:line:col of the rule
-	Kept    bool   `json:"applied"`      // memory was saved and the effects on facts were made
+	Kept    bool   `json:"kept"`         // memory was saved and the effects on facts were made
 
 	// Streak is the loop memory before the decision.
 	Streak struct {

@@ -106,7 +106,7 @@ function recordTerms(r, row) {
     ["cost", r.usd && dollars(r.usd) + " of the run so far"],
     ["hint", r.hint && bdi(r.hint)],
     ["decided in", r.took_ns && duration(Math.max(1, r.took_ns / 1e6)), r.retries > 0 && `, tried again ${r.retries}×`],
-    ["not applied", r.applied === false && !r.command && "its effects were not made"]);
+    ["not kept", r.kept === false && !r.command && "its memory was not saved, or its effects on facts were not made"]);
 }
 
 // reasons is why a decision was made: the rules in order, what they read, and what follows.
