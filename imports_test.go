@@ -134,7 +134,7 @@ func TestImports(t *testing.T) {
 		"examples/embed/checklist":    {"./host", "./loop", "log", "os"},
 		"examples/embed/minimal":      {"./loop", "log", "os"},
 		"examples/embed/source":       {"./loop", "./rules", "./schema", "./state", "log", "os"},
-		"examples/embed/database":     {"./host", "./loop", "./rules", "./schema", "database/sql", "net/http", "time"},
+		"examples/embed/database":     {"./host", "./loop", "./rules", "./schema", "database/sql", "net/http", "testing/fstest", "time"},
 		"examples/embed/quickstart":   {"./host", "./loop", "log"},
 		"examples/run/scripted-agent": {"os", "time"},
 		"cmd/ralph":                   {"./docs", "./graph", "./host", "./host/setup", "./internal/amount", "./internal/escape", "./internal/fatal", "./internal/form", "./internal/home", "./internal/jsontext", "./internal/nearest", "./internal/process", "./internal/room", "./internal/shellwords", "./internal/store", "./internal/vocab", "./internal/workspace", "./loop", "./loop/judge", "./loop/replay", "./lsp", "./policytest", "./project", "./rules", "./run", "./schema", "./state", "./view", "bufio", "os", "os/exec", "os/signal", "path/filepath", "runtime", "runtime/debug", "syscall", "time"},

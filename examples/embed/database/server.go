@@ -1,11 +1,13 @@
 package database
 
 import (
+	"context"
 	"database/sql"
 	"encoding/json"
 	"io"
 	"net/http"
 	"sync"
+	"testing/fstest"
 	"time"
 
 	"github.com/ralph-sdk/ralph/host"
@@ -21,12 +23,16 @@ import (
 // A policy declares the facts of a request as inputs, and reads nothing else: no file, no variable, no program. Its size,
 // and the time and work of each decision, have limits.
 type Server struct {
-	db    *sql.DB
-	loops sync.Map // of *loop.Loop, by tenant
+	store *Store
+	loops sync.Map   // of *loop.Loop, by tenant
+	puts  sync.Mutex // held while one changes
 }
 
 // NewServer returns a server that keeps memories in a database.
-func NewServer(db *sql.DB) *Server { return &Server{db: db} }
+func NewServer(ctx context.Context, db *sql.DB) (*Server, error) {
+	store, err := NewStore(ctx, db)
+	return &Server{store: store}, err
+}
 
 // Handler serves the requests.
 func (s *Server) Handler() http.Handler {
@@ -36,41 +42,44 @@ func (s *Server) Handler() http.Handler {
 	return mux
 }
 
-// put replaces the policy of a tenant. The memories of its sessions stay.
+// put gives a tenant its loop, or the loop another policy. The memories of its sessions stay.
 func (s *Server) put(w http.ResponseWriter, r *http.Request) {
 	policy, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 64<<10))
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusRequestEntityTooLarge)
 		return
 	}
-	tenant := r.PathValue("tenant")
-	store, err := NewStore(r.Context(), s.db)
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
+	tenant, files := r.PathValue("tenant"), fstest.MapFS{"policy.yaml": {Data: policy}}
+	s.puts.Lock()
+	defer s.puts.Unlock()
+	var found rules.Diagnostics
+	if l, ok := s.loops.Load(tenant); ok {
+		found = l.(*loop.Loop).Reload(r.Context(), files, "policy.yaml")
+	} else if l, diags := loop.Load(r.Context(), files, "policy.yaml", s.options(tenant)...); l != nil {
+		s.loops.Store(tenant, l)
+	} else {
+		found = diags
+	}
+	if found.Err() != nil {
+		http.Error(w, found.Err().Error(), http.StatusUnprocessableEntity)
 		return
 	}
-	opts := []loop.Option{
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// options limit what the policy of a tenant may use, how large it may be, and what a decision may cost.
+func (s *Server) options(tenant string) []loop.Option {
+	return []loop.Option{
 		loop.WithAllow(rules.Capabilities{Sources: []string{"input"}, Names: []string{"session_id"}}),
 		loop.WithLimits(rules.LoadLimits{Nodes: 10_000, Patterns: 20_000}),
-		loop.WithStore(store), loop.WithScope(tenant), // all tenants share it, and none counts what another does
+		loop.WithStore(s.store), loop.WithScope(tenant), // all tenants share it, and none counts what another does
 		loop.WithBudget(rules.Budget{Steps: 100_000}),
 		loop.WithDeadline(5 * time.Second),
 		loop.WithEnv(func(string) string { return "" }), // that of the server is not for tenants
 	}
-	program, diags := rules.LoadBytes(r.Context(), "policy.yaml", policy, loop.Config(opts...))
-	if program == nil {
-		http.Error(w, diags.Err().Error(), http.StatusUnprocessableEntity)
-		return
-	}
-	l, err := loop.New(program, opts...)
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-		return
-	}
-	s.loops.Store(tenant, l)
-	w.WriteHeader(http.StatusNoContent)
 }
 
+// decide answers with what the policy of the tenant decides.
 func (s *Server) decide(w http.ResponseWriter, r *http.Request) {
 	l, ok := s.loops.Load(r.PathValue("tenant"))
 	if !ok {

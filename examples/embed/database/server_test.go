@@ -1,6 +1,7 @@
 package database_test
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -27,7 +28,12 @@ func ExampleServer() {
 		return
 	}
 	defer db.Close()
-	server := httptest.NewServer(database.NewServer(db).Handler())
+	s, err := database.NewServer(context.Background(), db)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	server := httptest.NewServer(s.Handler())
 	defer server.Close()
 
 	send := func(method, path, body string) {
@@ -65,6 +71,10 @@ rules: [{name: left, when: left > 0, continue: "Now only ${left} are left."}]
 	for range 2 {
 		send("POST", "/acme/s1", `{"left": 3}`)
 	}
+	send("PUT", "/acme", `ralph: 1
+rules: [{name: leak, continue: "${env.HOME}"}]
+`)
+	send("POST", "/acme/s2", `{"left": 2}`) // the old policy decides
 	send("POST", "/acme/s2", `{"left": "many"}`)
 	send("POST", "/acme/s2", `{"lefft": 4}`)
 	// Output:
@@ -79,6 +89,8 @@ rules: [{name: left, when: left > 0, continue: "Now only ${left} are left."}]
 	// 204
 	// 200 {"action":"continue","reason":"Now only 3 are left."}
 	// 200 {"action":"stop","reason":"the limit of 3 continuations per prompt is reached"}
+	// 422 policy.yaml:2:35: the policy may not use the name "env.HOME"
+	// 200 {"action":"continue","reason":"Now only 2 are left."}
 	// 200 {"action":"stop","cause":"fact","reason":"the rule left is undecided: left is invalid: is \"many\", expected integer"}
 	// 503 the value "lefft" is neither a fact of the policy policy.yaml nor one of ralph's names
 }
