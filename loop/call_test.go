@@ -132,6 +132,51 @@ func TestDrain(t *testing.T) {
 	}
 }
 
+// The session's next event makes what is due after its own effects, within what is left of its deadline: then it answers, whatever an
+// effect does, and no other begins.
+func TestDueWithinDeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		down := true
+		var begun []string
+		l, err := loop.New(withEffects(t, "ralph: 1\nrules: [{name: go, continue: on, then: [{page: '${loop.continuations}'}]}]"), loop.WithDeadline(time.Minute),
+			effect("page", func(_ context.Context, c loop.Call) error {
+				if down {
+					return errors.New("it is down")
+				}
+				begun = append(begun, fmt.Sprintf("%v, attempt %d", c.Effect.Value, c.Attempt))
+				time.Sleep(25 * time.Second) // whatever its context says
+				return nil
+			}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 4 {
+			if _, err := l.Run(t.Context(), host.Event{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		time.Sleep(10 * time.Second)
+		down = false
+		start := time.Now()
+		d, err := l.Run(t.Context(), host.Event{})
+		if took := time.Since(start); took != time.Minute || !d.Continue() || err != nil {
+			t.Errorf("%s after %s, error %v", d.Outcome(), took, err)
+		}
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if diff := cmp.Diff([]string{"4, attempt 1", "0, attempt 2", "1, attempt 2"}, begun); diff != "" {
+			t.Errorf("what was begun (-want +got)\n%s", diff)
+		}
+		begun = nil
+		if left, err := l.Drain(t.Context()); left != 0 || err != nil {
+			t.Errorf("%d effects are left, error %v", left, err)
+		}
+		if diff := cmp.Diff([]string{"2, attempt 2", "3, attempt 2"}, begun); diff != "" {
+			t.Errorf("what is begun later (-want +got)\n%s", diff)
+		}
+	})
+}
+
 // Attempts begin a second apart and end an hour apart, so that a service may be down for hours.
 func TestDelays(t *testing.T) {
 	start := time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC)
