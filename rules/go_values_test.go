@@ -408,6 +408,40 @@ func TestReadsElements(t *testing.T) {
 	}
 }
 
+// What no rule reads costs nothing: a decision over two integers allocates as much beside a hundred messages as beside none.
+func TestUnreadAllocations(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector allocates too")
+	}
+	type message struct {
+		Role, Content string
+		Tools         []string
+		Meta          map[string]any
+	}
+	type talk struct {
+		Turn, Most int
+		Messages   []message
+	}
+	p := load(t, policy(`facts: {talk: {input: {properties: {Turn: {type: integer}, Most: {type: integer}, Messages: {type: array, items: {properties: {Role: {type: string}}}}}}}}
+rules: [{name: go, when: talk.Turn < talk.Most, continue: go on}]
+`))
+	allocations := func(messages int) float64 {
+		v := talk{Turn: 3, Most: 10}
+		for i := range messages {
+			v.Messages = append(v.Messages, message{"assistant", fmt.Sprint("message ", i), []string{"read"}, map[string]any{"tokens": i}})
+		}
+		w := rules.Values(map[string]any{"talk": &v})
+		return testing.AllocsPerRun(100, func() {
+			if p.Eval(t.Context(), w, rules.Options{}).Action != rules.Continue {
+				t.Error("it does not continue")
+			}
+		})
+	}
+	if none, hundred := allocations(0), allocations(100); none != hundred {
+		t.Errorf("%v allocations beside no message, %v beside a hundred", none, hundred)
+	}
+}
+
 // Once its context is done, nothing more is read, and the agent may stop.
 func TestReadsUntilDone(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
