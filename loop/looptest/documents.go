@@ -293,6 +293,27 @@ func records(t *testing.T, s loop.Store) {
 	if reasons != "last" {
 		t.Errorf("a decision that was recorded twice has records with %q, want only the last", reasons)
 	}
+	worst, filters := worstRecords(), map[loop.LogFilter]bool{}
+	for _, record := range worst {
+		if err := r.Record(t.Context(), record); err != nil {
+			t.Fatalf("Record of %.200s… fails: %v", asJSON(t, record), err)
+		}
+		filters[loop.LogFilter{Scope: record.Scope, Root: record.Root, Policy: record.Policy, Session: record.Session}] = true
+	}
+	got := map[string]string{}
+	for f := range filters {
+		for record, err := range l.Records(t.Context(), f) {
+			if err != nil {
+				t.Fatalf("Records fails: %v", err)
+			}
+			got[record.ID] = asJSON(t, record)
+		}
+	}
+	for _, record := range worst {
+		if again, want := got[record.ID], asJSON(t, record); again != want {
+			t.Errorf("a record comes back as\n%s\nwant\n%s", again, want)
+		}
+	}
 	for range l.Records(t.Context(), loop.LogFilter{}) {
 		break // the others are not needed
 	}
@@ -305,4 +326,5 @@ func records(t *testing.T, s loop.Store) {
 	if !failed {
 		t.Error("Records returns no error, and its context is done")
 	}
+	long(t, r)
 }

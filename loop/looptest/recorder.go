@@ -2,6 +2,8 @@ package looptest
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -13,18 +15,21 @@ import (
 )
 
 // Recorder tests a recorder. open returns an empty one and read, which returns what it has received; read is nil if
-// that cannot be read back.
+// that cannot be read back. Texts of up to 4 KiB must come back as they are, and longer ones may be cut.
 func Recorder(t *testing.T, open func(t *testing.T) (r loop.Recorder, read func() []*loop.Record)) {
 	const goroutines, each = 8, 8
 	r, read := open(t)
 	var all []*loop.Record
 	want := map[string]string{}
 	var wg sync.WaitGroup
+	worst := worstRecords()
 	for i := range goroutines {
-		own := make([]*loop.Record, each)
-		for n := range own {
-			own[n] = decision(fmt.Sprintf("%d-%d", i, n))
-			want[own[n].ID] = asJSON(t, own[n])
+		own := worst[i*len(worst)/goroutines : (i+1)*len(worst)/goroutines]
+		for n := range each {
+			own = append(slices.Clip(own), decision(fmt.Sprintf("%d-%d", i, n)))
+		}
+		for _, record := range own {
+			want[record.ID] = asJSON(t, record)
 		}
 		all = append(all, own...)
 		wg.Go(func() {
@@ -42,6 +47,7 @@ func Recorder(t *testing.T, open func(t *testing.T) (r loop.Recorder, read func(
 		}
 	}
 	if read == nil {
+		long(t, r)
 		return
 	}
 	for _, record := range read() {
@@ -53,6 +59,7 @@ func Recorder(t *testing.T, open func(t *testing.T) (r loop.Recorder, read func(
 	if len(want) > 0 {
 		t.Errorf("%d records of %d do not come back", len(want), len(all))
 	}
+	long(t, r)
 }
 
 // decision returns a record with a value in most fields.
@@ -60,7 +67,7 @@ func decision(id string) *loop.Record {
 	r := &loop.Record{
 		Head: loop.Head{
 			V: 1, ID: id, Time: time.Date(2026, 1, 2, 15, 4, 5, 123456789, time.UTC), Policy: "policy.yaml", Digest: "d", Root: "/project",
-			Host: host.ClaudeCode, Event: vocab.Stop, Session: "s", Agent: "a", Action: rules.Continue, Rule: "go", Reason: "go on" + worstStrings[0] + worstStrings[1],
+			Host: host.ClaudeCode, Event: vocab.Stop, Session: "s", Agent: "a", Action: rules.Continue, Rule: "go", Reason: "go on",
 			Limits: []rules.Limit{{Name: "total", At: 2, Of: 5000}}, Notices: []string{"a\nnotice"}, Notes: []string{"note"}, Noted: []string{"go"},
 			Effects: []rules.Effect{{Kind: rules.SetEffect, Fact: "state", File: "state.json", Path: []any{"n", 0}, Old: "x", Value: []any{"y"}}},
 			Tokens:  7, Took: 10,
@@ -73,4 +80,30 @@ func decision(id string) *loop.Record {
 	r.Streak.Progress, r.Streak.Before = "[3]", "[2]"
 	r.Streak.Elapsed, r.Streak.Step = time.Minute, time.Second
 	return r
+}
+
+// worstRecords returns records each of which has the worst legal strings in another field, as many bytes as the log keeps of a text.
+func worstRecords() []*loop.Record {
+	text := worstStrings[0] + worstStrings[1]
+	return filled("worst", text+strings.Repeat("x", 4<<10-len(text)))
+}
+
+// filled returns records each of which has a text in another field, with a name and a number as their IDs.
+func filled(name, text string) (all []*loop.Record) {
+	for n := 0; ; n++ {
+		r := decision(fmt.Sprint(name, n))
+		if fill(r, n, text) == "" {
+			return all
+		}
+		all = append(all, r)
+	}
+}
+
+// long tests that a recorder takes a long text in each field, which it may cut.
+func long(t *testing.T, r loop.Recorder) {
+	for n, record := range filled("long", worstStrings[2]) {
+		if err := r.Record(t.Context(), record); err != nil {
+			t.Fatalf("Record of a text of 1 MiB in %s fails: %v", fill(new(loop.Record), n, "x"), err)
+		}
+	}
 }

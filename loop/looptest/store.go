@@ -158,13 +158,7 @@ func worst(t *testing.T, s loop.Store) {
 	for n := 0; ; n++ {
 		for i, text := range worstStrings {
 			var e loop.Entry
-			name, at := "", -1
-			eachString(reflect.ValueOf(&e).Elem(), "Entry", func(path string, set func(string)) {
-				if at++; at == n {
-					name = path
-					set(text)
-				}
-			})
+			name := fill(&e, n, text)
 			if name == "" {
 				return
 			}
@@ -178,6 +172,19 @@ func worst(t *testing.T, s loop.Store) {
 			}
 		}
 	}
+}
+
+// fill sets the nth string that the value of a pointer can have. It returns the field, "" if there are fewer.
+func fill(v any, n int, text string) (name string) {
+	of := reflect.ValueOf(v).Elem()
+	eachString(of, of.Type().Name(), func(path string, set func(string)) {
+		if n == 0 {
+			name = path
+			set(text)
+		}
+		n--
+	})
+	return name
 }
 
 // eachString visits each string that a value can have, with one element in each list and map.
