@@ -429,6 +429,10 @@ func (k *kept) defaults(getenv func(string) string, local bool) {
 	}
 	if log.dir != nil {
 		keepLog(log.dir, getenv)
+		k.recorders = slices.DeleteFunc(k.recorders, func(r Recorder) bool { // it has a decision once
+			same, ok := r.(localStore)
+			return ok && same.dir.Dir() == log.dir.Dir()
+		})
 		k.recorders = slices.Insert(k.recorders, 0, Recorder(log)) // no other one delays it
 	}
 }

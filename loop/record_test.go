@@ -180,12 +180,20 @@ func TestLogInStore(t *testing.T) {
 	if err != nil || len(lines) != 3 {
 		t.Errorf("%d lines, error %v", len(lines), err)
 	}
+	twice, err := loop.New(program, loop.WithState(p.store), loop.WithRecorder(loop.LocalStore(p.store).(loop.Recorder)), loop.WithEnv(func(string) string { return "" }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.run(twice, p.stop())
+	if lines, _ := store.Open(p.store).ReadLog(nil, 0); len(lines) != 4 {
+		t.Errorf("%d lines, want one of a loop that names the log twice", len(lines)-3)
+	}
 	quiet, err := loop.New(program, loop.WithStore(struct{ loop.Store }{loop.LocalStore(p.store)}))
 	if err != nil {
 		t.Fatal(err)
 	}
 	p.run(quiet, p.stop())
-	if lines, _ := store.Open(p.store).ReadLog(nil, 0); len(lines) != 3 {
+	if lines, _ := store.Open(p.store).ReadLog(nil, 0); len(lines) != 4 {
 		t.Errorf("%d lines, though the loop keeps only memories there", len(lines))
 	}
 }

@@ -114,7 +114,7 @@ func (f Filter) fits(e *Entry) bool {
 	return f.Scope == e.Key.Scope && (f.Root == "" || f.Root == e.Key.Root) && (f.Policy == "" || f.Policy == e.Key.Policy) && (!f.Pending || len(e.Pending) > 0)
 }
 
-// Documents is a [Store] that keeps small documents: what persons stop, pause, hint and approve. The loop makes
+// Documents is a [Store] that keeps small documents: what persons stop, pause, hint and approve, and runs. The loop makes
 // their kinds and names, with its scope in one of them. Both are any strings, also long ones.
 type Documents interface {
 	// Get returns a document and its version, "" if there is none. Of a document that exists and cannot be read it returns an

@@ -154,7 +154,7 @@ func (p *Project) loopOf(ctx context.Context, i run.Info) (exists, stopped bool)
 		return true, false
 	}
 	if i.Root != p.dir {
-		tree, err := Open(Config{Dir: i.Root, State: p.own.Dir(), Options: p.options, Env: p.env, Now: p.now})
+		tree, err := p.at(i.Root)
 		if err != nil {
 			return true, false // to resume it reports why
 		}
@@ -174,7 +174,7 @@ func (p *Project) loopOf(ctx context.Context, i run.Info) (exists, stopped bool)
 
 // Advice returns what a person can do now that the run has ended, or "".
 func (r *Run) Advice(ctx context.Context) string {
-	info, err := run.Find(r.home.own.Dir(), r.runner.ID())
+	info, err := run.Find(ctx, r.home.kept, r.home.scope, r.runner.ID())
 	if err != nil {
 		return ""
 	}

@@ -19,7 +19,6 @@ import (
 	"github.com/ralph-sdk/ralph/internal/vocab"
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/rules"
-	"github.com/ralph-sdk/ralph/run"
 )
 
 // Decision is the head of a [loop.Record], with the rules that were tried.
@@ -81,12 +80,18 @@ func (p *Project) roots() func(root string) bool {
 	if p.dir == "" {
 		return func(string) bool { return true }
 	}
-	roots := map[string]bool{p.dir: true}
-	all, _ := run.List(p.own.Dir(), p.dir) // unreadable runs have no decisions to show
-	for _, info := range all {
-		roots[info.Root] = true
-	}
+	roots := p.dirs()
 	return func(root string) bool { return roots[root] }
+}
+
+// dirs returns the directories in which loops of the project decide.
+func (p *Project) dirs() map[string]bool {
+	dirs := map[string]bool{p.dir: true}
+	all, _ := p.Runs() // unreadable runs have no decisions to show
+	for _, info := range all {
+		dirs[info.Root] = true
+	}
+	return dirs
 }
 
 // decode parses a line of the log. One from another version of ralph may have fields of other types: decode returns
@@ -106,7 +111,11 @@ func (p *Project) readLog(since time.Time, match func(line []byte) bool, n int) 
 	if !ok {
 		return nil, errNoLog
 	}
-	for r, err := range log.Records(context.Background(), loop.LogFilter{Scope: p.scope, Root: p.dir, Since: since}) {
+	f := loop.LogFilter{Scope: p.scope, Root: p.dir, Since: since}
+	if p.dir != "" && len(p.dirs()) > 1 { // match leaves out other projects
+		f.Root = ""
+	}
+	for r, err := range log.Records(context.Background(), f) {
 		if err != nil {
 			return nil, err
 		}

@@ -25,7 +25,7 @@ type known struct {
 }
 
 func (p *Project) known(ctx context.Context) (k known, err error) {
-	if k.runs, err = run.List(p.own.Dir(), p.dir); err != nil {
+	if k.runs, err = p.runs(ctx); err != nil {
 		return k, err
 	}
 	if k.history, err = p.history(); err != nil {

@@ -29,7 +29,7 @@ import (
 type Config struct {
 	Dir      string              // project root, absolute and without links; "" is none: only data about all projects can be read
 	State    string              // directory of ralph's own files, as in [loop.WithState]; default: from Env
-	Store    loop.Store          // of the loops, as in [loop.WithStore]; default: that of State. It must have [loop.Documents], and [loop.Leases] to start or stop loops
+	Store    loop.Store          // of the loops, as in [loop.WithStore]; default: that of State. It must have [loop.Documents], and [loop.Leases] to start or stop loops, and for runs
 	Scope    string              // of the loops, as in [loop.WithScope]
 	Options  []loop.Option       // for every loop and policy: the program's sources and effects, not what Config has fields for
 	Policies []Policy            // the program's; default: those in .ralph and those that ship with ralph
@@ -42,7 +42,7 @@ type Project struct {
 	dir     string
 	root    *state.Root // nil without a directory
 	own     *store.Store
-	kept    loop.Store   // memories
+	kept    loop.Store   // memories and runs
 	orders  store.Orders // what persons ordered, hinted, approved and trusted
 	scope   string
 	foreign bool // kept is not in the directory of own
@@ -71,7 +71,7 @@ func Open(c Config) (*Project, error) {
 	if p.foreign {
 		docs, ok := c.Store.(loop.Documents)
 		if !ok {
-			return nil, errors.New("this store keeps no documents: give project.Config a store that has loop.Documents")
+			return nil, errors.New("this store keeps no documents: use one that has loop.Documents")
 		}
 		p.kept, p.orders = c.Store, store.OrdersAt(context.Background(), docs, loop.ErrConflict, c.Scope)
 	}
@@ -81,6 +81,15 @@ func Open(c Config) (*Project, error) {
 	var err error
 	p.root, err = state.OpenRoot(c.Dir)
 	return p, err
+}
+
+// at opens another directory of the project's runs. The caller must close it.
+func (p *Project) at(dir string) (*Project, error) {
+	c := Config{Dir: dir, State: p.own.Dir(), Scope: p.scope, Options: p.options, Env: p.env, Now: p.now}
+	if p.foreign {
+		c.Store = p.kept
+	}
+	return Open(c)
 }
 
 // Close closes the project.
@@ -197,7 +206,7 @@ func (p *Project) read(ctx context.Context, f *rules.Fact, file string) state.Do
 	return p.root.Read(ctx, state.File{Path: file, Format: format(f), Schema: f.Schema})
 }
 
-var errNoLeases = errors.New("this store has no leases: give project.Config a store that has loop.Leases")
+var errNoLeases = errors.New("this store has no leases: use one that has loop.Leases")
 
 // locked runs change while no other command changes loops of the project.
 func (p *Project) locked(ctx context.Context, change func(context.Context) error) error {

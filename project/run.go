@@ -174,13 +174,13 @@ func (p *Project) fresh(ctx context.Context, q RunRequest) (r *Run, err error) {
 
 // resumed returns a run that continues another one, with its settings.
 func (p *Project) resumed(ctx context.Context, q *RunRequest) (*Run, error) {
-	info, err := p.toResume(q.Resume)
+	info, err := p.toResume(ctx, q.Resume)
 	if err != nil {
 		return nil, err
 	}
 	home := p
 	if info.Home != p.dir {
-		if home, err = Open(Config{Dir: info.Home, State: p.own.Dir(), Options: p.options, Env: p.env, Now: p.now}); err != nil {
+		if home, err = p.at(info.Home); err != nil {
 			return nil, err
 		}
 	}
@@ -252,12 +252,12 @@ func (p *Project) Driven(ctx context.Context, s step.State, documents map[string
 }
 
 // toResume finds the run to resume.
-func (p *Project) toResume(id string) (run.Info, error) {
+func (p *Project) toResume(ctx context.Context, id string) (run.Info, error) {
 	var info run.Info
 	var err error
 	if id == Latest {
 		var all []run.Info
-		if all, err = p.Runs(); err != nil {
+		if all, err = p.runs(ctx); err != nil {
 			return info, err
 		}
 		i := slices.IndexFunc(all, func(info run.Info) bool { return info.Running || info.Ended != run.Success })
@@ -265,7 +265,7 @@ func (p *Project) toResume(id string) (run.Info, error) {
 			return info, fmt.Errorf("there is no run to resume in %s; run `ralph run --list`", p.dir)
 		}
 		info = all[i]
-	} else if info, err = run.Find(p.own.Dir(), id); errors.Is(err, store.ErrNoRun) {
+	} else if info, err = run.Find(ctx, p.kept, p.scope, id); errors.Is(err, store.ErrNoRun) {
 		err = fmt.Errorf("%w; run `ralph run --list`", err)
 	}
 	if err == nil && info.Running {
@@ -279,7 +279,11 @@ func (p *Project) toResume(id string) (run.Info, error) {
 }
 
 // Runs returns the runs of the project, latest first.
-func (p *Project) Runs() ([]run.Info, error) { return run.List(p.own.Dir(), p.dir) }
+func (p *Project) Runs() ([]run.Info, error) { return p.runs(context.Background()) }
+
+func (p *Project) runs(ctx context.Context) ([]run.Info, error) {
+	return run.List(ctx, p.kept, p.scope, p.dir)
+}
 
 // Printed returns at most most bytes from the end of the agent's output in one of [Project.Runs].
 func (p *Project) Printed(id string, most int64) (run.Printed, error) {
@@ -389,28 +393,31 @@ func (r *Run) prepare(q RunRequest) error {
 	if q.Interrupt != nil {
 		r.opts = append(r.opts, run.WithInterrupt(q.Interrupt))
 	}
-	r.opts = append(r.opts, run.WithName(name), run.WithLoop(p.loopOptions(r.policy, r.Dir)...))
+	r.opts = append(r.opts, run.WithName(name), run.WithLoop(r.loopOptions()...))
 	if !r.driven {
-		r.opts = append(r.opts, run.WithState(p.own.Dir()), run.WithProject(loop.LocalStore(p.own.Dir())), run.WithLimits(q.Limits),
-			run.WithControl(func() run.Control { return p.control(name, r.runner.ID()) }))
+		r.opts = append(r.opts, run.WithStore(p.kept, p.scope), run.WithLimits(q.Limits), run.WithControl(p.control))
 	}
-	if r.runner, err = run.New(r.policy.Program, client, r.opts...); err != nil || r.driven {
-		return err
+	if r.runner, err = run.New(r.policy.Program, client, r.opts...); err == nil && !r.driven {
+		r.Iterations = r.limits().Iterations
 	}
-	r.Iterations = r.limits().Iterations
-	return p.own.EndRun(r.runner.ID(), false)
+	return err
 }
 
-// loopOptions returns the options of the loop of a run in which an agent works in dir, which is the project or a work tree of
-// it. What the policy runs must be approved in the project, and be in dir as it was approved. A policy without a name, which
+// loopOptions returns the options of the loop of a run, whose agent works in the project or a work tree of it. What the policy
+// runs must be approved in the project, and be where the agent works as it was approved. A policy without a name, which
 // a person typed, needs no approval.
-func (p *Project) loopOptions(policy Policy, dir string) []loop.Option {
-	return append(slices.Clip(p.options), loop.Local(), loop.WithState(p.own.Dir()), loop.WithEnv(p.env), loop.WithDeadline(policy.Deadline(p.Language().Deadline)), loop.WithTrust(func(fact *rules.Fact, files []rules.File) error {
+func (r *Run) loopOptions() []loop.Option {
+	p, policy := r.home, r.policy
+	opts := append(slices.Clip(p.options), loop.Local(), loop.WithEnv(p.env), loop.WithDeadline(policy.Deadline(p.Language().Deadline)), loop.WithTrust(func(fact *rules.Fact, files []rules.File) error {
 		if policy.Name == "" {
 			return nil
 		}
-		return p.unapproved(policy, dir, files, fact)
+		return p.unapproved(policy, r.Dir, files, fact)
 	}))
+	if !p.foreign || r.driven { // what another driver drives has its log on this machine
+		opts = append(opts, loop.WithState(p.own.Dir()))
+	}
+	return opts
 }
 
 // clientOf returns the adapter by name, or without a name by the program.
@@ -448,15 +455,9 @@ func (r *Run) approved() error {
 	return nil
 }
 
-// control returns whether a run was stopped, and whether it, its policy, or every policy of the project is paused.
-func (p *Project) control(policy, id string) run.Control {
-	if p.own.RunEnding(id) {
-		return run.Leave
-	}
+// control returns whether every policy of the project is paused. Other orders are for the run to read.
+func (p *Project) control() run.Control {
 	if _, off := workspace.Off(p.dir, func(string) string { return "" }); off {
-		return run.Pause
-	}
-	if _, paused, err := p.orders.Ordered(p.dir, policy, run.Session(id)); paused || err != nil {
 		return run.Pause
 	}
 	return run.GoOn

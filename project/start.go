@@ -127,7 +127,7 @@ func (p *Project) Start(ctx context.Context, name string, r StartRequest) (s *St
 }
 
 func (p *Project) start(ctx context.Context, s *Started, r StartRequest, given map[string]any) error {
-	id, err := run.Live(p.own.Dir(), p.dir, s.Policy.Name)
+	id, err := run.Live(ctx, p.kept, p.scope, p.dir, s.Policy.Name)
 	switch {
 	case err != nil:
 		return err

@@ -54,7 +54,7 @@ func (p *Project) Stop(ctx context.Context, names []string, session string) (sto
 		}
 	}
 	for _, policy := range policies {
-		ended, err := p.endRuns(policy, session)
+		ended, err := p.endRuns(ctx, policy, session)
 		stopped = append(stopped, ended...)
 		if err != nil {
 			return stopped, err
@@ -91,7 +91,7 @@ func (p *Project) Stoppable(ctx context.Context, name string) (Policy, error) {
 	if err == nil {
 		return policy, nil
 	}
-	runs, _ := run.List(p.own.Dir(), p.dir) // the policy is missing anyway
+	runs, _ := p.runs(ctx) // the policy is missing anyway
 	for _, info := range runs {
 		if info.Running && (info.Policy == name || Short(info.Policy) == name) {
 			return Policy{Name: info.Policy, Problem: err.Error()}, nil
@@ -101,13 +101,13 @@ func (p *Project) Stoppable(ctx context.Context, name string) (Policy, error) {
 }
 
 // endRuns ends runs of a policy after their current iteration.
-func (p *Project) endRuns(policy Policy, session string) (ended []Stopped, err error) {
-	runs, err := run.List(p.own.Dir(), p.dir)
+func (p *Project) endRuns(ctx context.Context, policy Policy, session string) (ended []Stopped, err error) {
+	runs, err := p.runs(ctx)
 	for _, info := range runs {
 		if !info.Running || info.Policy != policy.Name || session != "" && session != run.Session(info.ID) {
 			continue
 		}
-		if err := p.own.EndRun(info.ID, true); err != nil {
+		if err := p.orders.EndRun(info.ID, true); err != nil {
 			return ended, err
 		}
 		ended = append(ended, Stopped{Policy: policy, Run: info.ID})

@@ -16,6 +16,7 @@ import (
 	"github.com/ralph-sdk/ralph/loop/looptest"
 	"github.com/ralph-sdk/ralph/project"
 	"github.com/ralph-sdk/ralph/rules"
+	"github.com/ralph-sdk/ralph/run"
 )
 
 // elsewhere is a store that is not a state directory.
@@ -139,6 +140,98 @@ func TestStoreElsewhere(t *testing.T) {
 	}
 	if status, err := other.Status(t.Context()); err != nil || len(status.Paused) != 1 || len(status.Hints) != 1 {
 		t.Errorf("the status of another tenant is %+v, error %v", status, err)
+	}
+}
+
+// A run is in the store of its project: another process sees it, stops it and resumes it, in its scope only. Its decisions are
+// in the log there, also those in a work tree.
+func TestRunsElsewhere(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	const policy, name = "ralph: 1\nrules: [{name: go, continue: go on}]", ".ralph/go.yaml"
+	s := newElsewhere()
+	if err := errors.Join(os.Mkdir(filepath.Join(dir, ".ralph"), 0o755), os.WriteFile(filepath.Join(dir, name), []byte(policy), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	open := func(scope string) *project.Project {
+		p, err := project.Open(project.Config{
+			Dir: dir, State: t.TempDir(), Store: s, Scope: scope,
+			Env: func(name string) string { return map[string]string{"PATH": os.Getenv("PATH")}[name] },
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { p.Close() })
+		return p
+	}
+	p, same, other := open("tenant"), open("tenant"), open("another")
+	drive := func(p *project.Project, q project.RunRequest, during func()) (last run.Event) {
+		t.Helper()
+		r, err := p.Run(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for last = range r.Events(t.Context()) {
+			if last.Kind == run.IterationStart {
+				during()
+			}
+		}
+		return last
+	}
+	live := func(p *project.Project) (n int) {
+		t.Helper()
+		status, err := p.Status(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(status.Runs)
+	}
+	ended := drive(p, project.RunRequest{Policy: "go", Agent: []string{"go", "env"}, Limits: run.Limits{Iterations: 3}}, func() {
+		if live(same) != 1 || live(other) != 0 {
+			t.Errorf("live are %d runs, in another scope %d", live(same), live(other))
+		}
+		if _, err := same.Start(t.Context(), "go", project.StartRequest{}); err == nil {
+			t.Error("a policy without a loop is started")
+		}
+		if _, err := same.Run(t.Context(), project.RunRequest{Resume: project.Latest}); err == nil || !strings.Contains(err.Error(), "is in progress") {
+			t.Errorf("resuming a live run: %v", err)
+		}
+		if stopped, err := other.Stop(t.Context(), []string{"go"}, ""); err != nil || len(stopped) != 1 || stopped[0].Run != "" {
+			t.Errorf("in another scope stopped %+v, error %v", stopped, err)
+		}
+		if stopped, err := same.Stop(t.Context(), []string{"go"}, ""); err != nil || len(stopped) != 1 || stopped[0].Run == "" {
+			t.Errorf("stopped %+v, error %v", stopped, err)
+		}
+	})
+	if ended.Ended != run.Cancelled || ended.Totals.Iterations != 1 {
+		t.Errorf("stopped it ends with %+v", ended)
+	}
+	ended = drive(same, project.RunRequest{Resume: project.Latest}, func() {})
+	if ended.Ended != run.AtLimit || ended.Totals.Iterations != 3 || live(p) != 0 {
+		t.Errorf("resumed it ends with %+v", ended)
+	}
+	program, diags := rules.LoadBytes(t.Context(), name, []byte(policy), rules.Config{})
+	if program == nil {
+		t.Fatal(diags.Err())
+	}
+	tree, err := run.New(program, run.Func("mine", func(context.Context, run.Invocation) (run.Result, error) { return run.Result{}, nil }),
+		run.WithName(name), run.WithDir(t.TempDir()), run.WithHome(dir), run.WithStore(s, "tenant"), run.WithLimits(run.Limits{Iterations: 1}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range tree.Run(t.Context()) {
+	}
+	for _, c := range []struct {
+		p             *project.Project
+		runs, entries int
+	}{{p, 2, 6}, {other, 0, 0}} {
+		runs, err := c.p.Runs()
+		entries, failed := c.p.History(project.Query{})
+		if err = errors.Join(err, failed); err != nil || len(runs) != c.runs || len(entries) != c.entries {
+			t.Errorf("%d runs and %d decisions, error %v; want %d and %d", len(runs), len(entries), err, c.runs, c.entries)
+		}
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/run"
 )
 
@@ -31,7 +32,7 @@ func TestAnswer(t *testing.T) {
 	})
 	runner := func(opts ...run.Option) *run.Runner {
 		t.Helper()
-		r, err := run.New(load(t, askPolicy), a, append(opts, run.WithState(state))...)
+		r, err := run.New(load(t, askPolicy), a, append(opts, run.WithStore(loop.LocalStore(state), ""))...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -51,7 +52,7 @@ func TestAnswer(t *testing.T) {
 	if got := events[len(events)-2].Notices; !cmp.Equal(got, []string{"Both are ready"}) { // the end has the question
 		t.Errorf("notices %q", got)
 	}
-	info, err := run.Find(state, r.ID())
+	info, err := run.Find(t.Context(), loop.LocalStore(state), "", r.ID())
 	if err != nil || info.Ended != run.Asked || info.Why != "Which of the two" {
 		t.Errorf("the run is kept as %+v (%v)", info, err)
 	}
@@ -61,7 +62,7 @@ func TestAnswer(t *testing.T) {
 
 	// Interrupted and killed before its decision, the run keeps the answer.
 	expect(runner(append(answer, run.WithControl(func() run.Control { return run.Leave }))...), "run_resume", "run_end interrupted")
-	if _, err := run.New(load(t, askPolicy), a, append(answer, run.WithState(state))...); err == nil || !strings.Contains(err.Error(), "run "+r.ID()+" asks nothing; resume it without an answer") {
+	if _, err := run.New(load(t, askPolicy), a, append(answer, run.WithStore(loop.LocalStore(state), ""))...); err == nil || !strings.Contains(err.Error(), "run "+r.ID()+" asks nothing; resume it without an answer") {
 		t.Errorf("an answer to a run that asks nothing: %v", err)
 	}
 	var kept []byte
@@ -101,7 +102,7 @@ func TestAnswerToAnUndecidedPolicy(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "s.json"), []byte(step.file), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		opts := append(step.opts, run.WithState(state))
+		opts := append(step.opts, run.WithStore(loop.LocalStore(state), ""))
 		if id != "" {
 			opts = append(opts, run.Resume(id))
 		}
@@ -131,7 +132,7 @@ func TestDenied(t *testing.T) {
 		}}, nil
 	})
 	policy := load(t, "ralph: 1\nrules:\n  - name: again\n    continue: \"${join(map(run.denied, .tool + ' ' + .input), ', ')}.\"\n")
-	r, err := run.New(policy, agent, run.WithDir(dir), run.WithState(state), run.Hasty())
+	r, err := run.New(policy, agent, run.WithDir(dir), run.WithStore(loop.LocalStore(state), ""), run.Hasty())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +169,7 @@ func (c refusing) Command(i run.Invocation) (run.Command, error) {
 func TestRefusedCommandLine(t *testing.T) {
 	dir, state := project(t)
 	policy := load(t, "ralph: 1\nrules: [{name: again, continue: \"go ${run.iteration}\"}]\n")
-	opts := []run.Option{run.WithDir(dir), run.WithState(state), sh("true"), run.Hasty()}
+	opts := []run.Option{run.WithDir(dir), run.WithStore(loop.LocalStore(state), ""), sh("true"), run.Hasty()}
 	for _, want := range []string{
 		"run_start, verdict, iteration_start, iteration_end, verdict, run_end: iteration 2 is not started: that prompt is refused",
 		"run_resume, run_end: iteration 2 is not started: that prompt is refused",
@@ -188,6 +189,6 @@ func TestRefusedCommandLine(t *testing.T) {
 		if got := strings.Join(kinds, ", ") + ": " + last.Why; got != want || last.Totals.Iterations != 1 {
 			t.Errorf("got %s after %d iterations\nwant %s", got, last.Totals.Iterations, want)
 		}
-		opts = []run.Option{run.WithDir(dir), run.WithState(state), run.Resume(r.ID()), run.Hasty()}
+		opts = []run.Option{run.WithDir(dir), run.WithStore(loop.LocalStore(state), ""), run.Resume(r.ID()), run.Hasty()}
 	}
 }

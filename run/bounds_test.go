@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/run"
 )
 
@@ -83,7 +84,7 @@ func TestForgedRecords(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			r, err := run.New(load(t, "ralph: 1\nrules: [{name: on, continue: on}]\n"), run.Claude(), run.WithDir(dir), run.WithState(state),
+			r, err := run.New(load(t, "ralph: 1\nrules: [{name: on, continue: on}]\n"), run.Claude(), run.WithDir(dir), run.WithStore(loop.LocalStore(state), ""),
 				run.WithArgs("sh", "agent.sh"), run.WithLimits(c.limits), run.WithContinue())
 			if err != nil {
 				t.Fatal(err)
@@ -110,7 +111,7 @@ func TestFolderIsPrivate(t *testing.T) {
 		t.Skip("Windows has other rights")
 	}
 	dir, state := project(t)
-	r, err := run.New(load(t, policy), run.Generic(), run.WithDir(dir), run.WithState(state), sh(`echo secret; echo secret >&2`))
+	r, err := run.New(load(t, policy), run.Generic(), run.WithDir(dir), run.WithStore(loop.LocalStore(state), ""), sh(`echo secret; echo secret >&2`))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,7 +24,7 @@ type making struct {
 type memory struct {
 	Memory  *loop.Entry `json:"memory,omitempty"`
 	Counted *loop.Entry `json:"counted,omitempty"` // what the run's session counts for all policies
-	Project *loop.Entry `json:"project,omitempty"` // what loops of the project share, without WithProject
+	Project *loop.Entry `json:"project,omitempty"` // what loops of the project share, without WithStore
 }
 
 // Decide carries out [step.Decide] or [step.Look] of a run, and returns its answer. It never fails: a failure is an
@@ -181,29 +181,58 @@ func endOf(v *rules.Verdict) (End, string) {
 	return Stopped, v.Reason
 }
 
+// stored returns the options of the run's loop for what it keeps.
+func (r *Runner) stored() []loop.Option {
+	k := r.kept.runs
+	if k == nil {
+		return []loop.Option{loop.WithStore(memories{r})}
+	}
+	opts := []loop.Option{loop.WithStore(sharing{memories{r}, k.docs, k.leases})}
+	if k.scope != "" {
+		opts = append(opts, loop.WithScope(k.scope))
+	}
+	if to, ok := k.store.(loop.Recorder); ok {
+		opts = append(opts, loop.WithRecorder(to))
+	}
+	return opts
+}
+
+// sharing is the store of the loop of a run that is kept: what persons order is in the store of the run.
+type sharing struct {
+	memories
+	loop.Documents
+	loop.Leases
+}
+
 // memories is the store of the run's loop. It keeps the loop's memory with the run, so that a verdict and its count are
-// saved in one step and a decision that is made twice counts once, and memory that loops of a project share in their store, if
-// they have one.
+// saved in one step and a decision that is made twice counts once, and memory that loops of a project share in the store of
+// the run, if it has one.
 type memories struct{ r *Runner }
 
 func (m memories) Load(ctx context.Context, keys ...loop.Key) ([]loop.Entry, error) {
 	out := make([]loop.Entry, len(keys))
+	var others []loop.Key
 	for i, k := range keys {
 		switch out[i].Key = k; {
 		case m.shared(k):
-			shared, err := m.r.kept.project.Load(ctx, k)
-			if err == nil && len(shared) != 1 {
-				err = fmt.Errorf("Store.Load returned %d entries for a key", len(shared))
-			}
-			if err != nil {
-				return nil, err
-			}
-			out[i] = shared[0]
+			others = append(others, k)
 		default:
 			if kept := *m.kept(k); kept != nil {
 				out[i] = *kept
 				out[i].Key, out[i].Version = k, "kept"
 			}
+		}
+	}
+	if len(others) == 0 {
+		return out, nil
+	}
+	entries, err := m.r.kept.runs.load(ctx, others)
+	if err != nil {
+		return nil, err
+	}
+	for i, k := range keys {
+		if m.shared(k) {
+			out[i], entries = entries[0], entries[1:]
 		}
 	}
 	return out, nil
@@ -212,7 +241,7 @@ func (m memories) Load(ctx context.Context, keys ...loop.Key) ([]loop.Entry, err
 func (m memories) Save(ctx context.Context, w loop.Write) error {
 	for i, e := range w.Entries {
 		if m.shared(e.Key) {
-			if err := m.r.kept.project.Save(ctx, loop.Write{Entries: w.Entries[i : i+1]}); err != nil {
+			if err := m.r.kept.runs.store.Save(ctx, loop.Write{Entries: w.Entries[i : i+1]}); err != nil {
 				return err
 			}
 		}
@@ -226,8 +255,10 @@ func (m memories) Save(ctx context.Context, w loop.Write) error {
 	return nil
 }
 
-// shared reports whether a memory is in the store of the project.
-func (m memories) shared(k loop.Key) bool { return k.Project && m.r.kept.project != nil }
+// shared reports whether the store of the run has what is under a key.
+func (m memories) shared(k loop.Key) bool {
+	return (k.Project || k.Name != "") && m.r.kept.runs != nil
+}
 
 // kept is where the run keeps a memory of its own: of its loop, of its session, or of its project.
 func (m memories) kept(k loop.Key) **loop.Entry {

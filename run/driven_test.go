@@ -71,12 +71,12 @@ rules:
 
 func TestDrivenRefuses(t *testing.T) {
 	p, s := load(t, policy), step.New(step.Plan{ID: "r", Root: t.TempDir()})
-	for name, other := range map[string]run.Option{"state": run.WithState(t.TempDir()), "resume": run.Resume("r")} {
+	for name, other := range map[string]run.Option{"store": run.WithStore(loop.InMemory(), ""), "resume": run.Resume("r")} {
 		if _, err := run.New(p, run.Generic(), run.Driven(s, nil), other); err == nil || !strings.Contains(err.Error(), "another driver") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	r, err := run.New(p, run.Generic(), run.Driven(s, nil), run.WithProject(loop.InMemory()))
+	r, err := run.New(p, run.Generic(), run.Driven(s, nil))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,9 +24,8 @@ func (r *Runner) run(ctx context.Context) {
 		r.take(in) // the run has begun, and cannot continue
 		in = step.Input{Kind: step.Broken, Why: err.Error()}
 	}
-	for cmd := r.take(append(r.wishes(ctx), in)...); cmd.Kind != step.Finish; {
-		in := r.do(ctx, cmd)
-		cmd = r.take(append(r.wishes(ctx), in)...)
+	for cmd := r.take(r.heed(ctx, in)...); cmd.Kind != step.Finish; {
+		cmd = r.take(r.heed(ctx, r.do(ctx, cmd))...)
 	}
 	if r.out.directory != nil {
 		r.out.directory.close()
@@ -37,7 +36,7 @@ func (r *Runner) run(ctx context.Context) {
 // lock.
 func (r *Runner) begin(ctx context.Context) (release func(), in step.Input, err error) {
 	release = func() {}
-	if r.kept.disk != nil {
+	if r.kept.runs != nil {
 		if release, err = r.hold(ctx); err != nil {
 			return nil, in, err
 		}
@@ -48,10 +47,13 @@ func (r *Runner) begin(ctx context.Context) (release func(), in step.Input, err 
 			release()
 			return nil, in, err
 		}
+		if err := r.withdraw(ctx); err != nil {
+			return release, in, err
+		}
 		process.Leftovers(r.saved.Agent, r.mark(), grace) // a previous process of this run was killed
 		r.saved.Agent = process.ID{}
 	}
-	if r.kept.disk != nil {
+	if r.kept.runs != nil {
 		if err := r.openDirectory(); err != nil {
 			return release, in, err
 		}
@@ -119,7 +121,7 @@ func (r *Runner) wait(ctx context.Context, cmd step.Command) step.Input {
 		case <-ctx.Done():
 		}
 		timer.Stop()
-		if len(r.wishes(ctx)) > 0 {
+		if wishes, err := r.wishes(ctx); err == nil && len(wishes) > 0 { // what is not known now is asked before anything starts
 			return step.Input{} // the next step takes them
 		}
 	}
@@ -128,8 +130,28 @@ func (r *Runner) wait(ctx context.Context, cmd step.Command) step.Input {
 // paused is why a run waits while a person wants that.
 const paused = "loops are paused in this project; run `ralph resume` in another terminal to continue"
 
+// heed returns an input after what the user wants. If that is not known, the run ends after the input.
+func (r *Runner) heed(ctx context.Context, in step.Input) []step.Input {
+	wishes, err := r.wishes(ctx)
+	all := append(wishes, in)
+	if err != nil {
+		all = append(all, step.Input{Kind: step.Broken, Why: err.Error()})
+	}
+	return all
+}
+
+// withdraw removes the request that ended the run before.
+func (r *Runner) withdraw(ctx context.Context) error {
+	ctx, cancel := inTime(ctx)
+	defer cancel()
+	return r.kept.runs.orders(ctx).EndRun(r.plan.ID, false)
+}
+
 // wishes returns what the user wants, if the state does not have it.
-func (r *Runner) wishes(ctx context.Context) []step.Input {
+func (r *Runner) wishes(ctx context.Context) ([]step.Input, error) {
+	if r.saved.State.Stopping != "" {
+		return nil, nil
+	}
 	stop := step.Input{Kind: step.Stop, Later: true}
 	interrupted := false
 	select {
@@ -137,23 +159,24 @@ func (r *Runner) wishes(ctx context.Context) []step.Input {
 		interrupted = true
 	default:
 	}
-	control := r.user.control()
+	ordered, err := r.ordered(ctx)
+	control := max(ordered, r.user.control())
 	switch cause := context.Cause(ctx); {
-	case r.saved.State.Stopping != "":
-		return nil
 	case interrupted || errors.Is(cause, context.Canceled):
 		stop.Why = "the run was interrupted"
 	case cause != nil:
 		stop.Why = fmt.Sprintf("the run was interrupted: %v", cause)
+	case err != nil:
+		return nil, err
 	case control == Leave:
 		stop.Why = "the run was stopped"
 	case control == Pause && r.saved.State.Paused == "":
-		return []step.Input{{Kind: step.Pause, Why: paused}}
+		return []step.Input{{Kind: step.Pause, Why: paused}}, nil
 	case control == GoOn && r.saved.State.Paused != "":
-		return []step.Input{{Kind: step.Go}}
+		return []step.Input{{Kind: step.Go}}, nil
 	default:
-		return nil
+		return nil, nil
 	}
 	stop.Later = control != Leave
-	return []step.Input{stop}
+	return []step.Input{stop}, nil
 }

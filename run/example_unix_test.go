@@ -10,6 +10,7 @@ import (
 	"os"
 	"testing"
 
+	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/rules"
 	"github.com/ralph-sdk/ralph/run"
 	"github.com/ralph-sdk/ralph/run/runtest"
@@ -68,27 +69,28 @@ func Example() {
 	// success after 2 iterations: every box is ticked
 }
 
-// A run that WithState keeps can be resumed, also by another process: after a limit, a crash, or a reboot.
+// A run that WithStore keeps can be resumed, also by another process: after a limit, a crash, or a reboot.
 func ExampleResume() {
 	ctx := context.Background()
 	project, _ := os.MkdirTemp("", "example")
 	defer os.RemoveAll(project)
 	state, _ := os.MkdirTemp("", "state")
 	defer os.RemoveAll(state)
+	store := loop.LocalStore(state)
 	_ = os.WriteFile(project+"/TODO.md", []byte("- [ ] parser\n- [ ] printer\n"), 0o644)
 	program, _ := rules.LoadBytes(ctx, "todo.yaml", []byte(todoPolicy), rules.Config{})
 
 	r, _ := run.New(program, run.Generic(),
-		run.WithState(state), run.WithDir(project), run.WithArgs("sh", "-c", tickOne, "agent"), run.WithLimits(run.Limits{Iterations: 1}))
+		run.WithStore(store, ""), run.WithDir(project), run.WithArgs("sh", "-c", tickOne, "agent"), run.WithLimits(run.Limits{Iterations: 1}))
 	for ev := range r.Run(ctx) {
 		if ev.Kind == run.RunEnd {
 			fmt.Println(ev.Ended, "after", ev.Totals.Iterations)
 		}
 	}
 
-	runs, _ := run.List(state, "")
+	runs, _ := run.List(ctx, store, "", "")
 	again, err := run.New(program, run.Generic(),
-		run.WithState(state), run.Resume(runs[0].ID), run.WithLimits(run.Limits{Iterations: 10}))
+		run.WithStore(store, ""), run.Resume(runs[0].ID), run.WithLimits(run.Limits{Iterations: 10}))
 	if err != nil {
 		fmt.Println(err)
 		return

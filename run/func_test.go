@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/rules"
 	"github.com/ralph-sdk/ralph/run"
 	"github.com/ralph-sdk/ralph/run/runtest"
@@ -45,7 +46,7 @@ func TestFunc(t *testing.T) {
 		got = append(got, i)
 		return results[len(got)-1]()
 	})
-	r, err := run.New(load(t, endless), a, run.WithDir(dir), run.WithState(state), run.WithContinue(), run.WithLimits(run.Limits{Tokens: 100, Iterations: len(results)}), run.Hasty())
+	r, err := run.New(load(t, endless), a, run.WithDir(dir), run.WithStore(loop.LocalStore(state), ""), run.WithContinue(), run.WithLimits(run.Limits{Tokens: 100, Iterations: len(results)}), run.Hasty())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,14 +171,14 @@ func TestMistakes(t *testing.T) {
 	}
 	for _, dir := range []string{"", state, dir + "/nosuch"} {
 		for _, id := range []string{"", "x", "../x"} {
-			if _, err := run.Find(dir, id); err == nil {
+			if _, err := run.Find(t.Context(), loop.LocalStore(dir), "", id); err == nil {
 				t.Errorf("there is a run %q in %q", id, dir)
 			}
 		}
-		if infos, _ := run.List(dir, ""); len(infos) > 0 {
+		if infos, _ := run.List(t.Context(), loop.LocalStore(dir), "", ""); len(infos) > 0 {
 			t.Errorf("runs in %q", dir)
 		}
-		if id, _ := run.Live(dir, "", ""); id != "" {
+		if id, _ := run.Live(t.Context(), loop.LocalStore(dir), "", "", ""); id != "" {
 			t.Errorf("run %s is under way in %q", id, dir)
 		}
 	}

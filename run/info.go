@@ -3,6 +3,7 @@ package run
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"io"
 	"path"
@@ -10,7 +11,7 @@ import (
 	"time"
 
 	"github.com/ralph-sdk/ralph/internal/escape"
-	"github.com/ralph-sdk/ralph/internal/store"
+	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/run/step"
 	"github.com/ralph-sdk/ralph/state"
 )
@@ -41,14 +42,24 @@ type Info struct {
 	Labels  map[string]string `json:"labels,omitempty"`
 }
 
-// Find returns a run that [WithState] kept in the directory state.
-func Find(state, id string) (Info, error) {
-	disk := store.Open(state)
-	c, err := readRun(disk, id)
+// Find returns a run that [WithStore] kept in a store and a scope.
+func Find(ctx context.Context, s loop.Store, scope, id string) (Info, error) {
+	k, err := runsIn(s, scope)
 	if err != nil {
 		return Info{}, err
 	}
-	live, _ := disk.Holder(disk.RunLease(c.State.Plan.Root, c.State.Plan.Policy))
+	return k.find(ctx, id)
+}
+
+func (k *runs) find(ctx context.Context, id string) (Info, error) {
+	c, _, err := k.read(ctx, id)
+	if err != nil {
+		return Info{}, err
+	}
+	live := ""
+	if c.State.Final == nil {
+		live, _ = k.holder(ctx, c.State.Plan.Root, c.State.Plan.Policy)
+	}
 	return info(c.State, c.text(c.State.Plan.Prompt), live == id), nil
 }
 
@@ -125,18 +136,28 @@ func (i Info) end(name string, most int64) (text []byte, cut int64, err error) {
 
 // Live returns the ID of the policy's live run in a project, or "" if there is none. The project of a run in a worktree
 // is the worktree.
-func Live(state, root, policy string) (id string, err error) {
-	disk := store.Open(state)
-	return disk.Holder(disk.RunLease(root, policy))
+func Live(ctx context.Context, s loop.Store, scope, root, policy string) (id string, err error) {
+	k, err := runsIn(s, scope)
+	if err != nil {
+		return "", err
+	}
+	return k.holder(ctx, root, policy)
 }
 
-// List returns the runs kept in the directory state, latest first: those of one project, or all if root is "". It skips
+// List returns the runs kept in a store and a scope, latest first: those of one project, or all if root is "". It skips
 // what it cannot read.
-func List(state, root string) ([]Info, error) {
-	ids, err := store.Open(state).Runs()
-	var all []Info
+func List(ctx context.Context, s loop.Store, scope, root string) ([]Info, error) {
+	k, err := runsIn(s, scope)
+	if err != nil {
+		return nil, err
+	}
+	return k.list(ctx, root)
+}
+
+func (k *runs) list(ctx context.Context, root string) (all []Info, err error) {
+	ids, err := k.orders(ctx).Runs()
 	for _, id := range ids {
-		if info, err := Find(state, id); err == nil && (root == "" || info.Home == root) {
+		if info, err := k.find(ctx, id); err == nil && (root == "" || info.Home == root) {
 			all = append(all, info)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/run"
 )
 
@@ -28,7 +29,7 @@ func TestRunner(t *testing.T) {
 		t.Fatal(err)
 	}
 	opts := []run.Option{
-		run.WithDir(dir), run.WithState(os.Getenv("RALPH_TEST_RUN_STATE")), run.WithLimits(run.Limits{Iterations: max}),
+		run.WithDir(dir), run.WithStore(loop.LocalStore(os.Getenv("RALPH_TEST_RUN_STATE")), ""), run.WithLimits(run.Limits{Iterations: max}),
 		sh(`echo "$1" >>prompts; sleep 300 & setsid sleep 300 & echo done`),
 	}
 	if id := os.Getenv("RALPH_TEST_RUN_ID"); id != "" {
@@ -94,13 +95,13 @@ func TestKilledRuns(t *testing.T) {
 		if cmd.ProcessState.ExitCode() > 0 {
 			t.Fatalf("the run cannot be resumed: %q", said)
 		}
-		live, err := run.Live(state, root, "policy.yaml")
+		live, err := run.Live(t.Context(), loop.LocalStore(state), "", root, "policy.yaml")
 		for range 10_000 { // a child between fork and exec has the lock for a moment longer
 			if live == "" || err != nil {
 				break
 			}
 			runtime.Gosched()
-			live, err = run.Live(state, root, "policy.yaml")
+			live, err = run.Live(t.Context(), loop.LocalStore(state), "", root, "policy.yaml")
 		}
 		if live != "" || err != nil {
 			t.Fatalf("its process has ended, and under way is %q (%v)", live, err)
@@ -145,7 +146,7 @@ func TestKilledRuns(t *testing.T) {
 // leads elsewhere.
 func TestOutputIsItsOwnFile(t *testing.T) {
 	dir, state := project(t)
-	r, err := run.New(load(t, policy), run.Generic(), run.WithDir(dir), run.WithState(state),
+	r, err := run.New(load(t, policy), run.Generic(), run.WithDir(dir), run.WithStore(loop.LocalStore(state), ""),
 		sh("echo keep >kept; cd .ralph/runs/*/; test -e 0002.out || { mkfifo 0002.out; ln -s ../../../kept 0003.out; }; echo hi"))
 	if err != nil {
 		t.Fatal(err)

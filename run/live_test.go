@@ -56,7 +56,7 @@ func loopProject(t *testing.T) (dir, state string) {
 // loopRun is a run of the policy looping.
 func loopRun(t *testing.T, dir, state string, opts ...run.Option) *run.Runner {
 	t.Helper()
-	r, err := run.New(load(t, looping), run.Generic(), append([]run.Option{run.WithDir(dir), run.WithState(state), run.WithProject(loop.LocalStore(state)), run.WithLoop(loop.WithState(state)), run.Hasty()}, opts...)...)
+	r, err := run.New(load(t, looping), run.Generic(), append([]run.Option{run.WithDir(dir), run.WithStore(loop.LocalStore(state), ""), run.Hasty()}, opts...)...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +148,7 @@ func TestSessionsStepAside(t *testing.T) {
 		if ev.Kind != run.IterationStart {
 			continue
 		}
-		if live, err := run.Live(state, dir, "policy.yaml"); live != r.ID() || err != nil {
+		if live, err := run.Live(t.Context(), loop.LocalStore(state), "", dir, "policy.yaml"); live != r.ID() || err != nil {
 			t.Errorf("under way is %q (%v)", live, err)
 		}
 		got["first"], got["again"] = hook(t, dir, state, "s", ""), hook(t, dir, state, "s", "")

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/ralph-sdk/ralph/internal/option"
-	"github.com/ralph-sdk/ralph/internal/store"
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/run/step"
 )
@@ -114,15 +113,27 @@ func WithLabels(labels map[string]string) Option {
 	return func(r *Runner) error { return option.AddAll("run.WithLabels", &r.plan.Labels, labels) }
 }
 
-// WithState keeps the run in a directory of ralph, so that it can be resumed, and its events and output in [Dir] of the
-// project. By default nothing is kept.
-func WithState(dir string) Option {
+// WithStore keeps the run in a store, in a scope as of [loop.WithScope], "" for that of ralph's own runs, so that it can be
+// resumed. The store must have [loop.Documents] and [loop.Leases]. While the run is live it holds the lease of its policy in
+// the project, for all processes that share the store; what persons stop, pause, hint and approve there counts for it; the
+// store also has the memory that loops of the project share, and the records, if it is a [loop.Recorder].
+//
+// The agent's output and the events in [Dir] are files of the machine on which the run works, and so are the sessions of its
+// client. By default nothing is kept.
+func WithStore(s loop.Store, scope string) Option {
 	return func(r *Runner) error {
-		const instead = "name a directory, or leave it out to keep nothing"
-		if err := option.Given("run.WithState", dir, instead); err != nil {
+		const instead = "name one, such as loop.LocalStore(dir), or leave it out to keep nothing"
+		if err := option.Given("run.WithStore", s, instead); err != nil {
 			return err
 		}
-		return option.Fill("run.WithState", &r.kept.disk, store.Open(dir), instead)
+		k, err := runsIn(s, scope)
+		if err == nil && k.leases == nil {
+			err = errNoLeases
+		}
+		if err != nil {
+			return err
+		}
+		return option.Fill("run.WithStore", &r.kept.runs, k, instead)
 	}
 }
 
@@ -139,17 +150,10 @@ func Driven(s step.State, documents map[string]string) Option {
 	})
 }
 
-// WithLoop adds options of the loop that decides. The run itself gives [loop.WithName], [loop.WithRoot] and
-// [loop.WithStore], and a [loop.WithFacts] inside of those in opts.
+// WithLoop adds options of the loop that decides. The run itself gives [loop.WithName], [loop.WithRoot],
+// [loop.WithStore], the scope and the recorder of [WithStore], and a [loop.WithFacts] inside of those in opts.
 func WithLoop(opts ...loop.Option) Option {
 	return set(func(r *Runner) { r.loopOptions = append(r.loopOptions, opts...) })
-}
-
-// WithProject sets the store for memory that loops of a project share. By default the run keeps it, and shares it with no other loop.
-func WithProject(s loop.Store) Option {
-	return func(r *Runner) error {
-		return option.Fill("run.WithProject", &r.kept.project, s, "leave it out to keep that memory with the run")
-	}
 }
 
 // WithEnv sets the environment of the agent, each NAME=VALUE. The default is the environment of the process.
@@ -205,7 +209,7 @@ func WithAnswer(text string) Option {
 	}
 }
 
-// Resume continues the run with this ID, which [WithState] kept. It keeps its command line, limits and prompt; options
+// Resume continues the run with this ID, which [WithStore] kept. It keeps its command line, limits and prompt; options
 // for them have no effect, except nonzero fields of [WithLimits] and [WithAnswer].
 func Resume(id string) Option {
 	return func(r *Runner) error {

@@ -27,9 +27,13 @@ func TestOptionsOfNil(t *testing.T) {
 		{run.WithSaid(""), "run.WithSaid has no value: leave it out if the policy alone ends the run"},
 		{run.WithIteration(0), "the time of an iteration must be positive; got 0s"},
 		{run.WithLabels(nil), "run.WithLabels has no value: leave it out, or give a map, which may be empty"},
-		{run.WithState(""), "run.WithState has no value: name a directory, or leave it out to keep nothing"},
+		{run.WithStore(nil, ""), "run.WithStore has no value: name one, such as loop.LocalStore(dir), or leave it out to keep nothing"},
+		{run.WithStore(struct{ loop.Store }{loop.InMemory()}, ""), "this store keeps no documents: use one that has loop.Documents"},
+		{run.WithStore(struct {
+			loop.Store
+			loop.Documents
+		}{loop.InMemory(), loop.InMemory().(loop.Documents)}, ""), "this store has no leases: use one that has loop.Leases"},
 		{run.WithLoop(nil), "the loop of the run: option 1 of 5 is nil: leave it out"},
-		{run.WithProject(nil), "run.WithProject has no value: leave it out to keep that memory with the run"},
 		{run.WithEnv(nil), "run.WithEnv has no value: leave it out for the environment of the process, or give an empty list for none"},
 		{run.WithClock(nil), "run.WithClock has no value: leave it out for time.Now"},
 		{run.WithInterrupt(nil), "run.WithInterrupt has no value: leave it out if nothing interrupts the run"},
@@ -72,8 +76,7 @@ func TestOptionsTwice(t *testing.T) {
 		{"WithFiles", run.WithFiles(dir), run.WithFiles(dir), "run.WithFiles is given twice"},
 		{"WithPrompt", run.WithPrompt("a"), run.WithPrompt("b"), "run.WithPrompt is given twice"},
 		{"WithSaid", run.WithSaid("a"), run.WithSaid("b"), "run.WithSaid is given twice"},
-		{"WithState", run.WithState(state), run.WithState(state), "run.WithState is given twice"},
-		{"WithProject", run.WithProject(loop.InMemory()), run.WithProject(loop.InMemory()), "run.WithProject is given twice"},
+		{"WithStore", run.WithStore(loop.LocalStore(state), ""), run.WithStore(loop.LocalStore(state), ""), "run.WithStore is given twice"},
 		{"WithEnv", run.WithEnv([]string{}), run.WithEnv([]string{}), "run.WithEnv is given twice"},
 		{"WithClock", run.WithClock(time.Now), run.WithClock(time.Now), "run.WithClock is given twice"},
 		{"WithInterrupt", run.WithInterrupt(interrupt), run.WithInterrupt(closed), "run.WithInterrupt is given twice"},
@@ -81,6 +84,7 @@ func TestOptionsTwice(t *testing.T) {
 		{"WithAnswer", run.WithAnswer("a"), run.WithAnswer("b"), "run.WithAnswer is given twice"},
 		{"WithLabels", run.WithLabels(map[string]string{"a": "1"}), run.WithLabels(map[string]string{"a": "2"}), `run.WithLabels has "a" twice`},
 		{"WithLoop", run.WithLoop(loop.WithScope("a")), run.WithLoop(loop.WithScope("b")), "the loop of the run: loop.WithScope is given twice"},
+		{"WithLoop and the store", run.WithStore(loop.InMemory(), "a"), run.WithLoop(loop.WithScope("a")), "the loop of the run: loop.WithScope is given twice"},
 		{"WithLoop and the run", run.WithName("a"), run.WithLoop(loop.WithName("b")), "the loop of the run: loop.WithName is given twice"},
 
 		{"WithLabels", run.WithLabels(map[string]string{"a": "1"}), run.WithLabels(map[string]string{"b": "1"}), "limit: 1 of 1 iterations"},

@@ -2,6 +2,7 @@ package run
 
 import (
 	"cmp"
+	"context"
 	"io/fs"
 	"os"
 	"time"
@@ -15,7 +16,9 @@ const (
 
 // prune removes old runs of the project. It is best effort: the next run tries again.
 func (r *Runner) prune() {
-	all, _ := List(r.kept.disk.Dir(), r.plan.Home)
+	ctx, cancel := inTime(context.Background())
+	defer cancel()
+	all, _ := r.kept.runs.list(ctx, r.plan.Home)
 	files := cmp.Or(r.plan.Files, r.plan.Home)
 	project, err := os.OpenRoot(files)
 	if err != nil {
@@ -37,7 +40,7 @@ func (r *Runner) prune() {
 			continue
 		}
 		if runs.RemoveAll(info.ID) == nil { // remove it first, so that an incomplete removal is found again
-			_ = r.kept.disk.RemoveRun(info.ID)
+			_ = r.kept.runs.orders(ctx).RemoveRun(info.ID)
 		}
 	}
 }

@@ -13,7 +13,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/ralph-sdk/ralph/internal/store"
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/rules"
 	"github.com/ralph-sdk/ralph/run/step"
@@ -43,9 +42,9 @@ type Runner struct {
 
 // kept is where a run keeps itself, and what loops of its project share.
 type kept struct {
-	disk    *store.Store // nil: nothing is kept
-	project loop.Store   // nil: with the run
-	driven  bool         // by another driver
+	runs   *runs  // nil: nothing is kept, and nothing shared
+	line   []byte // what they have of this run
+	driven bool   // by another driver
 }
 
 // resumption is the run to resume, and what its options change.
@@ -95,8 +94,8 @@ func New(p *rules.Program, a Adapter, opts ...Option) (*Runner, error) {
 			return nil, err
 		}
 	}
-	if r.kept.driven && (r.kept.disk != nil || r.resumed.id != "") {
-		return nil, errors.New("a run that another driver drives is kept and resumed by that one: leave out WithState and Resume")
+	if r.kept.driven && (r.kept.runs != nil || r.resumed.id != "") {
+		return nil, errors.New("a run that another driver drives is kept and resumed by that one: leave out WithStore and Resume")
 	}
 	if r.resumed.answer != "" && r.resumed.id == "" {
 		return nil, errors.New("an answer is for a run that asked: add Resume")
@@ -105,7 +104,7 @@ func New(p *rules.Program, a Adapter, opts ...Option) (*Runner, error) {
 	if err := r.prepare(p); err != nil {
 		return nil, err
 	}
-	l, err := loop.New(p, append(r.loopOptions, loop.WithName(r.name), loop.WithRoot(r.plan.Root), loop.WithStore(memories{r}), loop.WithFacts(r.facts))...)
+	l, err := loop.New(p, slices.Concat(r.loopOptions, r.stored(), []loop.Option{loop.WithName(r.name), loop.WithRoot(r.plan.Root), loop.WithFacts(r.facts)})...)
 	if err != nil {
 		return nil, fmt.Errorf("the loop of the run: %w", err)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/rules"
 	"github.com/ralph-sdk/ralph/run"
 )
@@ -98,7 +99,7 @@ func all(t *testing.T, ctx context.Context, r *run.Runner) (events []run.Event, 
 
 func TestRun(t *testing.T) {
 	dir, state := project(t)
-	r, err := run.New(load(t, policy), run.Generic(), run.WithDir(dir), run.WithState(state), sh(`echo "$1" >>prompts; echo working`))
+	r, err := run.New(load(t, policy), run.Generic(), run.WithDir(dir), run.WithStore(loop.LocalStore(state), ""), sh(`echo "$1" >>prompts; echo working`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +125,7 @@ func TestRun(t *testing.T) {
 	if n := strings.Count(string(log), "\n"); n != len(want)-3 {
 		t.Errorf("run.jsonl has %d lines:\n%s", n, log)
 	}
-	info, err := run.Find(state, r.ID())
+	info, err := run.Find(t.Context(), loop.LocalStore(state), "", r.ID())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,7 +204,7 @@ func TestSaidIsShown(t *testing.T) {
 func TestNotStarted(t *testing.T) {
 	dir, state := project(t)
 	policy := load(t, "ralph: 1\nlimits: {continuations: 9}\nrules: [{name: a, continue: go}]\n")
-	opts := []run.Option{run.WithDir(dir), run.WithState(state), run.WithArgs(absent), run.Hasty()}
+	opts := []run.Option{run.WithDir(dir), run.WithStore(loop.LocalStore(state), ""), run.WithArgs(absent), run.Hasty()}
 	for range 3 {
 		r, err := run.New(policy, run.Generic(), opts...)
 		if err != nil {
@@ -213,7 +214,7 @@ func TestNotStarted(t *testing.T) {
 		if last := events[len(events)-1]; last.Ended != run.Failed || last.Totals.Iterations != 0 || len(last.Totals.Outcomes) != 0 {
 			t.Errorf("%+v\n%s", last, strings.Join(lines, "\n"))
 		}
-		opts = []run.Option{run.WithDir(dir), run.WithState(state), run.Resume(r.ID()), run.Hasty()}
+		opts = []run.Option{run.WithDir(dir), run.WithStore(loop.LocalStore(state), ""), run.Resume(r.ID()), run.Hasty()}
 	}
 }
 
@@ -231,11 +232,11 @@ func TestRefused(t *testing.T) {
 		{"the usage window", []run.Option{run.WithArgs("true"), run.WithLimits(run.Limits{Window: 80})}, "does not report how much of its usage window is used"},
 		{"a session", []run.Option{run.WithArgs("true"), run.WithContinue()}, "generic cannot continue a session"},
 		{"a negative limit", []run.Option{run.WithArgs("true"), run.WithLimits(run.Limits{Iterations: -1})}, "must not be negative"},
-		{"a run that is none", []run.Option{run.WithState(state), run.Resume("nosuch")}, "no run has this ID"},
-		{"a path as an id", []run.Option{run.WithState(state), run.Resume("../x")}, "letters, digits and hyphens"},
-		{"an answer to a new run", []run.Option{run.WithState(state), run.WithAnswer("yes")}, "add Resume"},
+		{"a run that is none", []run.Option{run.WithStore(loop.LocalStore(state), ""), run.Resume("nosuch")}, "no run has this ID"},
+		{"a path as an id", []run.Option{run.WithStore(loop.LocalStore(state), ""), run.Resume("../x")}, "letters, digits and hyphens"},
+		{"an answer to a new run", []run.Option{run.WithStore(loop.LocalStore(state), ""), run.WithAnswer("yes")}, "add Resume"},
 		{"an answer of nothing", []run.Option{run.WithAnswer("")}, "run.WithAnswer has no value"},
-		{"nowhere to resume from", []run.Option{run.Resume("x")}, "WithState"},
+		{"nowhere to resume from", []run.Option{run.Resume("x")}, "WithStore"},
 	} {
 		if _, err := run.New(load(t, policy), run.Generic(), append([]run.Option{run.WithDir(dir)}, c.opts...)...); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)
@@ -257,7 +258,7 @@ func TestRefusedLimitOfThePolicy(t *testing.T) {
 // Two runs of one policy in one project would work on the same task.
 func TestOneRunOfAPolicy(t *testing.T) {
 	dir, state := project(t)
-	opts := []run.Option{run.WithDir(dir), run.WithState(state), sh("true")}
+	opts := []run.Option{run.WithDir(dir), run.WithStore(loop.LocalStore(state), ""), sh("true")}
 	first, err := run.New(load(t, policy), run.Generic(), opts...)
 	if err != nil {
 		t.Fatal(err)
@@ -278,7 +279,7 @@ func TestOneRunOfAPolicy(t *testing.T) {
 // A run that ends in the middle of an iteration continues with that iteration.
 func TestResume(t *testing.T) {
 	dir, state := project(t)
-	opts := []run.Option{run.WithDir(dir), run.WithState(state), sh(`echo "$1" >>prompts`)}
+	opts := []run.Option{run.WithDir(dir), run.WithStore(loop.LocalStore(state), ""), sh(`echo "$1" >>prompts`)}
 	r, err := run.New(load(t, policy), run.Generic(), opts...)
 	if err != nil {
 		t.Fatal(err)
@@ -290,7 +291,7 @@ func TestResume(t *testing.T) {
 			break
 		}
 	}
-	back, err := run.New(load(t, policy), run.Generic(), run.WithState(state), run.Resume(r.ID()))
+	back, err := run.New(load(t, policy), run.Generic(), run.WithStore(loop.LocalStore(state), ""), run.Resume(r.ID()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -309,12 +310,12 @@ func TestResume(t *testing.T) {
 // ended.
 func TestResumeOfARunUnderWay(t *testing.T) {
 	dir, state := project(t)
-	r, err := run.New(load(t, policy), run.Generic(), run.WithDir(dir), run.WithState(state), run.WithLimits(run.Limits{Iterations: 1}), sh("echo x >>count"))
+	r, err := run.New(load(t, policy), run.Generic(), run.WithDir(dir), run.WithStore(loop.LocalStore(state), ""), run.WithLimits(run.Limits{Iterations: 1}), sh("echo x >>count"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	resume := func() *run.Runner {
-		back, err := run.New(load(t, policy), run.Generic(), run.WithState(state), run.WithLimits(run.Limits{Iterations: 2}), run.Resume(r.ID()))
+		back, err := run.New(load(t, policy), run.Generic(), run.WithStore(loop.LocalStore(state), ""), run.WithLimits(run.Limits{Iterations: 2}), run.Resume(r.ID()))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -325,14 +326,14 @@ func TestResumeOfARunUnderWay(t *testing.T) {
 		if ev.Kind != run.IterationStart {
 			continue
 		}
-		before, err := run.Find(state, r.ID())
+		before, err := run.Find(t.Context(), loop.LocalStore(state), "", r.ID())
 		if err != nil || !before.Running {
 			t.Fatalf("under way it is %+v (%v)", before, err)
 		}
 		if _, got := all(t, t.Context(), resume()); !cmp.Equal(got, []string{"run_end failed"}) {
 			t.Errorf("another process runs it: %v", got)
 		}
-		after, err := run.Find(state, r.ID())
+		after, err := run.Find(t.Context(), loop.LocalStore(state), "", r.ID())
 		if diff := cmp.Diff(before, after); diff != "" || err != nil {
 			t.Errorf("another process changed what is kept (%v, -before +after):\n%s", err, diff)
 		}
@@ -351,7 +352,7 @@ func TestResumeOfARunUnderWay(t *testing.T) {
 // A run that was killed is not under way because another run of its policy is.
 func TestKilledBesideAnother(t *testing.T) {
 	dir, state := project(t)
-	opts := []run.Option{run.WithDir(dir), run.WithState(state), sh("true")}
+	opts := []run.Option{run.WithDir(dir), run.WithStore(loop.LocalStore(state), ""), sh("true")}
 	killed, err := run.New(load(t, policy), run.Generic(), opts...)
 	if err != nil {
 		t.Fatal(err)
@@ -377,7 +378,7 @@ func TestKilledBesideAnother(t *testing.T) {
 			continue
 		}
 		for id, want := range map[string]bool{killed.ID(): false, other.ID(): true} {
-			if info, err := run.Find(state, id); err != nil || info.Running != want || info.Ended != "" {
+			if info, err := run.Find(t.Context(), loop.LocalStore(state), "", id); err != nil || info.Running != want || info.Ended != "" {
 				t.Errorf("%s is %+v (%v), running %t", id, info, err, want)
 			}
 		}
@@ -527,7 +528,7 @@ func TestElapsed(t *testing.T) {
 	var got []string
 	var id string
 	for _, limits := range []run.Limits{{Iterations: 1, Elapsed: 10 * time.Hour}, {Iterations: 2}, {Iterations: 9}} {
-		opts := []run.Option{run.WithDir(dir), run.WithState(state), run.WithLimits(limits), run.WithClock(func() time.Time { return now })}
+		opts := []run.Option{run.WithDir(dir), run.WithStore(loop.LocalStore(state), ""), run.WithLimits(limits), run.WithClock(func() time.Time { return now })}
 		if id != "" {
 			opts = append(opts, run.Resume(id))
 		}
@@ -538,7 +539,7 @@ func TestElapsed(t *testing.T) {
 		id = r.ID()
 		events, _ := all(t, t.Context(), r)
 		last := events[len(events)-1]
-		info, err := run.Find(state, id)
+		info, err := run.Find(t.Context(), loop.LocalStore(state), "", id)
 		if err != nil || info.Limit != last.Limit || info.Totals.Elapsed != last.Totals.Elapsed {
 			t.Errorf("%v: kept as %s after %s", err, info.Limit, info.Totals.Elapsed)
 		}
@@ -628,7 +629,7 @@ func TestPrune(t *testing.T) {
 	other, _ := project(t)
 	month := time.Now().Add(-31 * 24 * time.Hour)
 	start := func(dir string, opts ...run.Option) string {
-		r, err := run.New(load(t, policy), run.Generic(), append(opts, run.WithDir(dir), run.WithState(state), sh("true"))...)
+		r, err := run.New(load(t, policy), run.Generic(), append(opts, run.WithDir(dir), run.WithStore(loop.LocalStore(state), ""), sh("true"))...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -638,7 +639,7 @@ func TestPrune(t *testing.T) {
 	old, others, young := start(dir, run.WithClock(func() time.Time { return month })), start(other, run.WithClock(func() time.Time { return month })), start(dir)
 	kept := map[string]bool{}
 	for _, home := range []string{dir, other} {
-		infos, err := run.List(state, home)
+		infos, err := run.List(t.Context(), loop.LocalStore(state), "", home)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -42,7 +42,7 @@ func (w *waitRun) runner(t *testing.T, opts ...run.Option) *run.Runner {
 			}
 		}
 	})
-	opts = append([]run.Option{run.WithDir(w.dir), run.WithState(w.state), run.WithLoop(loop.WithRecorder(&w.log), count)}, opts...)
+	opts = append([]run.Option{run.WithDir(w.dir), run.WithStore(loop.LocalStore(w.state), ""), run.WithLoop(loop.WithRecorder(&w.log), count)}, opts...)
 	r, err := run.New(load(t, waitPolicy), a, opts...)
 	if err != nil {
 		t.Fatal(err)
@@ -100,7 +100,7 @@ func TestResumedWait(t *testing.T) {
 		defer cancel()
 		for ev := range r.Run(ctx) {
 			if ev.Kind == run.Waiting {
-				info, err := run.Find(w.state, r.ID())
+				info, err := run.Find(t.Context(), loop.LocalStore(w.state), "", r.ID())
 				if err != nil || info.Waiting != "CI is running" || !info.Until.Equal(begin.Add(30*time.Minute)) {
 					t.Errorf("while it waits it is %+v (%v)", info, err)
 				}
@@ -110,7 +110,7 @@ func TestResumedWait(t *testing.T) {
 				time.AfterFunc(10*time.Minute, cancel)
 			}
 		}
-		info, err := run.Find(w.state, r.ID())
+		info, err := run.Find(t.Context(), loop.LocalStore(w.state), "", r.ID())
 		if err != nil || info.Ended != run.Cancelled {
 			t.Errorf("interrupted it is %+v (%v)", info, err)
 		}

@@ -1,8 +1,10 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -18,13 +20,19 @@ var ErrNoRun = errors.New("no run has this ID")
 
 var errRunID = errors.New("a run ID must consist of letters, digits and hyphens")
 
-// SaveRun saves the progress of a run. Its ID must have only letters, digits and hyphens. Like a memory it is not
-// synced to disk.
-func (o Orders) SaveRun(ctx context.Context, id string, line []byte) error {
+// SaveRun saves the progress of a run that was at before, nil for a new one. If another process has saved it since, it
+// returns [ErrChanged]. Its ID must have only letters, digits and hyphens. Like a memory it is not synced to disk.
+func (o Orders) SaveRun(ctx context.Context, id string, line, before []byte) error {
 	if !isRunID(id) {
 		return errRunID
 	}
-	_, version, _ := o.docs.Document(o.kind(runDir), id)
+	now, version, err := o.docs.Document(o.kind(runDir), id)
+	switch {
+	case err != nil:
+		return err
+	case version != "" && !bytes.Equal(now, before):
+		return fmt.Errorf("the run %w", ErrChanged)
+	}
 	return o.docs.PutDocument(ctx, o.kind(runDir), id, line, version)
 }
 
@@ -68,11 +76,8 @@ func (o Orders) EndRun(id string, end bool) (err error) {
 	return err
 }
 
-// RunEnding reports whether the end of a run was requested.
-func (o Orders) RunEnding(id string) bool {
-	ending, err := o.has(o.kind(runDir), id+endName)
-	return ending && err == nil
-}
+// EndName returns the document that requests the end of a run.
+func (o Orders) EndName(id string) Name { return Name{o.kind(runDir), id + endName} }
 
 // RemoveRun removes a run.
 func (o Orders) RemoveRun(id string) error {

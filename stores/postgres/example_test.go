@@ -14,6 +14,8 @@ import (
 
 	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/rules"
+	"github.com/ralph-sdk/ralph/run"
 	"github.com/ralph-sdk/ralph/stores/postgres"
 )
 
@@ -55,6 +57,50 @@ func Example() {
 	// 0 continue Read your change once more.
 	// 1 continue Read your change once more.
 	// 2 stop the limit of 2 continuations per prompt is reached
+}
+
+// A run is kept in the database, so that any process sees it, and another one resumes it.
+func Example_run() {
+	ctx := context.Background()
+	pool, err := pgxpool.New(ctx, os.Getenv("DATABASE_URL"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer pool.Close()
+	if err := postgres.Migrate(ctx, pool); err != nil {
+		log.Fatal(err)
+	}
+	store, err := postgres.Open(ctx, pool)
+	if err != nil {
+		log.Fatal(err)
+	}
+	dir, err := os.MkdirTemp("", "project")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	program, diags := rules.LoadBytes(ctx, "twice.yaml", []byte("ralph: 1\nrules: [{name: more, when: run.iteration < 2, continue: go on}]"), rules.Config{})
+	if program == nil {
+		log.Fatal(diags.Err())
+	}
+	agent := run.Func("worker", func(context.Context, run.Invocation) (run.Result, error) { return run.Result{}, nil })
+	drive := func(opts ...run.Option) string {
+		r, err := run.New(program, agent, append(opts, run.WithStore(store, "acme"))...)
+		if err != nil {
+			log.Fatal(err)
+		}
+		for ev := range r.Run(ctx) {
+			if ev.Kind == run.RunEnd {
+				fmt.Println(ev.Ended, "after", ev.Totals.Iterations)
+			}
+		}
+		return r.ID()
+	}
+	id := drive(run.WithDir(dir), run.WithLimits(run.Limits{Iterations: 1}))
+	drive(run.Resume(id), run.WithLimits(run.Limits{Iterations: 5}))
+	// Output:
+	// limit after 1
+	// stopped after 2
 }
 
 // Nothing is deleted by itself.

@@ -34,6 +34,7 @@ type workload struct {
 	For        time.Duration
 	Sessions   []string      // of the goroutines, with For
 	Lock       time.Duration // only lock a memory, with this deadline
+	Run        string        // only run an agent in this project, which works until a line comes
 }
 
 // workVariable has the workload of a process, as JSON.
@@ -84,6 +85,9 @@ func (w workload) run(ctx context.Context, in io.Reader, out io.Writer) error {
 		fmt.Fprintln(out, "ready")
 		<-ctx.Done()
 		return err
+	}
+	if w.Run != "" {
+		return w.agent(ctx, s, bufio.NewScanner(in), out)
 	}
 	l, err := newLoop(s, w.Scope, w.Limit)
 	if err != nil {

@@ -111,7 +111,7 @@ func iterate(ctx context.Context, w *web.World, now time.Time) (time.Time, strin
 		return run.Result{Outcome: run.OK, Text: "A step is done.", Tokens: r.tokens, Cost: &r.usd}, checklist(w, "RELEASE.md", steps, done, now)
 	})
 	clock := func() time.Time { return now }
-	r, err := run.New(program, agent, run.WithName(".ralph/release.yaml"), run.WithDir(w.Dir), run.WithState(w.State), run.WithClock(clock), run.WithLimits(run.Limits{Iterations: 20, Cost: 5}),
+	r, err := run.New(program, agent, run.WithName(".ralph/release.yaml"), run.WithDir(w.Dir), run.WithStore(loop.LocalStore(w.State), ""), run.WithClock(clock), run.WithLimits(run.Limits{Iterations: 20, Cost: 5}),
 		run.WithLoop(loop.Local(), loop.WithState(w.State), loop.WithClock(clock), loop.WithEnv(func(string) string { return "" })))
 	if err != nil {
 		return now, "", err
