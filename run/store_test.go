@@ -5,6 +5,7 @@ import (
 	"errors"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -170,7 +171,7 @@ type changing struct {
 	loop.Store
 	loop.Documents
 	loop.Leases
-	lost  error
+	lost  atomic.Bool
 	lease *string // who has the leases
 }
 
@@ -186,7 +187,10 @@ func (s *changing) Load(ctx context.Context, keys ...loop.Key) ([]loop.Entry, er
 			entries[i].Version = *s.lease
 		}
 	}
-	return entries, errors.Join(s.lost, err)
+	if s.lost.Load() {
+		err = errors.Join(errors.New("the store is gone"), err)
+	}
+	return entries, err
 }
 
 // A run that does not know what a person wants, or that another process continues, ends and starts no agent.
@@ -197,7 +201,7 @@ func TestStoreLost(t *testing.T) {
 		during func(t *testing.T, s *changing, id string)
 		want   string
 	}{
-		{"the store is gone", func(_ *testing.T, s *changing, _ string) { s.lost = errors.New("the store is gone") }, "it is not known whether the run is stopped or paused: the store is gone"},
+		{"the store is gone", func(_ *testing.T, s *changing, _ string) { s.lost.Store(true) }, "it is not known whether the run is stopped or paused: the store is gone"},
 		{"its lease is another's", func(_ *testing.T, s *changing, _ string) { s.lease = &another }, "the run no longer holds its lease in the store"},
 		{"its lease is free", func(_ *testing.T, s *changing, _ string) { s.lease = new(string) }, "the run no longer holds its lease in the store"},
 		{"another process has saved it", func(t *testing.T, s *changing, id string) {
@@ -250,8 +254,8 @@ func TestStoreGoneForAWhile(t *testing.T) {
 		var last run.Event
 		for last = range r.Run(t.Context()) {
 			if last.Kind == run.Waiting {
-				s.lost = errors.New("the store is gone")
-				time.AfterFunc(5*time.Second, func() { s.lost = nil })
+				s.lost.Store(true)
+				time.AfterFunc(5*time.Second, func() { s.lost.Store(false) })
 			}
 		}
 		if last.Ended != run.AtLimit || n != 2 {
