@@ -429,7 +429,7 @@ func (k *kept) defaults(getenv func(string) string, local bool) {
 	}
 	if log.dir != nil {
 		keepLog(log.dir, getenv)
-		k.recorders = slices.DeleteFunc(k.recorders, func(r Recorder) bool { // it has a decision once
+		k.recorders = slices.DeleteFunc(k.recorders, func(r Recorder) bool { // it would record each decision twice
 			same, ok := r.(localStore)
 			return ok && same.dir.Dir() == log.dir.Dir()
 		})

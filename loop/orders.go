@@ -2,20 +2,16 @@ package loop
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/ralph-sdk/ralph/internal/store"
 )
 
-// errNoDocuments is why a store has nothing that persons order, approve or add.
-var errNoDocuments = errors.New("this store keeps no documents: give loop.WithStore a store that has loop.Documents")
-
 // orders returns what persons order, approve and add for loops of this scope.
 func (l *Loop) orders(ctx context.Context) (store.Orders, error) {
 	docs, ok := l.kept.orders.(Documents)
 	if !ok {
-		return store.Orders{}, errNoDocuments
+		return store.Orders{}, store.ErrNoDocuments
 	}
 	return store.OrdersAt(ctx, docs, ErrConflict, l.scope), nil
 }

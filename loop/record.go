@@ -315,8 +315,8 @@ func hidden(text string) string {
 // recordTime is how long records may take in addition to the decision.
 const recordTime = time.Second
 
-// forRecord bounds the time for one record: a second, and half of what is left until recordTime after the deadline of ctx. So
-// each of any number of recorders and loops has some, and all together keep the bound.
+// forRecord bounds the time of one record by recordTime, and by half of the time that is left until recordTime after the
+// deadline of ctx. However many recorders and loops there are, each has some time, and all together keep that bound.
 func forRecord(ctx context.Context) (context.Context, context.CancelFunc) {
 	long := recordTime
 	if deadline, ok := ctx.Deadline(); ok {

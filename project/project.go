@@ -71,7 +71,7 @@ func Open(c Config) (*Project, error) {
 	if p.foreign {
 		docs, ok := c.Store.(loop.Documents)
 		if !ok {
-			return nil, errors.New("this store keeps no documents: use one that has loop.Documents")
+			return nil, store.ErrNoDocuments
 		}
 		p.kept, p.orders = c.Store, store.OrdersAt(context.Background(), docs, loop.ErrConflict, c.Scope)
 	}
@@ -83,7 +83,7 @@ func Open(c Config) (*Project, error) {
 	return p, err
 }
 
-// at opens another directory of the project's runs. The caller must close it.
+// at opens the project in another directory, in which one of its runs works. The caller must close it.
 func (p *Project) at(dir string) (*Project, error) {
 	c := Config{Dir: dir, State: p.own.Dir(), Scope: p.scope, Options: p.options, Env: p.env, Now: p.now}
 	if p.foreign {
@@ -206,8 +206,6 @@ func (p *Project) read(ctx context.Context, f *rules.Fact, file string) state.Do
 	return p.root.Read(ctx, state.File{Path: file, Format: format(f), Schema: f.Schema})
 }
 
-var errNoLeases = errors.New("this store has no leases: use one that has loop.Leases")
-
 // locked runs change while no other command changes loops of the project.
 func (p *Project) locked(ctx context.Context, change func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
@@ -215,7 +213,7 @@ func (p *Project) locked(ctx context.Context, change func(context.Context) error
 	if p.foreign {
 		leases, ok := p.kept.(loop.Leases)
 		if !ok {
-			return errNoLeases
+			return store.ErrNoLeases
 		}
 		release, holder, err := leases.Hold(ctx, p.orders.ChangeLease(p.dir), "a command")
 		if holder != "" {

@@ -142,7 +142,7 @@ func (r *Runner) heed(ctx context.Context, in step.Input) []step.Input {
 
 // withdraw removes the request that ended the run before.
 func (r *Runner) withdraw(ctx context.Context) error {
-	ctx, cancel := inTime(ctx)
+	ctx, cancel := inTime(context.WithoutCancel(ctx)) // a run whose context is done ends as cancelled
 	defer cancel()
 	return r.kept.runs.orders(ctx).EndRun(r.plan.ID, false)
 }

@@ -62,7 +62,7 @@ func (r *Runner) keep() error {
 	}
 	line, err := json.Marshal(r.saved)
 	if err == nil {
-		ctx, cancel := inTime(context.Background())
+		ctx, cancel := inTime(context.Background()) // also what ends a run whose context is done
 		defer cancel()
 		err = r.kept.runs.orders(ctx).SaveRun(ctx, r.plan.ID, line, r.kept.line)
 	}
@@ -132,16 +132,11 @@ type runs struct {
 	scope  string
 }
 
-var (
-	errNoDocuments = errors.New("this store keeps no documents: use one that has loop.Documents")
-	errNoLeases    = errors.New("this store has no leases: use one that has loop.Leases")
-)
-
 // runsIn returns the runs of a store. Without leases none can be started.
 func runsIn(s loop.Store, scope string) (*runs, error) {
 	docs, ok := s.(loop.Documents)
 	if !ok {
-		return nil, errNoDocuments
+		return nil, store.ErrNoDocuments
 	}
 	leases, _ := s.(loop.Leases)
 	return &runs{s, docs, leases, scope}, nil
@@ -150,9 +145,9 @@ func runsIn(s loop.Store, scope string) (*runs, error) {
 // storeTime is how long a store may take.
 const storeTime = 25 * time.Second
 
-// inTime returns a context for the store, which also saves what ends a run whose context is done.
+// inTime bounds ctx by the time of the store.
 func inTime(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.WithoutCancel(ctx), storeTime)
+	return context.WithTimeout(ctx, storeTime)
 }
 
 // orders returns the documents of runs, and what persons order.

@@ -59,10 +59,6 @@ func TestKilledRuns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	root, err := filepath.EvalSymlinks(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
 	id := ""
 	for last, killed := "", 0; !strings.HasPrefix(last, "run_end"); {
 		cmd := exec.Command(self, "-test.run=^TestRunner$")
@@ -95,13 +91,13 @@ func TestKilledRuns(t *testing.T) {
 		if cmd.ProcessState.ExitCode() > 0 {
 			t.Fatalf("the run cannot be resumed: %q", said)
 		}
-		live, err := run.Live(t.Context(), loop.LocalStore(state), "", root, "policy.yaml")
+		live, err := run.Live(t.Context(), loop.LocalStore(state), "", dir, "policy.yaml")
 		for range 10_000 { // a child between fork and exec has the lock for a moment longer
 			if live == "" || err != nil {
 				break
 			}
 			runtime.Gosched()
-			live, err = run.Live(t.Context(), loop.LocalStore(state), "", root, "policy.yaml")
+			live, err = run.Live(t.Context(), loop.LocalStore(state), "", dir, "policy.yaml")
 		}
 		if live != "" || err != nil {
 			t.Fatalf("its process has ended, and under way is %q (%v)", live, err)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ralph-sdk/ralph/internal/option"
+	"github.com/ralph-sdk/ralph/internal/store"
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/run/step"
 )
@@ -128,7 +129,7 @@ func WithStore(s loop.Store, scope string) Option {
 		}
 		k, err := runsIn(s, scope)
 		if err == nil && k.leases == nil {
-			err = errNoLeases
+			err = store.ErrNoLeases
 		}
 		if err != nil {
 			return err

@@ -43,7 +43,7 @@ type Runner struct {
 // kept is where a run keeps itself, and what loops of its project share.
 type kept struct {
 	runs   *runs  // nil: nothing is kept, and nothing shared
-	line   []byte // what they have of this run
+	line   []byte // this one, as it was saved last
 	driven bool   // by another driver
 }
 

@@ -46,7 +46,11 @@ func load(t *testing.T, text string) *rules.Program {
 func project(t *testing.T) (dir, state string) {
 	t.Helper()
 	dir = filepath.Join(t.TempDir(), "project")
-	if err := os.Mkdir(dir, 0o755); err != nil {
+	err := os.Mkdir(dir, 0o755)
+	if err == nil {
+		dir, err = filepath.EvalSymlinks(dir)
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 	return dir, t.TempDir()

@@ -3,7 +3,6 @@ package run_test
 import (
 	"context"
 	"errors"
-	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -35,10 +34,6 @@ func TestStore(t *testing.T) {
 	for name, s := range stores(t) {
 		t.Run(name, func(t *testing.T) {
 			dir, _ := project(t)
-			dir, err := filepath.EvalSymlinks(dir)
-			if err != nil {
-				t.Fatal(err)
-			}
 			orders := ordersIn(t, s, "tenant")
 			during := func(r *run.Runner) {
 				for scope, want := range map[string]string{"tenant": r.ID(), "": "", "another": ""} {
@@ -68,6 +63,7 @@ func TestStore(t *testing.T) {
 				})
 			}
 			var r, again *run.Runner
+			var err error
 			if r, err = run.New(load(t, endless), agent(&r), run.WithDir(dir), run.WithStore(s, "tenant")); err != nil {
 				t.Fatal(err)
 			}
@@ -105,10 +101,6 @@ rules:
 	for name, s := range stores(t) {
 		t.Run(name, func(t *testing.T) {
 			dir, _ := project(t)
-			dir, err := filepath.EvalSymlinks(dir)
-			if err != nil {
-				t.Fatal(err)
-			}
 			orders, kept := ordersIn(t, s, "tenant"), recording{s, s.(loop.Documents), s.(loop.Leases), new(looptest.Records)}
 			hint := func(all []store.Hint) []store.Hint { return append(all, store.Hint{Text: "mind the gap"}) }
 			if err := orders.ChangeHints(t.Context(), dir, hint); err != nil {
@@ -173,6 +165,7 @@ type changing struct {
 	loop.Leases
 	lost  atomic.Bool
 	lease *string // who has the leases
+	hangs bool
 }
 
 func newChanging() *changing {
@@ -181,6 +174,9 @@ func newChanging() *changing {
 }
 
 func (s *changing) Load(ctx context.Context, keys ...loop.Key) ([]loop.Entry, error) {
+	if s.hangs {
+		<-ctx.Done()
+	}
 	entries, err := s.Store.Load(ctx, keys...)
 	for i, k := range keys {
 		if k.Kind == "" && k.Name != "" && s.lease != nil {
@@ -260,6 +256,29 @@ func TestStoreGoneForAWhile(t *testing.T) {
 		}
 		if last.Ended != run.AtLimit || n != 2 {
 			t.Errorf("after %d iterations it ends with %+v", n, last)
+		}
+	})
+}
+
+// A run that is cancelled does not wait for a store that does not answer.
+func TestStoreHangs(t *testing.T) {
+	dir, _ := project(t)
+	s := newChanging()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		a := run.Func("mine", func(context.Context, run.Invocation) (run.Result, error) {
+			s.hangs = true
+			time.AfterFunc(3*time.Second, cancel)
+			return run.Result{}, nil
+		})
+		r, err := run.New(load(t, endless), a, run.WithDir(dir), run.WithStore(s, ""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		start := time.Now()
+		events, _ := all(t, ctx, r)
+		if last := events[len(events)-1]; last.Ended != run.Cancelled || time.Since(start) != 3*time.Second {
+			t.Errorf("after %s it ends with %+v", time.Since(start), last)
 		}
 	})
 }

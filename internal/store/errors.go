@@ -10,6 +10,12 @@ import (
 // ErrChanged reports that a memory has changed since it was loaded. Match it with errors.Is.
 var ErrChanged = errors.New("changed since it was read")
 
+// What a store lacks that a program gave.
+var (
+	ErrNoDocuments = errors.New("this store keeps no documents: use one that has loop.Documents")
+	ErrNoLeases    = errors.New("this store has no leases: use one that has loop.Leases")
+)
+
 // An Error reports that ralph's own directory could not be used.
 type Error struct {
 	Path string // the file or directory, absolute; empty if there is no directory

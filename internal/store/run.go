@@ -20,8 +20,8 @@ var ErrNoRun = errors.New("no run has this ID")
 
 var errRunID = errors.New("a run ID must consist of letters, digits and hyphens")
 
-// SaveRun saves the progress of a run that was at before, nil for a new one. If another process has saved it since, it
-// returns [ErrChanged]. Its ID must have only letters, digits and hyphens. Like a memory it is not synced to disk.
+// SaveRun saves the progress of a run in place of before, what was saved last, or nil. It returns [ErrChanged] if another
+// process has saved the run since. Its ID must have only letters, digits and hyphens. Like a memory it is not synced to disk.
 func (o Orders) SaveRun(ctx context.Context, id string, line, before []byte) error {
 	if !isRunID(id) {
 		return errRunID

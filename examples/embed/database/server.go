@@ -42,7 +42,7 @@ func (s *Server) Handler() http.Handler {
 	return mux
 }
 
-// put gives a tenant its loop, or the loop another policy. The memories of its sessions stay.
+// put makes the loop of a tenant, or replaces its policy. The memories of its sessions stay.
 func (s *Server) put(w http.ResponseWriter, r *http.Request) {
 	policy, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 64<<10))
 	if err != nil {

@@ -110,7 +110,7 @@ func (a app) parse(fs *flag.FlagSet, args []string, least, most int) error {
 	return nil
 }
 
-// dialServer connects to the server for as long as do works.
+// server connects to the server for as long as do works.
 func (a app) server(do func(client.Client) error) error {
 	c, err := a.dial()
 	if err != nil {

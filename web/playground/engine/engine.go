@@ -72,7 +72,6 @@ type Tests struct {
 type Engine struct {
 	files   Files
 	cfg     rules.Config
-	loaded  bool // with the params that cfg has
 	program *rules.Program
 	bad     error // instead of a program
 	last    *loop.Record
@@ -154,10 +153,10 @@ func (e *Engine) Load(f Files) Loaded {
 
 // compile compiles the policy with params, unless it is.
 func (e *Engine) compile(ctx context.Context, set map[string]string) {
-	if e.loaded && maps.Equal(e.cfg.Set, set) {
+	if (e.program != nil || e.bad != nil) && maps.Equal(e.cfg.Set, set) {
 		return
 	}
-	e.loaded, e.cfg.Set = true, set
+	e.cfg.Set = set
 	program, diags := rules.Load(ctx, e.files.FS(), e.files.Policy, e.cfg)
 	e.program, e.bad = program, diags.Err()
 }
