@@ -1,0 +1,124 @@
+// Package text makes texts of files, agents and programs fit to be shown, and guesses what a person meant to write.
+//
+// It promises that a cleaned text moves no cursor, turns no line around and hides no words. It leaves out what a text means: an order
+// in plain words passes through. Start with [Clean]. All functions are pure and safe for concurrent use.
+package text
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// Clean returns a text that is safe to show to an agent, a person, a log or a terminal. Controls but line feeds and tabs, characters
+// without width, tags, and those that change the direction of text become their escapes, such as \u202e. The end of a line is \n, and a
+// byte that is not UTF-8 is U+FFFD. What emoji and scripts need to be read stays. A clean text comes back as it is, and JSON keeps its
+// meaning.
+func Clean(s string) string {
+	var p previous
+	return escaped(s, func(r rune) bool { return p.shows(r) || r == '\n' || r == '\t' })
+}
+
+// Line is Clean on one line: line feeds and tabs become \n and \t.
+func Line(s string) string {
+	var p previous
+	return escaped(s, p.shows)
+}
+
+// escaped replaces the characters that are not shown. shown gets them in their order.
+func escaped(s string, shown func(rune) bool) string {
+	var b strings.Builder
+	kept := 0
+	for i := 0; i < len(s); {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		if !shown(r) || r == utf8.RuneError && n == 1 {
+			b.WriteString(s[kept:i])
+			if crlf := strings.HasPrefix(s[i:], "\r\n"); !crlf || !shown('\n') {
+				b.WriteString(escape(r))
+			}
+			kept = i + n
+		}
+		i += n
+	}
+	if kept == 0 {
+		return s
+	}
+	return b.String() + s[kept:]
+}
+
+// escape returns the escape of a character. It is one of JSON too where JSON allows the character itself.
+func escape(r rune) string {
+	switch {
+	case r == utf8.RuneError:
+		return string(r)
+	case r < 0x7f:
+		return strings.Trim(fmt.Sprintf("%q", r), "'")
+	case r > 0xffff:
+		high, low := utf16.EncodeRune(r)
+		return fmt.Sprintf(`\u%04x\u%04x`, high, low)
+	}
+	return fmt.Sprintf(`\u%04x`, r)
+}
+
+// previous is the last visible character of a text, with the number of invisible ones that belong to it.
+type previous struct {
+	char  rune
+	parts int
+}
+
+// shows reports whether people see the next character of the text, or what it does to the one before it.
+func (p *previous) shows(r rune) bool {
+	switch {
+	case unicode.Is(unicode.Me, r), unicode.Is(unicode.Sk, r) && r > 0xffff:
+		p.parts = 0 // a key, a shade of skin: the emoji goes on
+		return true
+	case !hidden(r):
+		*p = previous{char: r}
+		return true
+	case !p.takes(r):
+		*p = previous{}
+		return false
+	}
+	p.parts++
+	return true
+}
+
+// takes reports whether an invisible character belongs to the one before it.
+func (p *previous) takes(r rune) bool {
+	const joiner, nonJoiner, flag, maxTags = '\u200d', '\u200c', '\U0001F3F4', 7
+	symbol := unicode.In(p.char, unicode.So, unicode.Sm)
+	switch {
+	case r == joiner && symbol:
+		return p.parts < 2 // there may be a selector between them
+	case r == joiner, r == nonJoiner:
+		return p.parts == 0 && unicode.In(p.char, joining()...)
+	case 0xe0020 <= r && r <= 0xe007f:
+		return p.char == flag && p.parts < maxTags // the flag of Scotland
+	case p.parts > 0 || !unicode.Is(unicode.Variation_Selector, r):
+		return false
+	case unicode.Is(unicode.Mongolian, r):
+		return unicode.Is(unicode.Mongolian, p.char)
+	case r == '\ufe0e', r == '\ufe0f':
+		return symbol || unicode.In(p.char, unicode.Nd, unicode.P, unicode.Han) || p.char == 'ℹ'
+	}
+	return unicode.Is(unicode.Han, p.char)
+}
+
+// joining returns scripts in which a joiner changes the form of a letter.
+func joining() []*unicode.RangeTable {
+	return []*unicode.RangeTable{
+		unicode.Arabic, unicode.Syriac, unicode.Nko, unicode.Mandaic, unicode.Mongolian, unicode.Phags_Pa, unicode.Adlam,
+		unicode.Devanagari, unicode.Bengali, unicode.Gurmukhi, unicode.Gujarati, unicode.Oriya, unicode.Tamil, unicode.Telugu,
+		unicode.Kannada, unicode.Malayalam, unicode.Sinhala, unicode.Khmer, unicode.Myanmar, unicode.Tibetan, unicode.Balinese,
+	}
+}
+
+// hidden reports whether a character is invisible by itself, or changes the order of others.
+func hidden(r rune) bool {
+	if ' ' <= r && r < 0x7f || unicode.In(r, unicode.Prepended_Concatenation_Mark, unicode.Egyptian_Hieroglyphs) {
+		return false
+	}
+	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
+}

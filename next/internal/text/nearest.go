@@ -1,0 +1,67 @@
+package text
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Limits of a guess, since comparing takes time.
+const (
+	maxWord  = 64   // bytes of a word that may be a typo
+	maxNames = 1000 // that are compared
+	fewNames = 12   // that are listed if none is near
+)
+
+// Nearest returns help for a name that is not known: a question such as `did you mean "phase"?` if a known name is near, else the list
+// of the known names if they are few, else "". Of names that are equally near the first counts.
+func Nearest(name string, known []string) string {
+	if best := nearest(name, known); best != "" {
+		return "did you mean " + strconv.Quote(best) + "?"
+	}
+	if len(known) == 0 || len(known) > fewNames {
+		return ""
+	}
+	return "there is " + strings.Join(known, ", ")
+}
+
+func nearest(name string, known []string) (best string) {
+	if len(name) > maxWord || len(known) > maxNames {
+		return ""
+	}
+	a, limit := []rune(strings.ToLower(name)), maxWord
+	for _, k := range known {
+		if k == name || len(k) > maxWord {
+			continue
+		}
+		b := []rune(strings.ToLower(k))
+		longest := max(len(a), len(b))
+		atMost := min(max(1, (longest+1)/3), longest-1, limit-1)
+		if d := distance(a, b); d <= atMost {
+			best, limit = k, d
+		}
+	}
+	return best
+}
+
+// distance returns the number of letters to insert, delete, replace or swap to turn a into b.
+func distance(a, b []rune) int {
+	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range last {
+		last[j] = j
+	}
+	for i := range a {
+		row[0] = i + 1
+		for j := range b {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			row[j+1] = min(last[j]+cost, last[j+1]+1, row[j]+1)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				row[j+1] = min(row[j+1], before[j-1]+1)
+			}
+		}
+		before, last, row = last, row, before
+	}
+	return last[len(b)]
+}
