@@ -45,7 +45,7 @@ func TestCircles(t *testing.T) {
 	imports := importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })
 	checked := 0
 	for _, p := range pkgs {
-		if p.Standard || !strings.HasPrefix(p.ImportPath, "github.com/ralph-sdk/ralph") {
+		if p.Standard || !strings.HasPrefix(p.ImportPath, module) || strings.HasPrefix(p.ImportPath, module+"/next/") {
 			continue
 		}
 		checked++
