@@ -56,7 +56,6 @@ func TestVersion(t *testing.T) {
 		"plugins/ralph/.claude-plugin/plugin.json": inJSON,
 		"plugins/ralph/.codex-plugin/plugin.json":  inJSON,
 		"plugins/gemini/gemini-extension.json":     inJSON,
-		"editors/vscode/package.json":              inJSON,
 	}
 	modules := released(t)
 	if len(modules) == 0 {
