@@ -120,14 +120,6 @@ func TestImports(t *testing.T) {
 		"temporal/e2e":              nil, // tests
 		"temporal/cmd/ralph-worker": {"./project", "./run", "./run/step", "./temporal", "flag", "log/slog", "os", "os/signal", "path/filepath", "syscall", "time"},
 
-		// The page in a browser, a module of its own, for tests.
-		"web":                   {"bufio", "os", "os/exec", "path/filepath", "syscall", "time"},
-		"web/pictures":          {"./host", "./loop", "./project", "./rules", "./run", "./view", "./web", "./web/playground", "html", "image/png", "log", "net/http", "net/http/httptest", "os", "os/signal", "path/filepath", "time"},
-		"web/playground":        {"./examples", "./graph", "./loop", "./policytest", "./rules", "./web/playground/engine", "compress/gzip", "os", "os/exec", "path/filepath"},
-		"web/playground/build":  {"./web/playground", "flag", "log", "os", "os/signal"},
-		"web/playground/engine": {"./examples", "./graph", "./internal/vocab", "./loop", "./policytest", "./rules", "testing/fstest"},
-		"web/playground/wasm":   {"./lsp", "./web/playground/engine", "syscall/js", "testing/fstest"},
-
 		// What ships, and the command.
 		"docs":                        nil,
 		"examples":                    nil,
@@ -208,8 +200,6 @@ func TestDependencies(t *testing.T) {
 	want := map[string][]string{
 		"github.com/aymanbagabas/go-udiff":      {"cmd/ralph"},
 		"github.com/bmatcuk/doublestar":         {"internal/approval", "rules", "state"},
-		"github.com/chromedp/cdproto":           {"web"},
-		"github.com/chromedp/chromedp":          {"web"},
 		"github.com/expr-lang/expr":             {"rules"},
 		"github.com/gofrs/flock":                {"internal/store"},
 		"github.com/jackc/pgx":                  {"stores/postgres"},
@@ -223,7 +213,7 @@ func TestDependencies(t *testing.T) {
 		"go.opentelemetry.io/otel/codes":        {"otel"},
 		"go.opentelemetry.io/otel/metric":       {"otel"},
 		"go.opentelemetry.io/otel/trace":        {"otel"},
-		"go.yaml.in/yaml/v3":                    {"internal/yamltree", "policytest", "project", "state", "web/playground/engine"},
+		"go.yaml.in/yaml/v3":                    {"internal/yamltree", "policytest", "project", "state"},
 		"go.temporal.io/api/serviceerror":       {"temporal"},
 		"go.temporal.io/api/enums":              {"temporal"},
 		"go.temporal.io/api/workflowservice":    {"temporal", "temporal/cmd/ralph-worker"},

@@ -1,11 +1,9 @@
 package view
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
-	"io/fs"
 	"net/http"
 	"path"
 	"strconv"
@@ -42,7 +40,6 @@ type about struct {
 	Session string    `json:"session,omitempty"`
 	Run     string    `json:"run,omitempty"`
 	File    *contents `json:"file,omitempty"` // what a file contains, nil for a server
-	Plays   bool      `json:"playground,omitempty"`
 }
 
 func (s *data) about() about {
@@ -50,7 +47,7 @@ func (s *data) about() about {
 	if s.Now != nil {
 		now = s.Now
 	}
-	return about{V: 1, Version: s.Version, Project: s.Project.Dir(), All: s.Project.Dir() == "", Home: s.Home, Now: now().UTC(), Session: s.Session, Run: s.Run, Plays: s.Playground != nil}
+	return about{V: 1, Version: s.Version, Project: s.Project.Dir(), All: s.Project.Dir() == "", Home: s.Home, Now: now().UTC(), Session: s.Session, Run: s.Run}
 }
 
 // unknownError reports that something does not exist.
@@ -92,31 +89,12 @@ func (s *Server) route(w http.ResponseWriter, r *http.Request) {
 		}
 		s.events(w, r, after)
 	default:
-		if file, ok := strings.CutPrefix(name, "/playground/"); ok {
-			s.playground(w, cmp.Or(file, "index.html"))
-			return
-		}
 		if b, ok := assets()[name]; ok {
 			send(w, kindOf(name), b)
 			return
 		}
 		refuse(w, http.StatusNotFound, "there is no such page")
 	}
-}
-
-// playground sends a file of the playground.
-func (s *Server) playground(w http.ResponseWriter, name string) {
-	if s.data.Playground == nil {
-		refuse(w, http.StatusNotFound, "this ralph was built without the playground; that of a release has it, and in the directory web of a clone go run ./playground/build DIR builds it")
-		return
-	}
-	b, err := fs.ReadFile(s.data.Playground, name)
-	if err != nil {
-		refuse(w, http.StatusNotFound, "there is no such page")
-		return
-	}
-	w.Header().Set("Content-Security-Policy", playgroundPolicy)
-	send(w, kindOf(name), b)
 }
 
 // kindOf returns the type of a file by its name.

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -283,29 +282,5 @@ func TestPage(t *testing.T) {
 	var status project.Status
 	if b.ask("/api/status", &status); status.Project != w.dir {
 		t.Errorf("the status is of %q", status.Project)
-	}
-}
-
-// The playground is that of the program, with what its engine needs; without one the answer shows where it is.
-func TestPlayground(t *testing.T) {
-	w := newWorld(t)
-	b := w.serve(view.Config{Playground: fstest.MapFS{"index.html": {Data: []byte("the playground")}, "worker.js": {Data: []byte("1")}, "engine.wasm.gz": {}}})
-	for path, kind := range map[string]string{"/playground/": "text/html; charset=utf-8", "/playground/worker.js": "text/javascript; charset=utf-8", "/playground/engine.wasm.gz": "application/octet-stream"} {
-		r, body := b.get(path)
-		if policy := r.Header.Get("Content-Security-Policy"); r.StatusCode != http.StatusOK || r.Header.Get("Content-Type") != kind || !strings.Contains(policy, "'wasm-unsafe-eval'") || !strings.Contains(policy, "frame-ancestors 'none'") {
-			t.Errorf("%s: %s %q, %s, %s", path, r.Status, body, r.Header.Get("Content-Type"), policy)
-		}
-	}
-	for _, path := range []string{"/playground/other", "/playground/../api/page", "/playground//index.html"} {
-		if r, body := b.get(path); r.StatusCode != http.StatusNotFound {
-			t.Errorf("%s: %s %q", path, r.Status, body)
-		}
-	}
-	if r, body := w.serve(view.Config{}).get("/playground/"); r.StatusCode != http.StatusNotFound || !strings.Contains(body, "go run ./playground/build") {
-		t.Errorf("without a playground: %s %q", r.Status, body)
-	}
-	var page struct{ Playground bool }
-	if b.ask("/api/page", &page); !page.Playground {
-		t.Error("the page has no link to the playground")
 	}
 }

@@ -13,10 +13,6 @@ import (
 const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types ralph"
 
-// playgroundPolicy also lets the playground run its engine, in a Worker, and its editor have a style.
-const playgroundPolicy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'nonce-ralph'; connect-src 'self'; img-src 'self' data:; worker-src 'self'; " +
-	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types ralph ralph-worker"
-
 // guard admits only the browser that opened the address with the token. Cookies and what browsers call a site ignore
 // ports, so it rejects a page on another port by its headers.
 type guard struct {

@@ -9,7 +9,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net"
 	"net/http"
 	"strconv"
@@ -30,7 +29,6 @@ type Config struct {
 	Now     func() time.Time // default: time.Now
 
 	// For a server.
-	Playground fs.FS         // nil if the program has none
 	Port       int           // on 127.0.0.1; 0 is any free port
 	AllowHosts []string      // other names of the server, as the address bar of a browser shows them, such as localhost:8080
 	Idle       time.Duration // without a request or an open page until the server ends; 0 is forever

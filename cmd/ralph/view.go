@@ -75,7 +75,7 @@ func (a *app) view(ctx context.Context, f viewFlags, run string) error {
 		return err
 	}
 	defer p.Close()
-	c := view.Config{Project: p, Version: thisVersion(), Home: home.Dir(a.getenv), Run: run, Playground: playground(), Port: f.port, AllowHosts: f.hosts, Idle: f.idle}
+	c := view.Config{Project: p, Version: thisVersion(), Home: home.Dir(a.getenv), Run: run, Port: f.port, AllowHosts: f.hosts, Idle: f.idle}
 	if c.Session, err = p.Session(ctx, f.session, false); err != nil {
 		return err
 	}

@@ -5,7 +5,6 @@ package release_test
 import (
 	"bytes"
 	"crypto/sha256"
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -25,9 +24,9 @@ type goreleaser struct {
 	ProjectName string `yaml:"project_name"`
 	Before      struct{ Hooks []string }
 	Builds      []struct {
-		Main, Binary                            string
-		Env, Goos, Goarch, Flags, Tags, Ldflags []string
-		ModTimestamp                            string `yaml:"mod_timestamp"`
+		Main, Binary                      string
+		Env, Goos, Goarch, Flags, Ldflags []string
+		ModTimestamp                      string `yaml:"mod_timestamp"`
 	}
 	Archives []struct {
 		NameTemplate    string `yaml:"name_template"`
@@ -110,9 +109,6 @@ func TestGoreleaser(t *testing.T) {
 	if !slices.Equal(b.Env, []string{"CGO_ENABLED=0"}) || b.ModTimestamp != "{{ .CommitTimestamp }}" {
 		t.Errorf("env %q and mod_timestamp %q make builds differ", b.Env, b.ModTimestamp)
 	}
-	if want := "go run ./playground/build ../cmd/ralph/playground"; !slices.Equal(b.Tags, []string{"playground"}) || !slices.ContainsFunc(c.Before.Hooks, func(hook string) bool { return strings.Contains(hook, want) }) {
-		t.Errorf("tags %q and hooks %q do not embed the playground", b.Tags, c.Before.Hooks)
-	}
 	times := map[string]string{"the program": a.BuildsInfo.Mtime}
 	var sources []string
 	for _, f := range a.Files {
@@ -167,7 +163,7 @@ func build(t *testing.T, dir, out string) {
 	if strings.Contains(flags, "{{") {
 		t.Fatalf("the test does not know what to write into %s", flags)
 	}
-	cmd := exec.Command("go", slices.Concat([]string{"build"}, b.Flags, []string{"-tags", strings.Join(b.Tags, ","), "-ldflags", flags, "-o", out, b.Main})...)
+	cmd := exec.Command("go", slices.Concat([]string{"build"}, b.Flags, []string{"-ldflags", flags, "-o", out, b.Main})...)
 	cmd.Dir = dir
 	cmd.Env = slices.Concat(os.Environ(), b.Env, []string{"GOFLAGS="})
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -234,11 +230,6 @@ func copySource(t *testing.T, dir string) {
 				t.Fatal(err)
 			}
 		}
-	}
-	// Releases embed the playground, whose build takes npm.
-	playground := filepath.Join(dir, "cmd", "ralph", "playground")
-	if err := errors.Join(os.MkdirAll(playground, 0o755), os.WriteFile(filepath.Join(playground, "index.html"), nil, 0o644)); err != nil {
-		t.Fatal(err)
 	}
 }
 

@@ -25,7 +25,7 @@ function frame(page, source) {
   const view = (name, words) => el("a", { href: href(name), "data-view": name }, words);
   const state = el("span", { id: "state", class: "state", role: "status" });
   parts.top.append(el("a", { class: "brand", href: href("overview") }, "ralph"),
-    el("nav", { "aria-label": "Views" }, view("overview", page.all ? "Projects" : "Overview"), view("timeline", "Timeline"), page.playground && el("a", { href: "/playground/" }, "Playground")),
+    el("nav", { "aria-label": "Views" }, view("overview", page.all ? "Projects" : "Overview"), view("timeline", "Timeline")),
     el("span", { class: "project", title: page.project }, bdi(page.all ? "all projects" : page.project)), state);
   parts.foot.append(visible(page.version), ". ", source.live ? "This page only reads: to change something, copy a command into a terminal."
     : "This file loads and sends nothing.");
