@@ -106,9 +106,6 @@ func TestImports(t *testing.T) {
 		"graph": {"./internal/amount", "./internal/escape", "./rules"},
 		"view":  {"./graph", "./internal/amount", "./internal/escape", "./internal/yamltree", "./loop", "./project", "./rules", "./run", "compress/gzip", "crypto/rand", "crypto/subtle", "encoding/base64", "html", "net", "net/http", "time", "unique"},
 
-		// Editors. It reaches no file by itself: a stream and an fs.FS are all that it has, so that a browser has it too.
-		"lsp": {"./internal/form", "./internal/settings", "./internal/yamltree", "./loop", "./policytest", "./rules", "log", "time", "unicode/utf16"},
-
 		// OpenTelemetry, a module of its own.
 		"otel": {"./host", "./loop", "./rules"},
 
@@ -129,7 +126,7 @@ func TestImports(t *testing.T) {
 		"examples/embed/database":     {"./host", "./loop", "./rules", "./schema", "database/sql", "net/http", "testing/fstest", "time"},
 		"examples/embed/quickstart":   {"./host", "./loop", "log"},
 		"examples/run/scripted-agent": {"os", "time"},
-		"cmd/ralph":                   {"./docs", "./graph", "./host", "./host/setup", "./internal/amount", "./internal/escape", "./internal/fatal", "./internal/form", "./internal/home", "./internal/jsontext", "./internal/nearest", "./internal/process", "./internal/room", "./internal/shellwords", "./internal/store", "./internal/vocab", "./internal/workspace", "./loop", "./loop/judge", "./loop/replay", "./lsp", "./policytest", "./project", "./rules", "./run", "./schema", "./state", "./view", "bufio", "os", "os/exec", "os/signal", "path/filepath", "runtime", "runtime/debug", "syscall", "time"},
+		"cmd/ralph":                   {"./docs", "./graph", "./host", "./host/setup", "./internal/amount", "./internal/escape", "./internal/fatal", "./internal/form", "./internal/home", "./internal/jsontext", "./internal/nearest", "./internal/process", "./internal/room", "./internal/shellwords", "./internal/store", "./internal/vocab", "./internal/workspace", "./loop", "./loop/judge", "./loop/replay", "./policytest", "./project", "./rules", "./run", "./schema", "./state", "./view", "bufio", "os", "os/exec", "os/signal", "path/filepath", "runtime", "runtime/debug", "syscall", "time"},
 	}
 	got, used := map[string][]string{}, map[string]bool{}
 	for pkg, imports := range imported(t) {
@@ -206,7 +203,6 @@ func TestDependencies(t *testing.T) {
 		"github.com/mattn/go-isatty":            {"cmd/ralph"},
 		"github.com/pelletier/go-toml":          {"internal/tomledit"},
 		"github.com/santhosh-tekuri/jsonschema": {"schema"},
-		"github.com/sourcegraph/jsonrpc2":       {"lsp"},
 		"github.com/spf13/cobra":                {"cmd/ralph"},
 		"github.com/spf13/pflag":                {"cmd/ralph"},
 		"go.opentelemetry.io/otel/attribute":    {"otel"},

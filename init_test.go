@@ -15,11 +15,10 @@ import (
 	"testing"
 )
 
-// Pictures and the language server are linked into the program that hooks start, so their packages, and those that only they
+// Pictures are linked into the program that hooks start, so their packages, and those that only they
 // import, may do next to nothing when it starts: a template that is parsed there, say, delays each decision.
 func TestRoomsDelayNoHook(t *testing.T) {
 	t.Run("pictures", func(t *testing.T) { delays(t, 40<<10, 150, "view", "graph") })
-	t.Run("editors", func(t *testing.T) { delays(t, 100, 1, "lsp") })
 }
 
 // delays asserts that what only some packages bring into the program does so much at most when it starts.

@@ -140,7 +140,7 @@ func (a *app) tree(eval *cobra.Command) *cobra.Command {
 	}
 	group("Loops:", eval, a.startCommand(), a.stopCommand(), a.pauseCommand(), a.resumeCommand(), a.resetCommand(), a.hintCommand(),
 		a.runCommand(), a.untilCommand(), a.statusCommand(), a.logCommand(), a.explainCommand(), a.viewCommand())
-	group("Policies:", a.policiesCommand(), a.checkCommand(), a.testCommand(), a.diffCommand(), a.graphCommand(), a.lspCommand())
+	group("Policies:", a.policiesCommand(), a.checkCommand(), a.testCommand(), a.diffCommand(), a.graphCommand())
 	group("Setting up:", a.initCommand(), a.installCommand(), a.uninstallCommand(), a.doctorCommand(), a.trustCommand(), a.versionCommand())
 	help := a.helpCommand()
 	root.SetHelpCommand(help)

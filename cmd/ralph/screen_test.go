@@ -122,7 +122,6 @@ func TestNothingSpeaksToTheTerminal(t *testing.T) {
 		"test":    {{nil, true}, {[]string{"--format", "json"}, true}},
 		"graph":   {{nil, true}, {[]string{"--format", "mermaid"}, false}, {[]string{"--format", "text"}, true}, {[]string{"--format", "json"}, true}, {[]string{"--situation", title}, true}},
 		"view":    {{[]string{title}, true}, {[]string{"--out", "page.html"}, false}},
-		"lsp":     {{[]string{title}, true}},
 		"diff":    {{[]string{"new.yaml"}, false}}, "init": {{[]string{title}, true}}, "install": {{[]string{"claude-code", "--dry-run"}, true}},
 		"uninstall": {{[]string{"claude-code", "--policy", title, "--dry-run"}, true}}, "doctor": {{nil, true}}, "trust": {{nil, false}, {[]string{"--list"}, false}}, "version": {{nil, false}},
 		"help": {{[]string{title}, true}, {[]string{"licenses"}, false}, {[]string{"completion", "bash"}, false}}, "__complete": {{[]string{"check", ""}, true}},

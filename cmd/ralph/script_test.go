@@ -55,7 +55,7 @@ func TestScripts(t *testing.T) {
 	}
 	bin, followed := linkProgram(t), &followed{}
 	for _, file := range scripts {
-		if testing.Short() && !slices.ContainsFunc([]string{"run", "until", "view", "lsp"}, func(command string) bool {
+		if testing.Short() && !slices.ContainsFunc([]string{"run", "until", "view"}, func(command string) bool {
 			return strings.HasPrefix(filepath.Base(file), command)
 		}) {
 			continue
