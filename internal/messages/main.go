@@ -69,14 +69,14 @@ func List(module fs.FS) ([]Message, error) {
 	return all, err
 }
 
-// walk visits the files of the module and of those nested in it: no test data, and nothing of this package.
+// walk visits the files of the module and of those nested in it: no test data, nothing of this package, and not the new house below next.
 func walk(module fs.FS, visit func(file string, text []byte) error) error {
 	return fs.WalkDir(module, ".", func(file string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
 		if d.IsDir() {
-			if file != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata" || d.Name() == "node_modules" || file == "internal/messages") {
+			if file != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata" || d.Name() == "node_modules" || file == "internal/messages" || file == "next") {
 				return fs.SkipDir
 			}
 			return nil
