@@ -270,7 +270,7 @@ func imported(t *testing.T) map[string][]string {
 		}
 		base := d.Name()
 		switch {
-		case d.IsDir() && name != "." && (strings.HasPrefix(base, ".") || base == "testdata" || base == "tools" || name == "next"):
+		case d.IsDir() && name != "." && (strings.HasPrefix(base, ".") || base == "testdata" || name == "next"):
 			return filepath.SkipDir
 		case d.IsDir() || !strings.HasSuffix(base, ".go") || strings.HasSuffix(base, "_test.go"):
 			return nil

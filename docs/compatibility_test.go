@@ -61,7 +61,7 @@ func packageDocs(t *testing.T) map[string]string {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && (strings.HasPrefix(d.Name(), ".") || slices.Contains([]string{"internal", "testdata", "tools", "next"}, d.Name())):
+		case d.IsDir() && (strings.HasPrefix(d.Name(), ".") || slices.Contains([]string{"internal", "testdata", "next"}, d.Name())):
 			return filepath.SkipDir
 		case d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go"):
 			return nil

@@ -137,7 +137,7 @@ func packages(t *testing.T) []string {
 		}
 		base := d.Name()
 		switch {
-		case d.IsDir() && rel != "." && (strings.HasPrefix(base, ".") || base == "testdata" || base == "tools" || base == "examples" || rel == "next"):
+		case d.IsDir() && rel != "." && (strings.HasPrefix(base, ".") || base == "testdata" || base == "examples" || rel == "next"):
 			return filepath.SkipDir
 		case !d.IsDir() && strings.HasSuffix(base, ".go") && !strings.HasSuffix(base, "_test.go"):
 			seen[filepath.ToSlash(filepath.Dir(rel))] = true

@@ -133,7 +133,6 @@ func TestWorkflowSteps(t *testing.T) {
 		{"test.yml", "all", []string{namespaces, ".ci/run"}},
 		{"test.yml", "go", []string{"go vet ./...", "go test ./..."}},
 		{"fuzz.yml", "fuzz", []string{".ci/fuzz 60s"}},
-		{"vulnerabilities.yml", "govulncheck", []string{"go tool -modfile=tools/go.mod govulncheck ./..."}},
 		{"release.yml", "test", []string{namespaces, ".ci/run"}},
 		{"release.yml", "release", []string{"go install github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod@v1.10.0", `node npm/pack.mjs dist npm-packages "${GITHUB_REF_NAME#v}"`, "node npm/publish.mjs npm-packages"}},
 	} {
