@@ -91,7 +91,6 @@ func TestImports(t *testing.T) {
 		"loop/judge":        {"./loop", "./rules", "./schema", "net", "net/http", "time"},
 		"loop/looptest":     {"./host", "./internal/vocab", "./loop", "./rules", "runtime", "testing", "testing/fstest", "time"}, // for tests
 		"policytest":        {"./host", "./internal/form", "./internal/home", "./internal/inputs", "./internal/jsontext", "./internal/nearest", "./internal/vocab", "./internal/yamltree", "./loop", "./rules", "./schema", "./state", "os", "path/filepath", "testing", "time"},
-		"loop/replay":       {"./internal/inputs", "./internal/vocab", "./loop", "./rules", "./schema", "time"},
 
 		// Runs of an agent.
 		"run":               {"./host", "./internal/escape", "./internal/home", "./internal/jsontext", "./internal/option", "./internal/process", "./internal/shellwords", "./internal/store", "./internal/vocab", "./loop", "./rules", "./run/step", "./state", "bufio", "crypto/rand", "os", "os/exec", "path/filepath", "time"},
@@ -126,7 +125,7 @@ func TestImports(t *testing.T) {
 		"examples/embed/database":     {"./host", "./loop", "./rules", "./schema", "database/sql", "net/http", "testing/fstest", "time"},
 		"examples/embed/quickstart":   {"./host", "./loop", "log"},
 		"examples/run/scripted-agent": {"os", "time"},
-		"cmd/ralph":                   {"./docs", "./graph", "./host", "./host/setup", "./internal/amount", "./internal/escape", "./internal/fatal", "./internal/form", "./internal/home", "./internal/jsontext", "./internal/nearest", "./internal/process", "./internal/room", "./internal/shellwords", "./internal/store", "./internal/vocab", "./internal/workspace", "./loop", "./loop/judge", "./loop/replay", "./policytest", "./project", "./rules", "./run", "./schema", "./state", "./view", "bufio", "os", "os/exec", "os/signal", "path/filepath", "runtime", "runtime/debug", "syscall", "time"},
+		"cmd/ralph":                   {"./docs", "./graph", "./host", "./host/setup", "./internal/amount", "./internal/escape", "./internal/fatal", "./internal/form", "./internal/home", "./internal/jsontext", "./internal/nearest", "./internal/process", "./internal/room", "./internal/shellwords", "./internal/store", "./internal/vocab", "./internal/workspace", "./loop", "./loop/judge", "./policytest", "./project", "./rules", "./run", "./schema", "./state", "./view", "bufio", "os", "os/exec", "os/signal", "path/filepath", "runtime", "runtime/debug", "syscall", "time"},
 	}
 	got, used := map[string][]string{}, map[string]bool{}
 	for pkg, imports := range imported(t) {

@@ -23,7 +23,6 @@ import (
 	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/loop/judge"
-	"github.com/ralph-sdk/ralph/loop/replay"
 	"github.com/ralph-sdk/ralph/rules"
 )
 
@@ -247,8 +246,8 @@ func canaries(t *testing.T) *project {
 	return p
 }
 
-// run decides, twice if the memory counts, and returns all that is stored: records, lines of a logger, ralph's own
-// files, and the output of a replay.
+// run decides, twice if the memory counts, and returns all that is stored: records, lines of a logger, and
+// ralph's own files.
 func (w way) run(t *testing.T, p *project, opts ...loop.Option) (stored map[string]string, heard string) {
 	t.Helper()
 	p.store, p.lines = filepath.Join(t.TempDir(), "state"), nil
@@ -295,11 +294,6 @@ func (w way) run(t *testing.T, p *project, opts ...loop.Option) (stored map[stri
 		all = append(all, d.Verdict.Reason, strings.Join(d.Notices, "\n"), strings.Join(d.Log, "\n"))
 	}
 	stored = map[string]string{"records": strings.Join(p.lines, "\n"), "logger": logged.String()}
-	for _, r := range p.records() {
-		if program, _ := rules.LoadBytes(t.Context(), "p.yaml", []byte("ralph: 1\nrules: [{name: a, when: prompt == '' or len(session_crons) > 3, continue: x}]"), loop.Config()); program != nil {
-			stored["replay"] += strings.Join(replay.Decide(t.Context(), program, r).Why, "\n")
-		}
-	}
 	if err := filepath.WalkDir(p.store, func(name string, d fs.DirEntry, err error) error {
 		if name == p.store && os.IsNotExist(err) { // nothing was kept
 			return nil

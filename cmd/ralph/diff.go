@@ -17,12 +17,11 @@ import (
 func (a *app) diffCommand() *cobra.Command {
 	var format string
 	var set []string
-	var texts, log bool
+	var texts bool
 	cmd := &cobra.Command{
 		Annotations: exits("the policies always decide alike", exit{exitFindings, "they differ, or may differ"}),
 		Use:         "diff OLD [NEW]",
 		Short:       "Show states in which two policies decide differently",
-		SuggestFor:  []string{"replay"},
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) < 1 || len(args) > 2 {
 				return errors.New("name the policies to compare, ralph diff OLD [NEW]; without NEW it is " + workspace.DefaultPolicy)
@@ -35,13 +34,9 @@ func (a *app) diffCommand() *cobra.Command {
 				return err
 			}
 			defer p.Close()
-			names := oldAndNew(args)
-			if log {
-				return a.diffLog(cmd.Context(), p, names[0], names[1], set, format)
-			}
 			var programs [2]*rules.Program
 			var wrong [2]error
-			for i, name := range names {
+			for i, name := range oldAndNew(args) {
 				var policy project.Policy
 				if policy, wrong[i] = a.findOrRead(p, name); wrong[i] == nil {
 					policy, wrong[i] = p.Load(cmd.Context(), policy, project.Load{Set: set})
@@ -63,7 +58,6 @@ func (a *app) diffCommand() *cobra.Command {
 	}
 	f := cmd.Flags()
 	formatFlag(cmd, &format, "the answer", "text", "json")
-	f.BoolVar(&log, "log", false, "let NEW decide again what OLD decided in this project, from the decision log")
 	f.BoolVar(&texts, "texts", false, "also report a continue or an ask whose text differs")
 	setFlag(f, &set).Usage = "set a param of both, as `name=value`; may be repeated"
 	rejects(cmd, func(cmd *cobra.Command, args []string) error { return a.unknown(cmd.Context(), "", oldAndNew(args)...) })

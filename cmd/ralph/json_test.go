@@ -74,7 +74,6 @@ func TestOutputs(t *testing.T) {
 		{"run --list -o json", reflect.TypeFor[[]run.Info]()},
 		{"doctor -o json", reflect.TypeFor[doctorReport]()},
 		{"diff policy other -o json", reflect.TypeFor[rules.Comparison]()},
-		{"diff --log policy policy -o json", unread},
 		{"help schema test", unread},
 		{"help schema speckit-state", unread},
 		{"graph policy --log --situation situation.json --format json", reflect.TypeFor[graph.Graph]()},

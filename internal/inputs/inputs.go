@@ -1,5 +1,4 @@
-// Package inputs reads the values that a recorded decision used, for replays and for tests made from decisions. Start
-// with [Known].
+// Package inputs reads the values that a recorded decision used, for tests made from decisions. Start with [Known].
 package inputs
 
 import (
