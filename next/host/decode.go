@@ -1,0 +1,337 @@
+package host
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/ralph-sdk/ralph/next/internal/text"
+	"github.com/ralph-sdk/ralph/next/loop"
+)
+
+// MaxInput is the largest input of a hook in bytes.
+const MaxInput = 64 << 20
+
+const (
+	maxFields = 10_000  // of an input
+	maxValue  = 1 << 20 // bytes of a value that is no text
+
+	stop         = "Stop"
+	subagentStop = "SubagentStop"
+	promptSubmit = "UserPromptSubmit"
+)
+
+// Decode reads the input of a hook. name is that of its host, or "" to tell it from the input. env is the environment of the hook; it
+// says where the host keeps session files and task lists.
+//
+// Fields of a wrong type count as absent, and unknown ones are ignored. Event.Dir is "." if the input names no directory: the hook runs
+// in it, unless a variable of the host says better. It is "" if what the input names there is none; then nothing should be decided.
+// A turn that failed has Event.Failed. The event reads the session file and the task list when it is asked for them.
+//
+// The error says why the input cannot be used: the agent may stop, and [Encode] shows it as a decision's Err. The host is never nil.
+func Decode(name string, input []byte, env func(string) string) (*Host, loop.Event, error) {
+	portable := hosts[len(hosts)-1]
+	h := portable
+	if name != "" {
+		var ok bool
+		if h, ok = Lookup(name); !ok {
+			return portable, loop.Event{}, fmt.Errorf("there is no host %q; %s", name, text.Nearest(name, Names()))
+		}
+	}
+	in, err := parse(input)
+	if err != nil {
+		return h, loop.Event{}, fmt.Errorf("hook input: %w", err)
+	}
+	if name == "" {
+		h = detect(in)
+	}
+	return h, h.event(in, env), nil
+}
+
+// event returns the event of an input.
+func (h *Host) event(in object, env func(string) string) loop.Event {
+	in = h.renamed(in)
+	ev := loop.Event{Name: in.text("hook_event_name"), Session: in.text("session_id"), Dir: ".", Names: map[string]any{}}
+	if name, ok := h.events[ev.Name]; ok {
+		ev.Name = name
+	}
+	if _, there := in["cwd"]; there {
+		ev.Dir = in.text("cwd")
+	}
+	for _, name := range []string{"permission_mode", "agent_id", "agent_type", "prompt"} {
+		if s := in.text(name); s != "" {
+			ev.Names[name] = s
+		}
+	}
+	if crons := in.objects("session_crons", map[string]any{"id": "", "schedule": "", "prompt": "", "recurring": false}); crons != nil {
+		ev.Names["session_crons"] = crons
+	}
+	tasks := in.objects("background_tasks", map[string]any{"id": "", "type": "", "status": "", "description": ""})
+	switch {
+	case ev.Name == "":
+		ev.Name = stop
+	case ev.Name == "StopFailure":
+		ev.Name, ev.Failed = stop, failure(in.text("error"), in.text("error_details"))
+	}
+	if ev.Name == stop && in.text("agent_id") != "" {
+		ev.Name = subagentStop
+	}
+	if ev.Name == subagentStop {
+		tasks = others(tasks, in.text("agent_id"), in.text("agent_type"))
+	}
+	if tasks != nil {
+		ev.Names["background_tasks"] = tasks
+	}
+	h.prompt.tell(in, &ev)
+	if stops(ev.Name) {
+		ev.Message = lastMessage(in)
+	}
+	if h.refine != nil {
+		h.refine(in, &ev)
+	}
+	if stops(ev.Name) {
+		h.attach(in, env, &ev)
+	}
+	return ev
+}
+
+// attach gives the event its conversation and its task list, and looks whether the turn failed.
+func (h *Host) attach(in object, env func(string) string, ev *loop.Event) {
+	s := &session{message: ev.Message, prompt: ev.PromptID}
+	switch path := in.text("transcript_path"); {
+	case ev.Name == subagentStop:
+		s.path, s.subagent = in.text("agent_transcript_path"), true
+	case path != "":
+		s.path = path
+	default:
+		s.find = func() string { return sessionFile(h.own(env, "projects"), ev.Session) }
+	}
+	if s.path != "" || s.find != nil {
+		ev.Conversation = s
+	}
+	if ev.Failed == "" && s.path != "" {
+		ev.Failed = s.failed()
+	}
+	ev.Tasks = tasksOf(h.own(env, "tasks"), env("CLAUDE_CODE_TASK_LIST_ID"), ev.Session)
+}
+
+// stops reports whether an agent asks at the event whether it may stop.
+func stops(event string) bool { return event == "" || event == stop || event == subagentStop }
+
+// tell fills in what the input says about the prompt.
+func (p prompt) tell(in object, ev *loop.Event) {
+	flag, known := in.flag("stop_hook_active")
+	count, counted := in.count(p.count)
+	if counted {
+		flag, known = count > 0, true
+	}
+	known = known && (p.flag || counted)
+	if known {
+		ev.Names["stop_hook_active"] = flag
+	}
+	switch {
+	case in.text(p.id) != "":
+		ev.PromptID = in.text(p.id)
+	case in.text(p.text) != "": // the words are not kept
+		sum := sha256.Sum256([]byte(in.text(p.text)))
+		ev.PromptID = hex.EncodeToString(sum[:16])
+	case known:
+		ev.NewPrompt = !flag
+	default:
+		ev.AfterStop = true
+	}
+}
+
+// lastMessage returns the agent's last message, also from the fields of older hosts and wrappers.
+func lastMessage(in object) string {
+	for _, name := range []string{"last_assistant_message", "assistant_response", "response", "content", "message", "text"} {
+		if s := joined(in[name]); s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+// joined returns a text, those of a list joined by blanks, or the text or content of an object.
+func joined(raw json.RawMessage) string {
+	switch {
+	case len(raw) == 0:
+	case raw[0] == '"':
+		return decoded[string](raw)
+	case len(raw) > maxValue:
+	case raw[0] == '[':
+		var parts []string
+		for _, part := range decoded[[]json.RawMessage](raw) {
+			parts = append(parts, joined(part))
+		}
+		return strings.Join(parts, " ")
+	case raw[0] == '{':
+		in := decoded[object](raw)
+		if s := joined(in["text"]); s != "" {
+			return s
+		}
+		return joined(in["content"])
+	}
+	return ""
+}
+
+// others returns the background tasks without the subagent that ends: hosts list it as still running.
+func others(tasks []any, id, kind string) []any {
+	i := slices.IndexFunc(tasks, func(t any) bool { return id != "" && t.(map[string]any)["id"] == id })
+	if i < 0 {
+		i = slices.IndexFunc(tasks, func(t any) bool {
+			task := t.(map[string]any)
+			return kind != "" && task["type"] == "subagent" && task["agent_type"] == kind && task["status"] == "running"
+		})
+	}
+	if i < 0 {
+		return tasks
+	}
+	return slices.Delete(tasks, i, i+1)
+}
+
+// failure says why a turn failed, by the host's code and its message.
+func failure(code, message string) string {
+	return text.Cut(text.Line(strings.TrimPrefix(strings.TrimSuffix(code+": "+message, ": "), ": ")), 300)
+}
+
+// object is the input of a hook. Its values are decoded when they are read, so that what nobody reads costs nothing.
+type object map[string]json.RawMessage
+
+// parse reads one JSON object, with a byte order mark before it, and white space or zero bytes after it, as some hosts write them.
+func parse(input []byte) (object, error) {
+	doc := bytes.TrimRight(bytes.TrimPrefix(input, []byte("\ufeff")), " \t\r\n\x00")
+	doc = bytes.TrimLeft(doc, " \t\r\n")
+	switch {
+	case len(input) > MaxInput:
+		return nil, fmt.Errorf("it is larger than %d MiB", MaxInput>>20)
+	case len(doc) == 0:
+		return nil, errors.New("it is empty; a host sends one JSON object on standard input")
+	case doc[0] != '{' && json.Valid(doc):
+		return nil, errors.New("it is JSON, but no object")
+	}
+	in, dec := object{}, json.NewDecoder(bytes.NewReader(doc))
+	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
+		return nil, fmt.Errorf("it is not JSON: %w", explain(err))
+	}
+	for dec.More() {
+		var raw json.RawMessage
+		key, err := dec.Token()
+		if err == nil {
+			err = dec.Decode(&raw)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("it is not JSON: %w", explain(err))
+		}
+		in[key.(string)] = raw
+		if len(in) > maxFields {
+			return nil, fmt.Errorf("it has more than %d fields", maxFields)
+		}
+	}
+	if _, err := dec.Token(); err != nil {
+		return nil, fmt.Errorf("it is not JSON: %w", explain(err))
+	}
+	if end := dec.InputOffset(); end < int64(len(doc)) {
+		return nil, fmt.Errorf("something follows the JSON object at byte %d", end+1)
+	}
+	if len(in) == 0 {
+		return nil, errors.New("it is an object without fields")
+	}
+	return in, nil
+}
+
+func explain(err error) error {
+	var syntax *json.SyntaxError
+	switch {
+	case err == nil:
+		return errors.New("it does not begin with {")
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return errors.New("it ends in the middle of a value")
+	case errors.As(err, &syntax):
+		return fmt.Errorf("%w (byte %d)", err, syntax.Offset)
+	}
+	return err
+}
+
+// decoded returns a value, or what of it has the type.
+func decoded[T any](raw json.RawMessage) (v T) {
+	if json.Unmarshal(raw, &v) != nil {
+		var zero T
+		return zero
+	}
+	return v
+}
+
+// renamed returns the input with Claude Code's names of fields.
+func (h *Host) renamed(in object) object {
+	for name, theirs := range h.fields {
+		if raw, ok := in[theirs]; ok {
+			in[name] = raw
+		}
+	}
+	return in
+}
+
+// text returns a text, "" if there is none.
+func (in object) text(name string) string {
+	if raw := in[name]; len(raw) > 0 && raw[0] == '"' {
+		return decoded[string](raw)
+	}
+	return ""
+}
+
+// flag returns a boolean, also one that is written as a text.
+func (in object) flag(name string) (value, known bool) {
+	switch strings.ToLower(strings.Trim(string(in[name]), `"`)) {
+	case "true":
+		return true, true
+	case "false":
+		return false, true
+	}
+	return false, false
+}
+
+// count returns a whole number from 0 up.
+func (in object) count(name string) (n int, known bool) {
+	raw, there := in[name]
+	if !there || json.Unmarshal(raw, &n) != nil || n < 0 {
+		return 0, false
+	}
+	return n, true
+}
+
+// objects returns the objects of a list, each with at least the given fields and their types; nil if there is no list.
+func (in object) objects(name string, fields map[string]any) []any {
+	raw := in[name]
+	if len(raw) == 0 || raw[0] != '[' || len(raw) > maxValue {
+		return nil
+	}
+	list := []any{}
+	for _, raw := range decoded[[]json.RawMessage](raw) {
+		item := decoded[map[string]any](raw)
+		if item == nil {
+			continue
+		}
+		for field, zero := range fields {
+			switch item[field].(type) {
+			case string:
+				if _, text := zero.(string); text {
+					continue
+				}
+			case bool:
+				if _, boolean := zero.(bool); boolean {
+					continue
+				}
+			}
+			item[field] = zero
+		}
+		list = append(list, item)
+	}
+	return list
+}

@@ -1,0 +1,215 @@
+package host
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/ralph-sdk/ralph/next/loop"
+)
+
+// The kinds of records in a session file.
+const (
+	noise     = ""          // outside of the conversation
+	user      = "user"      // a person's prompt, or a hook's reason to continue
+	assistant = "assistant" // a message of the agent, or a part of one
+	result    = "result"    // what tools returned
+	failed    = "failed"    // the turn failed here
+)
+
+// entry is what one record adds to the conversation.
+type entry struct {
+	kind   string
+	text   string
+	tools  []use
+	ended  map[string]bool // by the ID of a use, whether it succeeded
+	tokens int             // the size of the context with this message
+	prompt string          // the host's ID of the prompt
+	open   bool            // more of the message follows
+}
+
+// use is the use of a tool with its ID.
+type use struct {
+	id         string
+	background bool // it goes on after its result
+	loop.Tool
+}
+
+// record is a line of a session file of Claude Code, and of the hosts that use its form. It writes a record for each block of a message.
+// Nearly everything that is not the agent's is a user record: prompts, results of tools, output of hooks and commands, notifications,
+// and the summary of a conversation that grew too long.
+type record struct {
+	Type              string
+	Role              string
+	IsSidechain       bool
+	IsMeta            bool
+	IsCompactSummary  bool
+	IsAPIErrorMessage bool `json:"isApiErrorMessage"`
+	Error             string
+	PromptID          string `json:"promptId"`
+	Origin            struct{ Kind string }
+	ToolUseResult     struct{ Interrupted bool }
+	Message           *message
+	Attachment        struct {
+		Type, HookEvent string
+		Content         json.RawMessage
+	}
+}
+
+type message struct {
+	Role, Model string
+	StopReason  string `json:"stop_reason"`
+	Content     json.RawMessage
+	Usage       usage
+}
+
+// usage is the tokens of a request, which together are the size of the context.
+type usage struct {
+	Input   int `json:"input_tokens"`
+	Read    int `json:"cache_read_input_tokens"`
+	Created int `json:"cache_creation_input_tokens"`
+	Output  int `json:"output_tokens"`
+}
+
+func (u usage) sum() (n int) {
+	for _, part := range []int{u.Input, u.Read, u.Created, u.Output} {
+		n += min(max(part, 0), 1<<40) // a file can hold any number
+	}
+	return n
+}
+
+// block is a piece of a message.
+type block struct {
+	Type, Text, Name, ID string
+	ToolUseID            string `json:"tool_use_id"`
+	IsError              bool   `json:"is_error"`
+	Input                struct {
+		Command       string
+		RunBackground bool `json:"run_in_background"`
+	}
+}
+
+// feedback begins the message in which Claude Code shows the agent a hook's reason to continue.
+const feedback = "Stop hook feedback:"
+
+// readRecord reads a line. ok is false unless it is a JSON object. Fields of a wrong type count as absent.
+func readRecord(line []byte, subagent bool) (e entry, ok bool) {
+	line = bytes.TrimSpace(bytes.TrimPrefix(line, []byte("\ufeff")))
+	var r record
+	if !bytes.HasPrefix(line, []byte("{")) || !lenient(line, &r) {
+		return entry{}, false
+	}
+	return r.entry(subagent), true
+}
+
+// lenient decodes JSON and reports whether it is JSON.
+func lenient(raw []byte, v any) bool {
+	var wrong *json.UnmarshalTypeError
+	err := json.Unmarshal(raw, v)
+	return err == nil || errors.As(err, &wrong)
+}
+
+func (r *record) entry(subagent bool) entry {
+	e := entry{kind: noise, prompt: r.PromptID}
+	a := r.Attachment
+	switch {
+	case r.IsSidechain && !subagent: // older versions wrote subagents into the main file
+		return entry{}
+	case a.Type == "hook_additional_context" && (a.HookEvent == stop || a.HookEvent == subagentStop):
+		e.kind, e.text = user, readContent(a.Content).text
+		return e
+	case r.Message == nil:
+		return e
+	}
+	role := r.Type
+	if role == "" || role == "message" { // Cursor, Droid
+		role = cmp.Or(r.Message.Role, r.Role)
+	}
+	c := readContent(r.Message.Content)
+	switch first := strings.TrimSpace(c.text); {
+	case role == assistant && r.IsAPIErrorMessage:
+		e.kind, e.text = failed, failure(cmp.Or(r.Error, "error"), first)
+	case role == assistant && r.Message.Model != "<synthetic>":
+		e.kind, e.text, e.tools = assistant, c.text, c.tools
+		e.tokens = r.Message.Usage.sum()
+		e.open = r.Message.StopReason == "tool_use" || len(c.tools) > 0
+	case role != user:
+	case len(c.ended) > 0:
+		e.kind, e.ended = result, c.ended
+		if r.ToolUseResult.Interrupted {
+			clear(e.ended)
+		}
+	case first == "[Request interrupted by user]", first == "[Request interrupted by user for tool use]":
+		e.kind, e.text = failed, "interrupted"
+	case r.prompts(first) || c.media:
+		e.kind, e.text = user, c.text
+	}
+	return e
+}
+
+// prompts reports whether a user record with a text is a person's prompt or a hook's reason to continue. A person types a <command-name>;
+// what else begins with a tag comes from the host.
+func (r *record) prompts(text string) bool {
+	host := slices.ContainsFunc([]string{"<local-command-", "<task-notification>", "<bash-stdout>", "<bash-stderr>"}, func(begin string) bool {
+		return strings.HasPrefix(text, begin)
+	})
+	switch {
+	case text == "", host, r.IsCompactSummary, r.Origin.Kind != "" && r.Origin.Kind != "human":
+		return false
+	}
+	return !r.IsMeta || strings.HasPrefix(text, feedback)
+}
+
+// content is what the blocks of a message hold.
+type content struct {
+	text  string
+	tools []use
+	ended map[string]bool
+	media bool // a picture or a document
+}
+
+// readContent reads a text, or a list of texts and blocks.
+func readContent(raw json.RawMessage) (c content) {
+	if len(raw) > 0 && raw[0] == '"' {
+		c.text = decoded[string](raw)
+		return c
+	}
+	var blocks []json.RawMessage
+	lenient(raw, &blocks)
+	var texts []string
+	for _, raw := range blocks {
+		var b block
+		if raw[0] == '"' {
+			b.Type, b.Text = "text", decoded[string](raw)
+		} else {
+			lenient(raw, &b)
+		}
+		switch b.Type {
+		case "text":
+			texts = append(texts, b.Text)
+		case "tool_use":
+			c.tools = append(c.tools, b.use())
+		case "tool_result":
+			if c.ended == nil {
+				c.ended = map[string]bool{}
+			}
+			c.ended[b.ToolUseID] = !b.IsError
+		case "image", "document":
+			c.media = true
+		}
+	}
+	c.text = strings.Join(texts, "\n\n")
+	return c
+}
+
+func (b *block) use() use {
+	u := use{id: b.ID, background: b.Input.RunBackground, Tool: loop.Tool{Name: b.Name, Command: b.Input.Command}}
+	switch b.Name {
+	case "Edit", "Write", "MultiEdit", "NotebookEdit":
+		u.Edit = true
+	}
+	return u
+}

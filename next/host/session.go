@@ -1,0 +1,243 @@
+package host
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/ralph-sdk/ralph/next/loop"
+)
+
+const (
+	firstWindow = 64 << 10 // bytes of a session file that are read first; each further window is eight times as large
+	lastWindow  = 16 << 20 // bytes that are read at most
+	plainLines  = 500      // from the end of a text file that count
+)
+
+// session is a conversation in a session file. It is safe for concurrent use.
+type session struct {
+	path     string
+	find     func() string // where the path is not known; asked once
+	message  string        // the agent's last message, if the host sent it
+	prompt   string        // the ID of the prompt, if the host sent it
+	subagent bool          // the file is a subagent's own
+
+	mu   sync.Mutex
+	read *window // the largest one so far
+}
+
+// Turns returns the last n turns, the oldest first. A turn is what one side said until the other replied; a hook's reason to continue is
+// the user's. The file may lag behind the hook: then the agent's last message, as the host sent it, is a turn after the file's. Without
+// a file there is that turn alone. The error says why the file cannot be read, and wraps the cause.
+func (s *session) Turns(ctx context.Context, n int) ([]loop.Turn, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	w, err := s.window(ctx, n)
+	switch {
+	case n <= 0:
+		return nil, err
+	case errors.Is(err, fs.ErrNotExist) && s.message != "":
+		w = &window{}
+	case err != nil:
+		return nil, err
+	}
+	turns := s.ended(w)
+	return turns[max(0, len(turns)-n):], nil
+}
+
+// failed says why the turn at the end of the file failed, or "". A failure counts only while the agent said nothing after it.
+func (s *session) failed() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	w, err := s.window(context.Background(), 0)
+	if err != nil || s.lags(w) || s.message != "" && !strings.Contains(w.failed, s.message) {
+		return ""
+	}
+	return w.failed
+}
+
+// lags reports whether the file is known to end in another prompt than the hook's.
+func (s *session) lags(w *window) bool {
+	return s.prompt != "" && w.prompt != "" && s.prompt != w.prompt && !s.subagent
+}
+
+// ended returns the turns of a window with the agent's last message at their end.
+func (s *session) ended(w *window) []loop.Turn {
+	turns := slices.Clone(w.turns)
+	last := loop.Turn{Role: assistant, Text: s.message}
+	ends := len(turns) > 0 && turns[len(turns)-1].Role == assistant
+	switch {
+	case s.lags(w): // the prompt is not in the file yet
+		turns = append(turns, loop.Turn{Role: user})
+		if s.message != "" {
+			turns = append(turns, last)
+		}
+	case strings.TrimSpace(s.message) == "":
+	case !ends:
+		turns = append(turns, last)
+	case strings.Contains(turns[len(turns)-1].Text, strings.TrimSpace(s.message)):
+	case w.open: // the last words of this turn are not in the file yet
+		at := &turns[len(turns)-1]
+		at.Text = strings.TrimLeft(at.Text+"\n\n"+s.message, "\n")
+	default: // the file ends with another final text, in an earlier turn
+		turns = append(turns, loop.Turn{Role: user}, last)
+	}
+	return turns
+}
+
+// window returns a window with n whole turns, or the largest.
+func (s *session) window(ctx context.Context, n int) (*window, error) {
+	if s.read != nil && s.read.holds(n) {
+		return s.read, nil
+	}
+	if s.find != nil {
+		s.path, s.find = s.find(), nil
+	}
+	f, size, err := openRegular(s.path)
+	if err != nil {
+		return nil, fmt.Errorf("session file %s: %w", s.path, err)
+	}
+	defer f.Close()
+	for length := int64(firstWindow); ; length *= 8 {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		length = min(length, lastWindow, size)
+		b := make([]byte, length)
+		read, err := f.ReadAt(b, size-length)
+		if err != nil && err != io.EOF {
+			return nil, fmt.Errorf("session file %s: %w", s.path, err)
+		}
+		w := &window{whole: length == size, last: length == min(lastWindow, size), subagent: s.subagent}
+		w.parse(b[:read], beginsObject(f))
+		if s.read = w; w.holds(n) {
+			return w, nil
+		}
+	}
+}
+
+// beginsObject reports whether a file begins as a JSON object does, after a byte order mark and white space.
+func beginsObject(f *os.File) bool {
+	head := make([]byte, 64)
+	n, _ := f.ReadAt(head, 0)
+	return bytes.HasPrefix(bytes.TrimSpace(bytes.TrimPrefix(head[:n], []byte("\ufeff"))), []byte("{"))
+}
+
+// window is what the end of a session file holds.
+type window struct {
+	turns    []loop.Turn // the oldest first; its beginning may be missing
+	prompt   string      // the newest prompt's ID
+	failed   string      // why the turn failed, if the file ends so
+	open     bool        // the agent had not finished when the file was written
+	whole    bool        // it is the whole file
+	last     bool        // there is no larger one
+	subagent bool
+}
+
+// holds reports whether the window has n whole turns, or all that can be had.
+func (w *window) holds(n int) bool { return w.last || len(w.turns) > n }
+
+// parse reads the lines of a window. A file that has no JSON object and begins with none is a text, and one turn of the agent.
+func (w *window) parse(b []byte, object bool) {
+	b = bytes.TrimPrefix(b, []byte("\ufeff"))
+	if !w.whole {
+		b = b[bytes.IndexByte(b, '\n')+1:] // the first line is torn
+	}
+	lines := bytes.Split(bytes.TrimRight(b, "\n"), []byte("\n"))
+	p := parser{window: w, ended: map[string]bool{}}
+	for _, line := range slices.Backward(lines) {
+		e, ok := readRecord(line, w.subagent)
+		object = object || ok
+		p.add(e)
+	}
+	w.turns = p.whole()
+	if !object && len(bytes.TrimSpace(b)) > 0 {
+		end := bytes.Join(lines[max(0, len(lines)-plainLines):], []byte("\n"))
+		w.turns = []loop.Turn{{Role: assistant, Text: strings.ToValidUTF8(string(end), "\ufffd")}}
+	}
+}
+
+// parser collects the turns of a window from the end.
+type parser struct {
+	*window
+	sides []side          // the newest first
+	ended map[string]bool // by the ID of a use, whether it succeeded
+	seen  bool            // a record of the conversation
+}
+
+// side is a turn with its pieces, the newest first.
+type side struct {
+	loop.Turn
+	texts []string
+}
+
+func (p *parser) add(e entry) {
+	if p.prompt == "" {
+		p.prompt = e.prompt
+	}
+	if !p.seen && e.kind != noise {
+		p.seen, p.open = true, e.open || e.kind == result
+		if e.kind == failed {
+			p.failed = e.text
+		}
+	}
+	maps.Copy(p.ended, e.ended)
+	if e.kind != user && e.kind != assistant || e.kind == assistant && e.text == "" && len(e.tools) == 0 {
+		return
+	}
+	if len(p.sides) == 0 || p.sides[len(p.sides)-1].Role != e.kind {
+		p.sides = append(p.sides, side{Turn: loop.Turn{Role: e.kind}})
+	}
+	t := &p.sides[len(p.sides)-1]
+	if e.text != "" {
+		t.texts = append(t.texts, e.text)
+	}
+	if t.Tokens == 0 {
+		t.Tokens = e.tokens
+	}
+	for _, u := range slices.Backward(e.tools) {
+		u.Failed = !p.ended[u.id] || u.background
+		t.Tools = append(t.Tools, u.Tool)
+	}
+}
+
+// whole returns the turns, the oldest first.
+func (p *parser) whole() []loop.Turn {
+	var turns []loop.Turn
+	for _, s := range slices.Backward(p.sides) {
+		slices.Reverse(s.texts)
+		slices.Reverse(s.Tools)
+		s.Text = strings.Join(s.texts, "\n\n")
+		turns = append(turns, s.Turn)
+	}
+	return turns
+}
+
+// sessionFile returns the file of a session below a directory with one for each project, or "".
+func sessionFile(projects, id string) string {
+	if projects == "" || !isName(id) {
+		return ""
+	}
+	entries, _ := os.ReadDir(projects)
+	for _, e := range entries {
+		path := filepath.Join(projects, e.Name(), id+".jsonl")
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+			return path
+		}
+	}
+	return ""
+}
+
+// isName reports whether an ID can be the name of a file and leads nowhere else.
+func isName(id string) bool {
+	return id != "" && len(id) <= 200 && !strings.HasPrefix(id, ".") && !strings.ContainsAny(id, "/\\:\x00")
+}
