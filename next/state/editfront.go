@@ -1,0 +1,183 @@
+package state
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// errByHand is for front matter that an edit would harm.
+var errByHand = errors.New("it is written in a way that cannot be changed without changing the rest: edit it by hand")
+
+// SetFrontMatter does the same as [SetJSON] in front matter; the path is one field, and "body" is the text below. An empty path sets the
+// whole, an object whose field body is the text. A text without front matter gets some.
+//
+// A text stays without quotes, or in single ones, if it can. Lists and objects are written as JSON on one line. A field that fills several
+// lines, or appears twice, is an error.
+func SetFrontMatter(b []byte, path []any, value any) ([]byte, error) {
+	src, err := encodeJSON(value)
+	if err == nil {
+		value, err = ParseJSON(src) // as it will be read
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(path) == 0 {
+		return newMatter(value)
+	}
+	name, ok := path[0].(string)
+	if !ok || len(path) > 1 {
+		return nil, fmt.Errorf("cannot set %s: front matter has fields, and nothing within them can be set", pathText(path))
+	}
+	if _, err := split(b); errors.Is(err, fs.ErrNotExist) {
+		head, nl := len(b)-len(bytes.TrimPrefix(b, bom)), "\n"
+		if bytes.Contains(b, []byte("\r\n")) {
+			nl = "\r\n"
+		}
+		b = join(b[:head], []byte("---"+nl+"---"+nl), b[head:])
+	}
+	want, err := ParseFrontMatter(b)
+	if err != nil {
+		return nil, err
+	}
+	m, err := split(b)
+	if err != nil {
+		return nil, err
+	}
+	edited, err := m.set(b, name, want[name], value)
+	if err == nil {
+		want[name] = value
+		if got, err2 := ParseFrontMatter(edited); err2 != nil || !reflect.DeepEqual(got, want) {
+			err = errByHand
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot set %s: %w", name, err)
+	}
+	return edited, nil
+}
+
+// newMatter writes a file of an object's fields.
+func newMatter(value any) ([]byte, error) {
+	fields, ok := value.(map[string]any)
+	body, isText := fields["body"].(string)
+	if !ok || !isText && fields["body"] != nil {
+		return nil, errors.New("front matter is an object, and its body a text")
+	}
+	var b bytes.Buffer
+	b.WriteString("---\n")
+	for _, key := range slices.Sorted(maps.Keys(fields)) {
+		if key != "body" {
+			b.WriteString(renderYAML(key, 0) + ": " + renderYAML(fields[key], 0) + "\n")
+		}
+	}
+	b.WriteString("---\n" + body)
+	return b.Bytes(), nil
+}
+
+// set replaces the value of one field. It may guess from the text, since its caller reads and compares the result.
+func (m matter) set(b []byte, name string, old, value any) ([]byte, error) {
+	if name == "body" {
+		text, ok := value.(string)
+		if !ok {
+			return nil, errors.New("the body is a text")
+		}
+		nl := ""
+		if b[m.body-1] != '\n' {
+			nl = m.nl
+		}
+		return join(b[:m.body], []byte(nl+text)), nil
+	}
+	put := func(from, to int, text string) ([]byte, error) {
+		return join(b[:m.from+from], []byte(text), b[m.from+to:]), nil
+	}
+	var found []field
+	all := fieldsOf(m.block)
+	for _, f := range all {
+		if f.key == name {
+			found = append(found, f)
+		}
+	}
+	switch {
+	case len(found) > 1:
+		return nil, errors.New("the key appears twice: remove one of them")
+	case len(found) == 0:
+		indent := ""
+		if len(all) > 0 {
+			line, _ := cutLine(m.block[all[0].start:])
+			indent = string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])
+		}
+		return put(len(m.block), len(m.block), indent+renderYAML(name, 0)+": "+renderYAML(value, 0)+m.nl)
+	}
+	f := found[0]
+	from, to := f.value(m.block)
+	raw := m.block[from:to]
+	blank := ""
+	switch {
+	case len(raw) == 0:
+		blank = " "
+	case bytes.IndexByte([]byte("|>"), raw[0]) >= 0 || f.goesOn(m.block):
+		return nil, errors.New("its value fills several lines: edit it by hand")
+	case from == f.colon:
+		blank = " "
+	}
+	var quote byte
+	if _, isText := old.(string); isText && len(raw) > 0 && (raw[0] == '\'' || raw[0] == '"') {
+		quote = raw[0]
+	}
+	return put(from, to, blank+renderYAML(value, quote))
+}
+
+// goesOn reports whether lines below belong to the value.
+func (f field) goesOn(block []byte) bool {
+	for at := min(f.end, f.below); at < f.below; {
+		line, size := cutLine(block[at:f.below])
+		if text := bytes.TrimSpace(line); at > f.end && len(text) > 0 && text[0] != '#' {
+			return true
+		}
+		at += size
+	}
+	return false
+}
+
+// plain is a text that every YAML parser reads as that text, also those of the older version.
+var plain = regexp.MustCompile(`^\pL[\pL\pN_./()+-]*(?: [\pL\pN_./()+-]+)*$`)
+
+// renderYAML returns a value on one line, in the quotes of the value that it replaces if it is a text; 0 means none if possible.
+func renderYAML(v any, quote byte) string {
+	text, ok := v.(string)
+	printable := !strings.ContainsFunc(text, func(r rune) bool { return !strconv.IsPrint(r) })
+	switch {
+	case ok && quote == '\'' && printable:
+		return "'" + strings.ReplaceAll(text, "'", "''") + "'"
+	case ok && quote == 0 && len(text) <= 200 && plain.MatchString(text) && !isWord(text):
+		return text
+	}
+	src, _ := encodeJSON(v) // it was decoded from JSON
+	var b strings.Builder
+	for _, r := range string(src) {
+		if strconv.IsPrint(r) {
+			b.WriteRune(r)
+		} else { // YAML reads it as a line end, or not at all
+			b.WriteString(strings.Trim(strconv.QuoteRuneToASCII(r), "'"))
+		}
+	}
+	return b.String()
+}
+
+// isWord reports whether a parser may read a text as something else.
+func isWord(text string) bool {
+	switch strings.ToLower(text) {
+	case "y", "n", "yes", "no", "on", "off", "true", "false", "null":
+		return true
+	}
+	_, isText := scalar(text).(string)
+	return !isText
+}

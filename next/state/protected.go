@@ -1,0 +1,40 @@
+package state
+
+import (
+	"strings"
+	"unicode"
+
+	"github.com/bmatcuk/doublestar/v4"
+)
+
+// protected lists what is never written or removed, at any depth: what configures git, ralph, an editor that runs tasks, or an agent's
+// host. Whoever may write there chooses the programs that run next.
+var protected = []string{
+	".git", ".ralph", ".vscode",
+	".claude/settings*.json", ".claude/{agents,commands,hooks,output-styles,plugins,rules,skills}", ".claude-plugin", ".claude.json", ".mcp.json",
+	".agents", ".augment", ".codex", ".config/opencode", ".copilot", ".cursor", ".factory", ".gemini", ".junie", ".kimi", ".openhands",
+	".opencode", ".qwen", ".roo", ".windsurf", "opencode.{json,jsonc}",
+	".kiro/{agents,hooks,settings,steering}", ".github/{agents,copilot*,hooks}",
+}
+
+// isProtected reports whether a path from the root is a protected one or lies below one. Systems that ignore case, blanks and points at the
+// end, or invisible characters, take other spellings for the same name.
+func isProtected(rel string) bool {
+	name := strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Cf, r) {
+			return -1
+		}
+		return unicode.ToLower(unicode.ToUpper(r))
+	}, rel)
+	parts := strings.Split(name, "/")
+	for i, part := range parts {
+		parts[i] = strings.TrimRight(part, ". ")
+	}
+	name = strings.Join(parts, "/")
+	for _, p := range protected {
+		if doublestar.MatchUnvalidated("**/"+p+"/**", name) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,124 @@
+package state
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"time"
+)
+
+// MaxFile is the size in bytes of the largest file that is read or written.
+const MaxFile = 16 << 20
+
+// File is a file as it was read.
+type File struct {
+	Path  string // from the root, with slashes
+	Bytes []byte
+	Time  time.Time // of its last change
+	Mode  fs.FileMode
+}
+
+// Read reads a regular file, opened once and without waiting, of at most [MaxFile] bytes. An error that is [fs.ErrNotExist] says that
+// nothing is there; any other that it cannot be read: no regular file, a link that leaves the root, too large, not permitted.
+func (r *Root) Read(path string) (*File, error) {
+	rel, err := local(path)
+	if err != nil {
+		return nil, err
+	}
+	var file *File
+	err = r.within(rel, func(at string) error {
+		f, err := r.root.OpenFile(at, os.O_RDONLY|withoutWaiting, 0)
+		if err != nil {
+			return r.why(at, err)
+		}
+		defer f.Close()
+		file, err = readAll(f)
+		return err
+	})
+	if err != nil {
+		return nil, fail("read", rel, err)
+	}
+	file.Path = rel
+	return file, nil
+}
+
+func readAll(f *os.File) (*File, error) {
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, irregular(info.Mode())
+	case info.Size() > MaxFile:
+		return nil, errTooLarge
+	}
+	buf := bytes.NewBuffer(make([]byte, 0, info.Size()+bytes.MinRead))
+	if _, err := buf.ReadFrom(io.LimitReader(f, MaxFile+1)); err != nil {
+		return nil, err
+	}
+	if buf.Len() > MaxFile {
+		return nil, errTooLarge
+	}
+	return &File{Bytes: buf.Bytes(), Time: info.ModTime(), Mode: info.Mode()}, nil
+}
+
+var errTooLarge = fmt.Errorf("is larger than %d MiB", MaxFile>>20)
+
+// why explains a failed open: a socket and a device without a driver cannot be opened at all.
+func (r *Root) why(rel string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	if info, err := r.root.Stat(rel); err == nil && !info.Mode().IsRegular() {
+		return irregular(info.Mode())
+	}
+	return err
+}
+
+// irregular says what is there instead of a file.
+func irregular(mode fs.FileMode) error {
+	kind := "something"
+	switch {
+	case mode.IsDir():
+		kind = "a directory"
+	case mode&fs.ModeNamedPipe != 0:
+		kind = "a named pipe"
+	case mode&fs.ModeSocket != 0:
+		kind = "a socket"
+	case mode&fs.ModeDevice != 0:
+		kind = "a device"
+	}
+	return fmt.Errorf("is %s, not a regular file", kind)
+}
+
+// A file that was changed in the last young seconds may be half written. It is read again after each pause.
+const (
+	young  = 2 * time.Second
+	pause  = 50 * time.Millisecond
+	pauses = 20
+)
+
+// ReadSettled reads a file until parse accepts it, for a file that was changed in the last two seconds: again for up to a second. It
+// returns the last reading and what parse made of it. Without a file, parse is not called.
+func (r *Root) ReadSettled(ctx context.Context, path string, parse func([]byte) (any, error)) (*File, any, error) {
+	for try := 0; ; try++ {
+		f, err := r.Read(path)
+		if err != nil {
+			return nil, nil, err
+		}
+		v, err := parse(f.Bytes)
+		// A time in the future is another clock's, and says nothing.
+		if age := time.Since(f.Time).Abs(); err == nil || try == pauses || age > young {
+			return f, v, err
+		}
+		select {
+		case <-ctx.Done():
+			return f, v, err
+		case <-time.After(pause):
+		}
+	}
+}

@@ -1,0 +1,142 @@
+package state
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+)
+
+// Root is a directory below which files are read and changed. Nothing outside of it is opened, whatever links say. Links within it
+// work, absolute ones too. It is safe for concurrent use.
+//
+// Paths count from the directory and have slashes. An absolute path, one with "..", and an empty one are errors that are
+// [fs.ErrInvalid]. Other errors are of type [*fs.PathError] and name the file.
+type Root struct {
+	root *os.Root
+	dir  string
+}
+
+// Open opens a directory. The caller closes it.
+func Open(dir string) (*Root, error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, fail("open", dir, err)
+	}
+	real, err := filepath.EvalSymlinks(abs)
+	if err != nil {
+		return nil, fail("open", dir, err)
+	}
+	// The separator at the end makes the system refuse a pipe, instead of waiting for it.
+	root, err := os.OpenRoot(real + string(filepath.Separator))
+	if err != nil {
+		return nil, fail("open", dir, err)
+	}
+	return &Root{root: root, dir: real}, nil
+}
+
+// Close releases the directory.
+func (r *Root) Close() error { return r.root.Close() }
+
+// Dir returns the directory, absolute and without links.
+func (r *Root) Dir() string { return r.dir }
+
+// errLeaves is for a link to something outside of the root.
+var errLeaves = errors.New("a link leaves the project")
+
+// local returns a valid path, cleaned.
+func local(name string) (string, error) {
+	refuse := func(why string) (string, error) {
+		return "", fmt.Errorf("the path %q %s: %w", name, why, fs.ErrInvalid)
+	}
+	p := filepath.ToSlash(name)
+	switch {
+	case p == "":
+		return refuse("is empty")
+	case strings.IndexByte(p, 0) >= 0:
+		return refuse("has a NUL byte")
+	case climbs(p):
+		return refuse(`has "..": write it from the project's root`)
+	case path.IsAbs(p), filepath.IsAbs(name):
+		return refuse("is absolute: write it from the project's root")
+	case !filepath.IsLocal(filepath.FromSlash(p)), runtime.GOOS == "windows" && strings.Contains(p, ":"):
+		return refuse("is no name of a file on this system")
+	}
+	return path.Clean(p), nil
+}
+
+func climbs(p string) bool {
+	for part := range strings.SplitSeq(p, "/") {
+		if part == ".." {
+			return true
+		}
+	}
+	return false
+}
+
+// real returns the path from the root without links. Of a path that does not exist, the directories that do are resolved.
+func (r *Root) real(rel string) (string, error) {
+	abs, err := filepath.EvalSymlinks(filepath.Join(r.dir, filepath.FromSlash(rel)))
+	if errors.Is(err, fs.ErrNotExist) && rel != "." {
+		if _, err := r.root.Lstat(rel); err == nil {
+			return "", fs.ErrNotExist // a link to nothing
+		}
+		dir, err := r.real(path.Dir(rel))
+		return path.Join(dir, path.Base(rel)), err
+	}
+	if err != nil {
+		return "", err
+	}
+	real, err := filepath.Rel(r.dir, abs)
+	if err != nil || !filepath.IsLocal(real) {
+		return "", errLeaves
+	}
+	return filepath.ToSlash(real), nil
+}
+
+// within calls f with a path, and if that fails because of a link, with the path without links: [os.Root] refuses all absolute links.
+func (r *Root) within(rel string, f func(rel string) error) error {
+	err := f(rel)
+	var system *fs.PathError
+	if !errors.As(err, &system) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrClosed) {
+		return err
+	}
+	real, err2 := r.real(rel)
+	switch {
+	case err2 != nil && (errors.Is(err2, errLeaves) || errors.Is(err2, fs.ErrNotExist)):
+		return err2
+	case err2 != nil || real == rel:
+		return err
+	}
+	return f(real)
+}
+
+// stat describes what a path leads to.
+func (r *Root) stat(rel string) (info fs.FileInfo, err error) {
+	err = r.within(rel, func(rel string) error {
+		info, err = r.root.Stat(rel)
+		return err
+	})
+	return info, err
+}
+
+// fail returns the error of an operation on a file: the system's reason, with the path as the caller wrote it.
+func fail(op, name string, err error) error {
+	var inner *fs.PathError
+	var link *os.LinkError
+	switch {
+	case errors.As(err, &inner):
+		err = inner.Err
+	case errors.As(err, &link):
+		err = link.Err
+	}
+	if errors.Is(err, syscall.ENOTDIR) { // a file where the path has a directory: nothing is there
+		err = fs.ErrNotExist
+	}
+	return &fs.PathError{Op: op, Path: name, Err: err}
+}
