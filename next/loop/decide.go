@@ -1,0 +1,200 @@
+package loop
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ralph-sdk/ralph/next/internal/text"
+	"github.com/ralph-sdk/ralph/next/rules"
+	"github.com/ralph-sdk/ralph/next/state"
+)
+
+const (
+	stop         = "Stop"
+	subagentStop = "SubagentStop"
+	prompt       = "UserPromptSubmit"
+
+	evaluations = 4 // of one decision, while files change under it
+)
+
+// errLate is why a decision ends that takes longer than its deadline.
+var errLate = errors.New("the time of the decision is over")
+
+// Decide decides one event: gathers, evaluates, changes files, counts, records. The error is for a misuse by the program, such as a
+// value that it forgot; with any error the agent may stop.
+func (l *Loop) Decide(ctx context.Context, ev Event) (Decision, error) {
+	w, key, err := l.work(&ctx, ev)
+	if err != nil {
+		return l.failed(err), err
+	}
+	defer w.close()
+	if !w.decides() {
+		return Decision{Outcome: rules.Idle, Policy: w.policy.Name}, nil
+	}
+	began := time.Now()
+	ctx, cancel := context.WithTimeoutCause(ctx, l.Deadline(), errLate)
+	defer cancel()
+	why, err := l.off(ctx)
+	if err != nil {
+		return w.unkept(err), nil
+	}
+	if why != "" {
+		return l.isOff(ctx, key, w, why), nil
+	}
+	var d made
+	err = l.store.Update(ctx, key, func(old []byte) (b []byte, err error) {
+		d, b, err = w.change(ctx, old)
+		return b, err
+	})
+	switch {
+	case d.misuse != nil:
+		return l.failed(d.misuse), d.misuse
+	case err != nil:
+		d = made{Decision: w.unkept(err)}
+	case d.repeated:
+		return d.Decision, nil
+	}
+	w.after(ctx, &d)
+	l.keepRecord(ctx, w, &d, began)
+	return d.Decision, nil
+}
+
+// work prepares a decision. It adds the event to the context.
+func (l *Loop) work(ctx *context.Context, ev Event) (*work, string, error) {
+	ev.Name = cmp.Or(ev.Name, stop)
+	key, err := l.sessionKey(ev)
+	if err != nil {
+		return nil, "", err
+	}
+	*ctx = context.WithValue(*ctx, eventKey{}, ev)
+	return &work{Loop: l, policy: l.Policy(), ev: ev, now: l.now(), talk: talk{ev: ev}}, key, nil
+}
+
+func (w *work) decides() bool {
+	return w.ev.Name == prompt || slices.Contains(w.policy.Events, w.ev.Name)
+}
+
+// made is a decision while it is made.
+type made struct {
+	Decision
+	verdict  rules.Verdict
+	misuse   error // by the program
+	repeated bool  // it is the answer of an earlier delivery
+}
+
+// change decides with the document of the session, and returns the new one. Everything in it happens while no other decision of the
+// session is made.
+func (w *work) change(ctx context.Context, old []byte) (d made, new []byte, err error) {
+	s, err := readSession(old)
+	if err != nil {
+		return d, nil, err
+	}
+	c := s.of(w.policy.Name, w.ev)
+	if d.Decision, d.repeated = c.repeated(w.ev); d.repeated {
+		new, err = s.bytes()
+		return d, new, err
+	}
+	c.begin(w.ev)
+	w.memory = c.Memory
+	if w.ev.Failed != "" {
+		d.verdict = rules.Verdict{Outcome: rules.Failed, Reason: "the turn failed: " + w.ev.Failed, Memory: c.Memory}
+	} else if d.verdict, err = w.verdict(ctx, s.Total); err != nil {
+		if ctx.Err() == nil {
+			d.misuse = err
+		}
+		return d, nil, err
+	}
+	continued := c.Memory.Continuations > 0
+	c.Memory = d.verdict.Memory
+	if d.verdict.Outcome == rules.Continued {
+		s.Total++
+	}
+	d.Decision = w.decision(d.verdict, c, continued)
+	c.keep(w.ev.ID, d.Decision)
+	if name := countsName(w.policy.Name, w.ev); name != w.policy.Name && !d.Continue() {
+		delete(s.Policies, name) // a subagent ends once
+	}
+	new, err = s.bytes()
+	return d, new, err
+}
+
+// verdict evaluates, and makes the changes of files; again if a file changed in between. The error is a misuse by the program, or that
+// the time is over.
+func (w *work) verdict(ctx context.Context, total int) (rules.Verdict, error) {
+	for try := 1; ; try++ {
+		v, err := w.policy.Eval(ctx, w.input(total))
+		if ctx.Err() != nil {
+			return v, context.Cause(ctx)
+		}
+		if err != nil {
+			return v, err
+		}
+		err = w.apply(v.Effects)
+		if err == nil {
+			return v, nil
+		}
+		if !errors.Is(err, state.ErrChanged) || try == evaluations {
+			return rules.Verdict{Outcome: rules.Failed, Rule: v.Rule, Reason: err.Error(), Err: err, Memory: w.memory, Trace: v.Trace}, nil
+		}
+	}
+}
+
+func (w *work) input(total int) rules.Input {
+	return rules.Input{
+		Event: w.ev.Name, Values: w.ev.Values, World: w, Memory: w.memory, Total: total,
+		Now: w.now, Limits: w.ceilings, Run: w.ev.Run, Trace: w.record != nil,
+	}
+}
+
+// decision turns a verdict into the answer.
+func (w *work) decision(v rules.Verdict, c *counts, continued bool) Decision {
+	d := Decision{
+		Outcome: v.Outcome, Policy: w.policy.Name, Rule: v.Rule, Reason: text.Clean(v.Reason), Err: v.Err,
+		Note: text.Clean(strings.Join(v.Notes, "\n\n")),
+	}
+	for _, line := range v.Logs {
+		d.Log = append(d.Log, text.Clean(line))
+	}
+	notices := v.Notices
+	if end := c.end(v, continued && w.ev.Name != prompt); end != "" {
+		notices = append(slices.Clip(notices), w.policy.Name+": "+end)
+	}
+	if w.refused != "" && c.show("approval") {
+		notices = append(slices.Clip(notices), w.refused)
+	}
+	d.Notice = text.Clean(strings.Join(notices, "\n"))
+	return d
+}
+
+// failed is the decision of an event that could not be decided at all.
+func (l *Loop) failed(err error) Decision {
+	reason := text.Clean(err.Error())
+	name := l.Policy().Name
+	return Decision{Outcome: rules.Failed, Policy: name, Reason: reason, Notice: name + ": the agent may stop: " + reason, Err: err}
+}
+
+// unkept is the decision of an event whose counts could not be read or saved, so that nothing is continued.
+func (w *work) unkept(err error) Decision {
+	at := ""
+	if file := new(fs.PathError); errors.As(err, &file) {
+		at = file.Path
+	}
+	what := "the counts of this session"
+	switch {
+	case errors.Is(err, errLate):
+		err = fmt.Errorf("it was not decided within %v: %w", w.Deadline(), err)
+	case errors.Is(err, errNewer):
+		err = fmt.Errorf("%s cannot be read: %w; update ralph, or remove %s", what, errNewer, cmp.Or(at, "them"))
+	case errors.Is(err, errDamaged):
+		err = fmt.Errorf("%s cannot be read: %w; remove %s", what, err, cmp.Or(at, "them"))
+	default:
+		err = fmt.Errorf("%s cannot be kept: %w", what, err)
+	}
+	return w.failed(err)
+}

@@ -1,0 +1,152 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ralph-sdk/ralph/next/internal/process"
+	"github.com/ralph-sdk/ralph/next/internal/text"
+	"github.com/ralph-sdk/ralph/next/rules"
+	"github.com/ralph-sdk/ralph/next/state"
+)
+
+// runTime is how long the program of an effect may take.
+const runTime = 30 * time.Second
+
+// apply makes the changes of files: all are compared with what was read before the first is written.
+func (w *work) apply(effects []rules.Effect) error {
+	var changes []state.Change
+	for _, e := range effects {
+		var err error
+		switch e.Kind {
+		case "set":
+			changes, err = w.set(changes, e)
+		case "archive":
+			changes, err = w.archive(changes, e)
+		}
+		if err != nil {
+			return fmt.Errorf("%s %s: %w", e.Kind, e.Fact.Name, err)
+		}
+	}
+	if len(changes) == 0 {
+		return nil
+	}
+	root, err := w.files()
+	if err != nil {
+		return err
+	}
+	return root.Apply(changes, w.now)
+}
+
+// changeOf returns the place of a file among the changes, added if it is new, or -1 for a fact without a path.
+func changeOf(changes []state.Change, found rules.Found) ([]state.Change, int, error) {
+	switch {
+	case found.Path == "":
+		return changes, -1, nil
+	case strings.HasPrefix(found.Path, homePrefix):
+		return changes, -1, fmt.Errorf("%s is outside of the project", found.Path)
+	}
+	i := slices.IndexFunc(changes, func(c state.Change) bool { return c.Path == found.Path })
+	if i >= 0 {
+		return changes, i, nil
+	}
+	c := state.Change{Path: found.Path}
+	if c.Old, _ = found.Version.(*state.File); c.Old != nil {
+		c.New = c.Old.Bytes
+	}
+	return append(changes, c), len(changes), nil
+}
+
+func (w *work) set(changes []state.Change, e rules.Effect) ([]state.Change, error) {
+	changes, i, err := changeOf(changes, e.Found)
+	if err != nil || i < 0 {
+		return changes, err
+	}
+	c := &changes[i]
+	switch e.Fact.Source {
+	case "json":
+		c.New, err = state.SetJSON(c.New, e.Path, e.Value)
+	case "frontmatter":
+		c.New, err = state.SetFrontMatter(c.New, e.Path, e.Value)
+	case "text":
+		c.New = []byte(fmt.Sprint(e.Value) + "\n")
+	default:
+		err = fmt.Errorf("a fact of %s cannot be set", e.Fact.Source)
+	}
+	return changes, err
+}
+
+func (w *work) archive(changes []state.Change, e rules.Effect) ([]state.Change, error) {
+	if e.Found.Version == nil {
+		return changes, nil // there is no file
+	}
+	changes, i, err := changeOf(changes, e.Found)
+	if err == nil && i >= 0 {
+		changes[i].New = nil
+	}
+	return changes, err
+}
+
+// after makes the effects that follow a saved verdict. What fails is a line of the log, and in the decision's error.
+func (w *work) after(ctx context.Context, d *made) {
+	for _, e := range d.verdict.Effects {
+		if err := w.effect(ctx, e); err != nil {
+			err = fmt.Errorf("effect %s: %w", e.Kind, err)
+			d.Log = append(d.Log, text.Line(err.Error()))
+			d.Err = errors.Join(d.Err, err)
+		}
+	}
+}
+
+func (w *work) effect(ctx context.Context, e rules.Effect) error {
+	switch e.Kind {
+	case "set", "archive":
+		return nil // made before
+	case "prune":
+		root, err := w.files()
+		if err == nil {
+			_, err = root.Prune(ctx, e.Args[0], w.now.Add(-e.Older))
+		}
+		return err
+	case "run":
+		ctx, cancel := context.WithTimeoutCause(ctx, runTime, tooLate(runTime))
+		defer cancel()
+		_, err := w.program(ctx, "run", e.Args, "")
+		return err
+	}
+	f := w.effects[e.Kind]
+	if f == nil {
+		return errors.New("the loop has none of that name: add loop.WithEffect")
+	}
+	_, err := guarded(func() (any, error) { return nil, f(ctx, strings.Join(e.Args, " ")) })
+	return err
+}
+
+// program runs a program of the policy, if that is allowed.
+func (w *work) program(ctx context.Context, class string, args []string, dir string) (process.Result, error) {
+	if err := w.may(class); err != nil {
+		return process.Result{}, err
+	}
+	root, err := w.files()
+	if err != nil {
+		return process.Result{}, err
+	}
+	at, err := below(root.Dir(), dir)
+	if err != nil {
+		return process.Result{}, err
+	}
+	path, err := process.Find(args[0], root.Dir())
+	if err != nil {
+		return process.Result{}, err
+	}
+	if !strings.ContainsAny(args[0], `/\`) && inside(root.Dir(), path) {
+		if err := w.approved(); err != nil {
+			return process.Result{}, fmt.Errorf("PATH finds %s inside the project: %w", path, err)
+		}
+	}
+	return process.Run(ctx, process.Command{Path: path, Args: args[1:], Dir: at})
+}

@@ -1,0 +1,83 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/ralph-sdk/ralph/next/rules"
+)
+
+// Explain evaluates an event as Decide would do now, and changes and counts nothing. Sources are asked, programs too if the loop allows
+// them. The verdict has its trace.
+func (l *Loop) Explain(ctx context.Context, ev Event) (rules.Verdict, error) {
+	w, key, err := l.work(&ctx, ev)
+	if err != nil {
+		return rules.Verdict{}, err
+	}
+	defer w.close()
+	ctx, cancel := context.WithTimeoutCause(ctx, l.Deadline(), errLate)
+	defer cancel()
+	b, err := l.store.Load(ctx, key)
+	if err != nil {
+		return rules.Verdict{}, err
+	}
+	s, err := readSession(b)
+	if err != nil {
+		return rules.Verdict{}, err
+	}
+	c := s.of(w.policy.Name, w.ev)
+	c.begin(w.ev)
+	w.memory = c.Memory
+	in := w.input(s.Total)
+	in.Trace = true
+	return w.policy.Eval(ctx, in)
+}
+
+// NewPrompt begins a new prompt of a session, for all its policies.
+func (l *Loop) NewPrompt(ctx context.Context, session string) error {
+	key, err := l.sessionKey(Event{Session: session})
+	if err != nil {
+		return err
+	}
+	return l.store.Update(ctx, key, func(old []byte) ([]byte, error) {
+		s, err := readSession(old)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range s.Policies {
+			c.newPrompt()
+		}
+		return s.bytes()
+	})
+}
+
+// Start makes the changes of the policy's start: text is a name there. It refuses where a file that it sets exists.
+func (l *Loop) Start(ctx context.Context, text string) error {
+	ev := Event{Dir: l.root}
+	w := &work{Loop: l, policy: l.Policy(), ev: ev, now: l.now(), talk: talk{ev: ev}}
+	defer w.close()
+	ctx, cancel := context.WithTimeoutCause(ctx, l.Deadline(), errLate)
+	defer cancel()
+	effects, err := w.policy.Start(ctx, w.input(0), text)
+	if err != nil {
+		return err
+	}
+	for _, e := range effects {
+		if e.Kind != "set" {
+			continue
+		}
+		if e.Found.Status != rules.Missing {
+			return fmt.Errorf("%s exists: remove it, or let its loop end", e.Found.Path)
+		}
+		if e.Found.Path == "" {
+			return errors.Join(fmt.Errorf("the path of %s is not known", e.Fact.Name), e.Found.Err)
+		}
+	}
+	if err := w.apply(effects); err != nil {
+		return err
+	}
+	d := made{verdict: rules.Verdict{Effects: effects}}
+	w.after(ctx, &d)
+	return d.Err
+}

@@ -1,0 +1,94 @@
+package loop
+
+import (
+	"fmt"
+	"io/fs"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/ralph-sdk/ralph/next/rules"
+)
+
+// Loop decides by one policy, and counts. It is safe for concurrent use. There is no zero value: Load or New makes one.
+type Loop struct {
+	config
+	policy atomic.Pointer[rules.Policy]
+}
+
+// Load reads a policy from a file system, such as embed.FS or os.DirFS. Schemas that it names are read from there too. A policy that is
+// wrong gives an error that wraps rules.Findings.
+func Load(fsys fs.FS, name string, opts ...Option) (*Loop, error) {
+	src, err := fs.ReadFile(fsys, name)
+	if err != nil {
+		return nil, fmt.Errorf("the policy: %w", err)
+	}
+	c := newConfig(opts)
+	declared := []rules.Option{rules.WithFiles(fsys), rules.WithParams(c.params), rules.WithValues(c.values)}
+	for name, fn := range c.functions {
+		declared = append(declared, rules.WithFunction(name, fn))
+	}
+	for name := range c.sources {
+		if !slices.Contains(builtin, name) {
+			declared = append(declared, rules.WithSource(name))
+		}
+	}
+	for name := range c.effects {
+		declared = append(declared, rules.WithEffect(name))
+	}
+	p, err := rules.Parse(name, src, declared...)
+	if err != nil {
+		return nil, err
+	}
+	return newLoop(p, c)
+}
+
+// New makes a loop of a policy. What the policy uses of the program, such as functions, was declared when it was parsed; sources and
+// effects are also options here.
+func New(p *rules.Policy, opts ...Option) (*Loop, error) { return newLoop(p, newConfig(opts)) }
+
+func newLoop(p *rules.Policy, c config) (*Loop, error) {
+	for _, class := range c.allow {
+		if !slices.Contains(classes, class) && class != all {
+			return nil, fmt.Errorf("loop.WithAllow(%q): the classes are %q, and %q", class, classes, all)
+		}
+	}
+	l := &Loop{config: c}
+	if err := l.Replace(p); err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+// Replace lets the loop decide by another policy from now on. Counts belong to the name of a policy: one of the same name goes on with
+// those that there are. It refuses what New refuses; the loop then keeps its policy.
+func (l *Loop) Replace(p *rules.Policy) error {
+	for _, f := range p.Facts {
+		if _, own := l.sources[f.Source]; own || slices.Contains(builtin, f.Source) {
+			continue
+		}
+		help := ""
+		if f.Source == "judge" {
+			help = ": add the option judge.Option()"
+		}
+		return fmt.Errorf("policy %s, line %d: the loop has no source %s for the fact %s%s", p.Name, f.Line, f.Source, f.Name, help)
+	}
+	l.policy.Store(p)
+	return nil
+}
+
+// Policy returns the policy by which the loop decides.
+func (l *Loop) Policy() *rules.Policy { return l.policy.Load() }
+
+// Deadline returns how long a decision takes at most: what WithDeadline says, else the longest timeout of a fact of the policy and five
+// seconds, at least 25 seconds.
+func (l *Loop) Deadline() time.Duration {
+	if l.deadline > 0 {
+		return l.deadline
+	}
+	longest := 25 * time.Second
+	for _, f := range l.Policy().Facts {
+		longest = max(longest, timeout(f)+5*time.Second)
+	}
+	return longest
+}

@@ -1,0 +1,116 @@
+package loop
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ralph-sdk/ralph/next/rules"
+)
+
+// Stop lets agents of the loop's project stop, whatever its policy says, until Undo: for one policy, or for all of the project if it is
+// "". The policy need not be the loop's.
+func (l *Loop) Stop(ctx context.Context, policy string) error {
+	now := l.now()
+	return l.updateStops(ctx, func(stops map[string]time.Time) { stops[policy] = now })
+}
+
+// Undo undoes Stop for one policy, or for all of the project if it is "". It may be called without a stop.
+func (l *Loop) Undo(ctx context.Context, policy string) error {
+	return l.updateStops(ctx, func(stops map[string]time.Time) {
+		if policy == "" {
+			clear(stops)
+		}
+		delete(stops, policy)
+	})
+}
+
+// Stops returns what Stop stopped, and when: names of policies, and "" for all.
+func (l *Loop) Stops(ctx context.Context) (map[string]time.Time, error) {
+	b, err := l.store.Load(ctx, l.key("stop", l.root))
+	if err != nil {
+		return nil, err
+	}
+	return readStops(b)
+}
+
+func readStops(b []byte) (map[string]time.Time, error) {
+	stops := map[string]time.Time{}
+	if len(b) == 0 {
+		return stops, nil
+	}
+	if err := json.Unmarshal(b, &stops); err != nil {
+		return nil, fmt.Errorf("a person's stop: %w: %w", errDamaged, err)
+	}
+	return stops, nil
+}
+
+func (l *Loop) updateStops(ctx context.Context, change func(map[string]time.Time)) error {
+	return l.store.Update(ctx, l.key("stop", l.root), func(old []byte) ([]byte, error) {
+		stops, err := readStops(old)
+		if err != nil {
+			return nil, err
+		}
+		change(stops)
+		if len(stops) == 0 {
+			return nil, nil
+		}
+		return json.Marshal(stops)
+	})
+}
+
+// off returns why nothing is decided, or "".
+func (l *Loop) off(ctx context.Context) (string, error) {
+	v, _ := l.env("RALPH_OFF")
+	switch strings.ToLower(strings.TrimSpace(v)) {
+	case "", "0", "false", "no":
+	default:
+		return "RALPH_OFF is set", nil
+	}
+	if l.root != "" {
+		file := filepath.Join(l.root, ".ralph", "off")
+		if _, err := os.Lstat(file); err == nil {
+			return file + " exists", nil
+		}
+	}
+	stops, err := l.Stops(ctx)
+	if err != nil {
+		return "", err
+	}
+	for _, policy := range slices.Sorted(maps.Keys(stops)) {
+		if policy == "" || policy == l.Policy().Name {
+			return "a person stopped it", nil
+		}
+	}
+	return "", nil
+}
+
+// isOff is the decision of an event that is not decided. It is recorded once a session for each reason.
+func (l *Loop) isOff(ctx context.Context, key string, w *work, why string) Decision {
+	d := made{Decision: Decision{Outcome: Off, Policy: w.policy.Name, Reason: why}}
+	if l.record == nil {
+		return d.Decision
+	}
+	mark, first := w.policy.Name+": "+why, false
+	err := l.store.Update(ctx, key, func(old []byte) ([]byte, error) {
+		s, err := readSession(old)
+		if err != nil {
+			return nil, err
+		}
+		if first = !slices.Contains(s.Off, mark); first {
+			s.Off = append(s.Off, mark)
+		}
+		return s.bytes()
+	})
+	if err == nil && first {
+		d.verdict = rules.Verdict{Outcome: Off}
+		l.keepRecord(ctx, w, &d, time.Now())
+	}
+	return d.Decision
+}
