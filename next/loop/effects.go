@@ -139,14 +139,25 @@ func (w *work) program(ctx context.Context, class string, args []string, dir str
 	if err != nil {
 		return process.Result{}, err
 	}
-	path, err := process.Find(args[0], root.Dir())
+	path, err := w.find(args[0])
 	if err != nil {
 		return process.Result{}, err
 	}
-	if !strings.ContainsAny(args[0], `/\`) && inside(root.Dir(), path) {
-		if err := w.approved(); err != nil {
-			return process.Result{}, fmt.Errorf("PATH finds %s inside the project: %w", path, err)
-		}
-	}
 	return process.Run(ctx, process.Command{Path: path, Args: args[1:], Dir: at})
+}
+
+// find returns the path of a program. One that PATH finds inside the project is what an agent may have written, so it needs approval.
+func (w *work) find(program string) (string, error) {
+	root, err := w.files()
+	if err != nil {
+		return "", err
+	}
+	path, err := process.Find(program, root.Dir())
+	if err != nil || strings.ContainsAny(program, `/\`) || !inside(root.Dir(), path) {
+		return path, err
+	}
+	if err := w.approved(); err != nil {
+		return "", fmt.Errorf("PATH finds %s inside the project: %w", path, err)
+	}
+	return path, nil
 }

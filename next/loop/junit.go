@@ -21,7 +21,7 @@ const (
 // https://github.com/testmoapp/junitxml collects what runners agree on. It counts the test cases, because the sums in attributes
 // differ between runners.
 func readJUnit(b []byte) (any, error) {
-	var tests, failures, skipped int
+	var tests, failures, faults, skipped int
 	failed := []any{}
 	inside := false // the root element
 	for dec := xml.NewDecoder(bytes.NewReader(b)); ; {
@@ -49,11 +49,13 @@ func readJUnit(b []byte) (any, error) {
 			return nil, err
 		}
 		tests++
-		switch why := append(test.Failures, test.Errors...); {
+		why := append(test.Failures, test.Errors...)
+		switch {
 		case len(why) > 0:
-			if failures++; failures <= maxFailedTests {
-				message := strings.TrimSpace(cmp.Or(why[0].Message, why[0].Body))
-				failed = append(failed, map[string]any{"name": test.Name, "class": test.Class, "text": text.Cut(message, maxFailedText)})
+			failures += min(1, len(test.Failures))
+			faults += min(1, len(test.Errors))
+			if len(failed) < maxFailedTests {
+				failed = append(failed, test.line(why[0]))
 			}
 		case test.Skipped != nil:
 			skipped++
@@ -62,7 +64,7 @@ func readJUnit(b []byte) (any, error) {
 	if !inside {
 		return nil, errors.New("it is no JUnit report: it has no element")
 	}
-	return map[string]any{"tests": tests, "failures": failures, "skipped": skipped, "failed": failed}, nil
+	return map[string]any{"tests": tests, "failures": failures, "errors": faults, "skipped": skipped, "failed": failed}, nil
 }
 
 type testCase struct {
@@ -71,6 +73,16 @@ type testCase struct {
 	Failures []testFailure `xml:"failure"`
 	Errors   []testFailure `xml:"error"`
 	Skipped  *struct{}     `xml:"skipped"`
+}
+
+// line names a test and the first line of why it failed.
+func (t testCase) line(why testFailure) string {
+	name := strings.Trim(t.Class+"."+t.Name, ".")
+	message, _, _ := strings.Cut(strings.TrimSpace(cmp.Or(why.Message, why.Body)), "\n")
+	if message == "" {
+		return name
+	}
+	return name + ": " + text.Cut(message, maxFailedText)
 }
 
 // testFailure is the failure or error of a test.

@@ -117,6 +117,13 @@ func (w *work) gather(ctx context.Context, q rules.Query, f *rules.Found) (any, 
 		if err := w.may("judge"); err != nil {
 			return nil, err
 		}
+		if len(q.Command) > 0 {
+			path, err := w.find(q.Command[0])
+			if err != nil {
+				return nil, err
+			}
+			q.Command = append([]string{path}, q.Command[1:]...)
+		}
 	}
 	source := w.sources[q.Fact.Source]
 	if source == nil {

@@ -1,0 +1,146 @@
+package judge
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/ralph-sdk/ralph/next/internal/process"
+	"github.com/ralph-sdk/ralph/next/internal/text"
+	"github.com/ralph-sdk/ralph/next/loop"
+	"github.com/ralph-sdk/ralph/next/rules"
+	"github.com/ralph-sdk/ralph/next/schema"
+)
+
+const (
+	usualModel  = "claude-haiku-4-5-20251001"
+	usualTurns  = 5
+	usualTokens = 1024
+	maxAnswer   = 1 << 20 // bytes
+)
+
+// Option adds the judge to a loop. It takes the key and the address of its service from the variables ANTHROPIC_API_KEY and
+// ANTHROPIC_BASE_URL of this process.
+func Option() loop.Option { return loop.WithSource("judge", Source(os.LookupEnv)) }
+
+// Source returns the judge as a source whose variables come from lookup. A fact of it is missing without a key or without a
+// conversation. With the option command, a program gets the prompt on stdin and prints the answer; it needs no key.
+func Source(lookup func(string) (string, bool)) loop.SourceFunc {
+	return func(ctx context.Context, q rules.Query) (any, error) {
+		ev, _ := loop.EventOf(ctx)
+		key, _ := lookup("ANTHROPIC_API_KEY")
+		key = strings.TrimSpace(key)
+		if key == "" && len(q.Command) == 0 {
+			return nil, fmt.Errorf("ANTHROPIC_API_KEY is not set: %w", fs.ErrNotExist)
+		}
+		turns, err := number(q, "turns", usualTurns)
+		if err != nil {
+			return nil, err
+		}
+		said, err := conversation(ctx, ev, turns)
+		if err != nil {
+			return nil, err
+		}
+		if len(said) == 0 {
+			return nil, fmt.Errorf("there is no conversation: %w", fs.ErrNotExist)
+		}
+		ask := prompt(q.Args[0], said, q.Fact.Schema)
+		var answer string
+		if len(q.Command) > 0 {
+			answer, err = run(ctx, q.Command, ev.Dir, system(q)+"\n\n"+ask)
+		} else {
+			base, _ := lookup("ANTHROPIC_BASE_URL")
+			answer, err = post(ctx, q, base, key, ask)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return object(answer, q.Usable)
+	}
+}
+
+func number(q rules.Query, option string, usual int) (int, error) {
+	s := q.Options[option]
+	if s == "" {
+		return usual, nil
+	}
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 1 {
+		return 0, fmt.Errorf("%s is %q: write a number above 0", option, s)
+	}
+	return n, nil
+}
+
+// conversation returns the last turns. The agent's last message may be in the event only, since session files lag.
+func conversation(ctx context.Context, ev loop.Event, n int) ([]loop.Turn, error) {
+	if ev.Conversation == nil {
+		return nil, nil
+	}
+	turns, err := ev.Conversation.Turns(ctx, n)
+	if err != nil || len(turns) == 0 || ev.Message == "" {
+		return turns, err
+	}
+	turns = append([]loop.Turn(nil), turns...)
+	switch last := &turns[len(turns)-1]; {
+	case last.Role != "assistant":
+		turns = append(turns, loop.Turn{Role: "assistant", Text: ev.Message})
+	case !strings.Contains(last.Text, strings.TrimSpace(ev.Message)):
+		last.Text += "\n\n" + ev.Message
+	}
+	return turns[max(0, len(turns)-n):], nil
+}
+
+// run asks a program.
+func run(ctx context.Context, command []string, dir, prompt string) (string, error) {
+	r, err := process.Run(ctx, process.Command{Path: command[0], Args: command[1:], Dir: dir, Stdin: []byte(prompt), Limit: maxAnswer})
+	if err != nil {
+		return "", err
+	}
+	if r.Code != 0 {
+		line, _, _ := strings.Cut(strings.TrimSpace(cmp.Or(string(r.Stderr), string(r.Stdout))), "\n")
+		return "", fmt.Errorf("%s ended with status %d: %s", command[0], r.Code, text.Line(text.Cut(line, 200)))
+	}
+	return string(r.Stdout), nil
+}
+
+// object returns the first JSON object of an answer that the policy can use. A fence and words may surround it.
+func object(answer string, usable func(any) error) (any, error) {
+	if strings.TrimSpace(answer) == "" {
+		return nil, errors.New("the judge's answer is empty")
+	}
+	var bad error
+	for tries, rest := 0, answer; tries < 100; tries++ {
+		i := strings.IndexByte(rest, '{')
+		if i < 0 {
+			break
+		}
+		rest = rest[i:]
+		var raw json.RawMessage
+		d := json.NewDecoder(strings.NewReader(rest))
+		if d.Decode(&raw) != nil {
+			rest = rest[1:] // a brace between words
+			continue
+		}
+		v, err := schema.ParseJSON(raw)
+		if err == nil && usable != nil {
+			err = usable(v)
+		}
+		if err == nil {
+			return v, nil
+		}
+		if bad == nil {
+			bad = err
+		}
+		rest = rest[d.InputOffset():]
+	}
+	if bad != nil {
+		return nil, fmt.Errorf("the judge's answer cannot be used: %w", bad)
+	}
+	return nil, fmt.Errorf("the judge's answer has no JSON object: %s", text.Line(text.Cut(strings.TrimSpace(answer), 80)))
+}
