@@ -1,0 +1,85 @@
+// Package schema reads JSON documents, validates them by JSON Schema, and takes from a schema what a policy language needs: types for
+// expr's checker, defaults, and known values.
+//
+// It promises that nothing but the schema is read (no file, no network), that any schema and document end in a result or an error
+// within bounded time and depth, and that each problem says which field it is about. It leaves out files and front matter, and it does
+// not validate itself: github.com/santhosh-tekuri/jsonschema/v5 does, which no other package needs to import. Start with [Compile].
+package schema
+
+import (
+	"embed"
+	"strings"
+	"sync"
+
+	"github.com/santhosh-tekuri/jsonschema/v5"
+)
+
+// Schema is a compiled JSON Schema. It is safe for concurrent use. A nil Schema accepts any value and has no defaults.
+type Schema struct {
+	validator *jsonschema.Schema
+	places    map[string]*jsonschema.Schema // by location
+	typ       *Type
+
+	one   sync.Mutex // one validation counts its steps at a time
+	steps *int       // that are left to it
+}
+
+// Type returns what the policy language takes from the schema. It is shared: do not change it.
+func (s *Schema) Type() *Type {
+	if s == nil {
+		return nil
+	}
+	return s.typ
+}
+
+// Read makes a decoded document ready for rules: a null in an object counts as absent, a string that is exactly a number or boolean
+// counts as one where the schema's type is that alone, jsonschema/v5 validates, and defaults fill what is absent, at every depth. Values
+// that JSON does not have become texts, as fmt.Sprint writes them. Read owns v and may change it; the defaults in the result are
+// shared, so do not change it. The value is usable but for what the problems name.
+func (s *Schema) Read(v any) (any, Problems) {
+	p := preparation{}
+	v = p.value(s.Type(), v, 1)
+	if p.depth > maxDepth {
+		return v, Problems{{Message: "must not be nested deeper than 1,000 levels"}}
+	}
+	var problems Problems
+	if s != nil {
+		problems = s.validate(v, p.depth)
+	}
+	c := completion{left: maxFilled}
+	v, _ = c.value(s.Type(), v)
+	if c.left < 0 {
+		problems = append(Problems{{Message: "must be smaller: it needs more than a million defaults of its schema"}}, problems...)
+	}
+	return v, problems
+}
+
+// Complete fills in the defaults only. It is for values that a program gives as maps of type map[string]any and lists of type []any;
+// what has another type stays as it is. It changes no map or list, but copies those in which something is absent. The defaults in the
+// result are shared: do not change it.
+func (s *Schema) Complete(v any) any {
+	c := completion{left: maxFilled}
+	v, _ = c.value(s.Type(), v)
+	return v
+}
+
+// shipped has the schemas of the state files that ralph's own policies read.
+//
+//go:embed shipped/*.json
+var shipped embed.FS
+
+// Shipped returns the schema that ralph ships under a name such as "speckit-state", which policies write ralph:speckit-state.
+func Shipped(name string) (src []byte, ok bool) {
+	src, err := shipped.ReadFile("shipped/" + name + ".json")
+	return src, err == nil
+}
+
+// ShippedNames lists the names that Shipped knows, sorted.
+func ShippedNames() []string {
+	var names []string
+	entries, _ := shipped.ReadDir("shipped") // embedded, so it is there
+	for _, e := range entries {
+		names = append(names, strings.TrimSuffix(e.Name(), ".json"))
+	}
+	return names
+}
