@@ -59,27 +59,43 @@ func Read(ctx context.Context, project, path string) (Status, error) {
 	if err != nil {
 		return Status{}, err
 	}
-	g, err := newGit(r, project)
-	if err != nil {
-		return Status{}, err
-	}
-	if err := g.pointsBack(ctx, r); err != nil {
-		return Status{}, err
-	}
-	own, err := os.MkdirTemp("", "ralph-git-")
-	if err != nil {
-		return Status{}, err
-	}
-	defer os.RemoveAll(own)
-	if err := g.hide(ctx, r, own); err != nil {
-		return Status{}, err
-	}
-	out, err := g.run(ctx, "--no-optional-locks", "status", "--porcelain=v2", "--branch", "-z",
+	out, err := inside(ctx, r, project, "--no-optional-locks", "status", "--porcelain=v2", "--branch", "-z",
 		"--untracked-files=normal", "--ignore-submodules=dirty", "--", path)
 	if err != nil {
 		return Status{}, err
 	}
 	return parse(strings.ToValidUTF8(out, "\ufffd")), nil
+}
+
+// Tracked reports whether git tracks a file. Without git or a repository it does not.
+func Tracked(ctx context.Context, file string) bool {
+	dir := filepath.Dir(file)
+	r, err := find(dir)
+	if err != nil {
+		return false
+	}
+	out, err := inside(ctx, r, dir, "ls-files", "-z", "--", filepath.Base(file))
+	return err == nil && out != ""
+}
+
+// inside runs git for a repository that points back, with a configuration of its own.
+func inside(ctx context.Context, r *repo, dir string, args ...string) (string, error) {
+	g, err := newGit(r, dir)
+	if err != nil {
+		return "", err
+	}
+	if err := g.pointsBack(ctx, r); err != nil {
+		return "", err
+	}
+	own, err := os.MkdirTemp("", "ralph-git-")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(own)
+	if err := g.hide(ctx, r, own); err != nil {
+		return "", err
+	}
+	return g.run(ctx, args...)
 }
 
 // git runs git for one work tree.
