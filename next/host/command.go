@@ -1,0 +1,145 @@
+package host
+
+import (
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// guard ends the line of a hook. Hosts take status 2 for a continuation, and a Go program that crashes before any of its code has run
+// ends with 2, as some shells do that cannot start a process.
+const guard = " || exit 1"
+
+// words returns the command of an entry.
+func (e Entry) words() []string {
+	words := []string{e.Program, "eval", "--host", e.Host}
+	for _, p := range e.Policies {
+		words = append(words, "--policy", p)
+	}
+	for _, v := range e.Set {
+		words = append(words, "--set", v)
+	}
+	if e.Project != "" {
+		words = append(words, "--project", e.Project)
+	}
+	return words
+}
+
+// command returns words as a line for the shell that hosts use on a system, or as a program with its arguments.
+//
+// On Windows hosts use different shells, which agree only on words without special characters. There is no guard: not all of them know
+// it. Without a list of arguments, other words are an error.
+func command(goos string, words []string, arguments bool) (line string, args []string, err error) {
+	if goos != "windows" {
+		quoted := make([]string, len(words))
+		for i, w := range words {
+			quoted[i] = quote(w)
+		}
+		return strings.Join(quoted, " ") + guard, nil, nil
+	}
+	words = slices.Clone(words)
+	words[0] = strings.ReplaceAll(words[0], `\`, "/") // Git Bash takes a backslash for a quote
+	switch {
+	case !slices.ContainsFunc(words, func(w string) bool { return !plain(w) }):
+		return strings.Join(words, " "), nil, nil
+	case arguments:
+		return words[0], words[1:], nil
+	}
+	return "", nil, errors.New("the command needs quotes, which the shells of Windows read in different ways; " +
+		"use a path of ralph and names without spaces and special characters")
+}
+
+// quote returns a word for a POSIX shell.
+func quote(word string) string {
+	if plain(word) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// plain reports whether a word needs no quotes in any shell.
+func plain(word string) bool {
+	return word != "" && !strings.ContainsFunc(word, func(c rune) bool {
+		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
+		return !letter && !strings.ContainsRune("_-./:=,+@%", c)
+	})
+}
+
+// asks reads the words of a command that asks ralph: a program called ralph, by its path or by PATH, with eval.
+func asks(words []string) (e Entry, ok bool) {
+	if len(words) < 2 || words[1] != "eval" || !strings.HasPrefix(base(words[0]), "ralph") {
+		return Entry{}, false
+	}
+	e.Program = words[0]
+	for i := 2; i < len(words) && words[i] != "||"; i++ {
+		name, value, stated := strings.Cut(words[i], "=")
+		if !stated && i+1 < len(words) {
+			value = words[i+1]
+		}
+		switch name {
+		case "--policy":
+			e.Policies = append(e.Policies, value)
+		case "--set":
+			e.Set = append(e.Set, value)
+		case "--host":
+			e.Host = value
+		case "--project":
+			e.Project = value
+		default:
+			continue
+		}
+		if !stated {
+			i++
+		}
+	}
+	return e, true
+}
+
+// base returns the name of a program, in lower case, by a path of any system.
+func base(program string) string {
+	return strings.ToLower(filepath.Base(strings.ReplaceAll(program, `\`, "/")))
+}
+
+// split returns the words of a line as a POSIX shell reads them, but for what a shell replaces. A backslash before a letter is part of a
+// path of Windows. After a quote that is not closed the rest is one word.
+func split(line string) (words []string) {
+	var word strings.Builder
+	open, quoted := false, rune(0)
+	escaped := false
+	for i, c := range line {
+		switch {
+		case escaped:
+			escaped = false
+			word.WriteRune(c)
+		case quoted == 0 && strings.ContainsRune(" \t\n", c):
+			if open {
+				words = append(words, word.String())
+				word.Reset()
+			}
+			open = false
+			continue
+		case c == quoted:
+			quoted = 0
+		case c == '\\' && quoted != '\'' && i+1 < len(line) && escapes(quoted, line[i+1]):
+			escaped = true
+		case quoted == 0 && (c == '\'' || c == '"'):
+			quoted = c
+		default:
+			word.WriteRune(c)
+		}
+		open = true
+	}
+	if open {
+		words = append(words, word.String())
+	}
+	return words
+}
+
+// escapes reports whether a backslash before a character, within quotes or not, is no part of the word.
+func escapes(quoted rune, next byte) bool {
+	if quoted == '"' {
+		return strings.IndexByte("$`\"\\\n", next) >= 0
+	}
+	return !plain(string(rune(next)))
+}
