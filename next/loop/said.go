@@ -4,6 +4,9 @@ import (
 	"strings"
 )
 
+// maxBroken is how many bytes of a marker may stand on its first line if it is broken over lines.
+const maxBroken = 500
+
 // index finds markers in texts, each of which it reads once, whatever number of rules ask.
 type index struct {
 	lines  []string         // of all texts, without decoration; "" between texts
@@ -41,16 +44,14 @@ func fold(s string) string { return strings.ToLower(squeeze(s)) }
 
 // said reports whether a marker is alone on its line. It may be broken over lines.
 func (i *index) said(marker string) bool {
-	marker = tags.Replace(squeeze(marker))
+	marker = bare(marker)
 	if marker == "" {
 		return false
 	}
-	for _, whole := range []string{marker, bare(marker)} {
-		if len(i.at[whole]) > 0 && whole != "" {
-			return true
-		}
+	if len(i.at[marker]) > 0 {
+		return true
 	}
-	for end := range marker {
+	for end := range marker[:min(len(marker), maxBroken)] {
 		for _, at := range i.at[marker[:end]] {
 			if end > 0 && i.joined(at, marker) {
 				return true
