@@ -2,21 +2,25 @@ package state
 
 import (
 	"bytes"
+	"context"
 	"errors"
-	"fmt"
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"path"
 	"strconv"
 	"time"
+
+	"github.com/gofrs/flock"
 )
 
-// ErrChanged is the error of Apply when a file is no longer as it was read. Nothing was written then, unless the error says so.
+// ErrChanged is the error of Apply when a file is no longer as it was read.
 var ErrChanged = errors.New("the file has changed since it was read")
 
-// errProtected is for places that no effect may write.
-var errProtected = errors.New("is part of git, ralph, an editor or an agent's configuration, which is never changed here")
+var (
+	errProtected = errors.New("is part of what configures git, ralph, an editor or an agent, and is never changed")
+	errTwice     = errors.New("is changed twice: make one change of both")
+	errReadOnly  = errors.New("is read-only")
+)
 
 // Change is a change of one file.
 type Change struct {
@@ -26,196 +30,163 @@ type Change struct {
 }
 
 // Apply makes changes: it compares all files with what was read before it writes the first, each atomically. Archived files go below
-// .ralph/local/archive/TIME/. Nothing is written in .git, .ralph, .vscode, or a file that configures a host.
+// [ArchiveDir]. Nothing is written in .git, .ralph, .vscode, or a file that configures a host.
 //
-// A file keeps its mode; of a link within the root the target is changed. Directories of new files are created. If writing fails, as on a
-// full disk, each file is as it was or as it should be, and the error names the first that is not and those that are. A file may be changed
-// once only.
-func (r *Root) Apply(changes []Change, now time.Time) (err error) {
-	var targets []*target
-	defer func() {
-		for _, t := range targets {
-			t.cleanUp()
-		}
-	}()
+// A file keeps its mode; of a link within the root the target is changed. Directories of new files are created. One process at a time
+// applies changes to a root. If writing fails, as on a full disk, each file is whole: as it was, or changed. The error names the first
+// that is as it was. One that is [ErrChanged] for the only change, or the first, means that nothing was written.
+func (r *Root) Apply(changes []Change, now time.Time) error {
+	defer r.lock()()
+	a := application{root: r, archive: archive{root: r.root, now: now}, places: map[string]bool{}}
 	for _, c := range changes {
-		t, err := r.target(c)
-		if err != nil {
-			return fail(c.verb(), c.Path, err)
-		}
-		for _, other := range targets {
-			if other.place == t.place {
-				return fail(c.verb(), c.Path, errors.New("two changes of one file"))
+		a.targets = append(a.targets, &target{Change: c})
+	}
+	defer a.cleanUp()
+	for _, step := range []func(*target) error{a.locate, a.prepare, a.compare, a.commit} {
+		for _, t := range a.targets {
+			if err := step(t); err != nil {
+				return fail("change", t.Path, err)
 			}
-		}
-		targets = append(targets, t)
-	}
-	archive := archive{root: r.root, now: now}
-	for _, t := range targets {
-		if err := t.prepare(&archive); err != nil {
-			return fail(t.verb(), t.Path, err)
-		}
-	}
-	for _, t := range targets {
-		if err := t.compare(); err != nil {
-			return fail(t.verb(), t.Path, err)
-		}
-	}
-	for i, t := range targets {
-		if err := t.commit(); err != nil {
-			err = fail(t.verb(), t.Path, err)
-			if i > 0 {
-				err = fmt.Errorf("%w (already changed: %s)", err, names(targets[:i]))
-			}
-			return err
 		}
 	}
 	return nil
 }
 
-func names(targets []*target) string {
-	var b bytes.Buffer
-	for i, t := range targets {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		b.WriteString(t.Path)
-	}
-	return b.String()
+// lock waits until no other process applies changes here, for some seconds at most, and returns what ends that. Where the directory cannot
+// be locked, as on Windows, only the comparison guards a file.
+func (r *Root) lock() (unlock func()) {
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
+	defer cancel()
+	l := flock.New(r.dir, flock.SetFlag(os.O_RDONLY))
+	_, _ = l.TryLockContext(ctx, 5*time.Millisecond)
+	return func() { _ = l.Close() }
 }
 
-func (c Change) verb() string {
-	if c.New == nil {
-		return "archive"
-	}
-	return "write"
+// application is the changes that are made together. Each step is made for all files before the next one.
+type application struct {
+	root    *Root
+	archive archive
+	places  map[string]bool
+	temps   int
+	targets []*target
 }
 
 // target is a change on its way.
 type target struct {
 	Change
-	root  *Root
 	rel   string // the path
 	place string // without links
 	temp  string // the new file, until it is renamed
-	to    string // where the archive has it
+	to    string // the file in the archive
 }
 
-// target checks a change and finds its place.
-func (r *Root) target(c Change) (*target, error) {
-	rel, err := local(c.Path)
-	if err != nil {
-		return nil, err
+// locate checks a change and finds its place.
+func (a *application) locate(t *target) (err error) {
+	if t.rel, err = local(t.Path); err != nil {
+		return err
 	}
-	place, err := r.real(rel)
+	if t.place, err = a.root.real(t.rel); err != nil {
+		return err
+	}
 	switch {
-	case err != nil:
-		return nil, err
-	case isProtected(rel), isProtected(place):
-		return nil, errProtected
-	case len(c.New) > MaxFile:
-		return nil, errTooLarge
-	case c.New == nil && c.Old == nil:
-		return nil, fs.ErrNotExist
-	case c.New != nil && c.Old != nil && c.Old.Mode.Perm()&0o200 == 0:
-		return nil, fs.ErrPermission // a rename would not ask
+	case isProtected(t.rel), isProtected(t.place):
+		return errProtected
+	case a.places[t.place]:
+		return errTwice
+	case len(t.New) > MaxFile:
+		return errTooLarge
+	case t.New == nil && t.Old == nil:
+		return fs.ErrNotExist
+	case t.New != nil && t.Old != nil && t.Old.Mode&0o200 == 0:
+		return errReadOnly // a rename would not ask
 	}
-	return &target{Change: c, root: r, rel: rel, place: place}, nil
+	a.places[t.place] = true
+	return nil
 }
 
-// prepare does what may fail for want of space or permission, beside the file.
-func (t *target) prepare(a *archive) (err error) {
-	switch root := t.root.root; {
+// prepare does beside the file what may fail for want of space or permission.
+func (a *application) prepare(t *target) (err error) {
+	dir := path.Dir(t.place)
+	switch {
 	case t.New == nil:
-		t.to, err = a.reserve(t.rel)
+		t.to, err = a.archive.reserve(t.rel)
 		return err
 	case t.Old == nil:
-		if err := root.MkdirAll(path.Dir(t.place), 0o777); err != nil {
+		if err := a.root.root.MkdirAll(dir, 0o777); err != nil {
 			return err
 		}
-		t.temp, err = writeTemp(root, path.Dir(t.place), t.New, 0o666, false)
-	case !bytes.Equal(t.Old.Bytes, t.New):
-		t.temp, err = writeTemp(root, path.Dir(t.place), t.New, t.Old.Mode.Perm(), true)
+	case bytes.Equal(t.Old.Bytes, t.New):
+		return nil
 	}
-	return err
+	// The lock keeps these names apart. A process that was killed may have left one.
+	a.temps++
+	temp := path.Join(dir, ".ralph-"+strconv.Itoa(a.temps)+".tmp")
+	_ = a.root.root.Remove(temp)
+	f, err := a.root.root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return err
+	}
+	t.temp = temp
+	if t.Old != nil {
+		err = f.Chmod(t.Old.Mode.Perm())
+	}
+	if err == nil {
+		_, err = f.Write(t.New)
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
 }
 
 // compare reports a file that is not as it was read.
-func (t *target) compare() error {
+func (a *application) compare(t *target) error {
 	if t.Old == nil {
-		if _, err := t.root.root.Lstat(t.place); !errors.Is(err, fs.ErrNotExist) {
+		if _, err := a.root.root.Lstat(t.place); !errors.Is(err, fs.ErrNotExist) {
 			return ErrChanged
 		}
 		return nil
 	}
-	f, err := t.root.Read(t.place)
-	switch {
-	case errors.Is(err, fs.ErrNotExist), err == nil && !bytes.Equal(f.Bytes, t.Old.Bytes):
+	f, err := a.root.Read(t.place)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !bytes.Equal(f.Bytes, t.Old.Bytes) {
 		return ErrChanged
 	}
 	return err
 }
 
 // commit makes the change in one step.
-func (t *target) commit() error {
-	root := t.root.root
+func (a *application) commit(t *target) error {
+	root := a.root.root
 	switch {
 	case t.New == nil:
-		if err := root.Rename(t.place, t.to); err != nil {
+		if err := root.Rename(t.place, t.to); err != nil || t.rel == t.place {
 			return err
 		}
-		t.to = ""
-		if t.rel != t.place { // a link that now leads nowhere
-			if info, err := root.Lstat(t.rel); err == nil && info.Mode()&fs.ModeSymlink != 0 {
-				return root.Remove(t.rel)
-			}
+		if info, err := root.Lstat(t.rel); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			return root.Remove(t.rel) // it leads nowhere now
 		}
 		return nil
 	case t.temp == "":
-		return nil // it has these bytes already
+		return nil // the file has these bytes
 	case t.Old == nil:
-		// Unlike a rename, a link does not replace a file that was just created.
-		switch err := root.Link(t.temp, t.place); {
-		case err == nil:
+		// Unlike a rename, a link does not replace a file that was just created. Not every file system has links.
+		if err := root.Link(t.temp, t.place); err == nil {
 			return nil
-		case errors.Is(err, fs.ErrExist):
+		} else if errors.Is(err, fs.ErrExist) {
 			return ErrChanged
 		}
 	}
-	err := root.Rename(t.temp, t.place)
-	if err == nil {
-		t.temp = ""
-	}
-	return err
+	return root.Rename(t.temp, t.place)
 }
 
 // cleanUp removes what was prepared and is not needed.
-func (t *target) cleanUp() {
-	if t.temp != "" {
-		t.root.root.Remove(t.temp)
+func (a *application) cleanUp() {
+	for _, t := range a.targets {
+		if t.temp != "" {
+			_ = a.root.root.Remove(t.temp)
+		}
+		if t.to != "" {
+			a.archive.removeEmpty(path.Dir(t.to))
+		}
 	}
-	if t.to != "" {
-		removeEmpty(t.root.root, path.Dir(t.to))
-	}
-}
-
-// writeTemp writes a new file to the disk, with exactly this mode or within the user's mask.
-func writeTemp(root *os.Root, dir string, data []byte, mode fs.FileMode, exactly bool) (name string, err error) {
-	name = path.Join(dir, ".ralph-"+strconv.FormatUint(rand.Uint64(), 36)+".tmp")
-	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
-	if err != nil {
-		return "", err
-	}
-	_, err = f.Write(data)
-	if err == nil && exactly {
-		err = f.Chmod(mode)
-	}
-	if err == nil {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
-		root.Remove(name)
-		return "", err
-	}
-	return name, nil
 }

@@ -55,8 +55,9 @@ func (a *archive) create() error {
 }
 
 // removeEmpty removes an empty directory of the archive, and those around it that become empty.
-func removeEmpty(root *os.Root, dir string) {
-	for ; dir != ArchiveDir && root.Remove(dir) == nil; dir = path.Dir(dir) {
+func (a *archive) removeEmpty(dir string) {
+	for dir != ArchiveDir && a.root.Remove(dir) == nil {
+		dir = path.Dir(dir)
 	}
 }
 

@@ -49,7 +49,7 @@ var (
 	sign    = regexp.MustCompile(`^(?:[-*+•◦▪‣·–—]|[0-9]{1,9}[.)])(?:[\s\p{Z}]|$)`)
 	heading = regexp.MustCompile(`^#{1,6}(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$`)
 	ruler   = regexp.MustCompile(`^(?:=+|-+)[ \t]*$`)
-	fence   = regexp.MustCompile("^(`{3,}|~{3,})([^`]*)$")
+	fence   = regexp.MustCompile("^(`{3,}|~{3,})[^`]*$")
 )
 
 // list is a checklist that is read line by line.
@@ -63,8 +63,7 @@ type list struct {
 	section string
 	prose   string // the line above, if a ruler makes it a heading
 
-	noFence   [2]noFence // for ` and ~
-	noComment bool       // no comment is closed below
+	unclosed [3]unclosed // of `, ~ and comments
 }
 
 // openItem is a list item, with or without a box.
@@ -73,9 +72,9 @@ type openItem struct {
 	item          map[string]any // nil without a box
 }
 
-// noFence remembers that no line between two offsets closes a fence of this length. It keeps a text of many fences from being
-// searched again for each.
-type noFence struct{ length, from, to int }
+// unclosed remembers that no line before an offset closes a fence of this length or a longer one. Without it, a text of many fences would
+// be searched from each.
+type unclosed struct{ length, before int }
 
 // next reads one line.
 func (p *list) next() {
@@ -92,18 +91,16 @@ func (p *list) next() {
 	item := p.parse(text)
 	p.close(column)
 	p.last = start + len(strings.TrimRightFunc(line, unicode.IsSpace))
+	mark := sign.FindString(text)
 	switch {
-	case item != nil || sign.MatchString(text):
+	case item != nil || mark != "":
 		if item != nil {
 			item["depth"], item["line"], item["section"] = len(p.open), p.line, p.section
 			p.items = append(p.items, item)
 		}
 		p.open = append(p.open, openItem{column, start, item})
-	case strings.HasPrefix(text, "<!--"):
-		p.skipComment(start)
-	case fence.MatchString(text):
-		p.skipFence(text)
-	case column >= 4 || len(p.open) > 0:
+		p.hidden(strings.TrimLeft(text[len(mark):], " \t"))
+	case p.hidden(text), column >= 4, len(p.open) > 0:
 	case heading.MatchString(text):
 		p.section = heading.FindStringSubmatch(text)[1]
 	case above != "" && ruler.MatchString(text):
@@ -111,6 +108,21 @@ func (p *list) next() {
 	default:
 		p.prose = text
 	}
+}
+
+// hidden reports whether a line opens a fence or a comment, and goes to its end.
+func (p *list) hidden(text string) bool {
+	comment := strings.HasPrefix(text, "<!--")
+	switch m := fence.FindStringSubmatch(text); {
+	case m != nil:
+		p.skip(strings.IndexByte("`~", text[0]), len(m[1]), func(text string) bool {
+			return strings.HasPrefix(text, m[1]) && strings.Trim(text, m[1][:1]) == ""
+		})
+		return true
+	case comment && !strings.Contains(text, "-->"):
+		p.skip(2, 1, func(text string) bool { return strings.Contains(text, "-->") })
+	}
+	return comment
 }
 
 // parse returns the item that a line is, or nil.
@@ -150,34 +162,22 @@ func (p *list) close(column int) {
 	}
 }
 
-// skipComment goes to the line after a comment, if it is closed.
-func (p *list) skipComment(start int) {
-	n := -1
-	if !p.noComment {
-		n = strings.Index(p.text[start:], "-->")
-	}
-	if p.noComment = n < 0; !p.noComment {
-		p.skipTo(start + n)
-	}
-}
-
-// skipFence goes to the line after the one that closes a fence, if there is one before a box that ends the item around it.
-func (p *list) skipFence(text string) {
-	m := fence.FindStringSubmatch(text)
-	known := &p.noFence[strings.IndexByte("`~", text[0])]
+// skip goes to the line after the one that closes a fence or a comment, if there is one before a box that ends the item around it.
+func (p *list) skip(kind, length int, closes func(text string) bool) {
 	around := -1
-	if len(p.open) > 0 {
-		around = p.open[len(p.open)-1].column
+	if n := len(p.open); n > 0 {
+		around = p.open[n-1].column
 	}
-	at, from := p.at, p.at
-	if len(m[1]) >= known.length && known.length > 0 && known.from <= at && at < known.to {
-		at, from = known.to, known.from
+	at, known := p.at, &p.unclosed[kind]
+	if length >= known.length {
+		at = max(at, known.before)
 	}
 	for at < len(p.text) {
 		line, next := p.lineAt(at)
 		column, text := indentation(line)
-		if c := fence.FindStringSubmatch(text); c != nil && c[2] == "" && c[1][0] == m[1][0] && len(c[1]) >= len(m[1]) {
-			p.skipTo(at)
+		if closes(text) {
+			p.line += strings.Count(p.text[p.at:next], "\n")
+			p.at, p.last = next, at+len(strings.TrimRightFunc(line, unicode.IsSpace))
 			return
 		}
 		if column <= around && p.parse(text) != nil {
@@ -185,15 +185,7 @@ func (p *list) skipFence(text string) {
 		}
 		at = next
 	}
-	*known = noFence{len(m[1]), from, at}
-}
-
-// skipTo goes to the line after the one at an offset.
-func (p *list) skipTo(offset int) {
-	line, next := p.lineAt(offset)
-	p.line += strings.Count(p.text[p.at:max(next, p.at)], "\n")
-	p.last = offset + len(strings.TrimRightFunc(line, unicode.IsSpace))
-	p.at = max(next, p.at)
+	*known = unclosed{length, at}
 }
 
 // lineAt returns the line at an offset without its end, and where the next one begins.

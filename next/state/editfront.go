@@ -36,22 +36,23 @@ func SetFrontMatter(b []byte, path []any, value any) ([]byte, error) {
 	if !ok || len(path) > 1 {
 		return nil, fmt.Errorf("cannot set %s: front matter has fields, and nothing within them can be set", pathText(path))
 	}
-	if _, err := split(b); errors.Is(err, fs.ErrNotExist) {
+	m, err := split(b)
+	if errors.Is(err, fs.ErrNotExist) {
 		head, nl := len(b)-len(bytes.TrimPrefix(b, bom)), "\n"
 		if bytes.Contains(b, []byte("\r\n")) {
 			nl = "\r\n"
 		}
 		b = join(b[:head], []byte("---"+nl+"---"+nl), b[head:])
+		m, err = split(b)
+	}
+	if err != nil {
+		return nil, err
 	}
 	want, err := ParseFrontMatter(b)
 	if err != nil {
 		return nil, err
 	}
-	m, err := split(b)
-	if err != nil {
-		return nil, err
-	}
-	edited, err := m.set(b, name, want[name], value)
+	edited, err := m.set(b, name, value)
 	if err == nil {
 		want[name] = value
 		if got, err2 := ParseFrontMatter(edited); err2 != nil || !reflect.DeepEqual(got, want) {
@@ -65,99 +66,74 @@ func SetFrontMatter(b []byte, path []any, value any) ([]byte, error) {
 }
 
 // newMatter writes a file of an object's fields.
-func newMatter(value any) ([]byte, error) {
+func newMatter(value any) (b []byte, err error) {
 	fields, ok := value.(map[string]any)
-	body, isText := fields["body"].(string)
-	if !ok || !isText && fields["body"] != nil {
-		return nil, errors.New("front matter is an object, and its body a text")
+	if !ok {
+		return nil, errors.New("cannot set the whole: front matter is an object")
 	}
-	var b bytes.Buffer
-	b.WriteString("---\n")
+	b = []byte("---\n---\n")
 	for _, key := range slices.Sorted(maps.Keys(fields)) {
-		if key != "body" {
-			b.WriteString(renderYAML(key, 0) + ": " + renderYAML(fields[key], 0) + "\n")
+		if b, err = SetFrontMatter(b, []any{key}, fields[key]); err != nil {
+			return nil, err
 		}
 	}
-	b.WriteString("---\n" + body)
-	return b.Bytes(), nil
+	return b, nil
 }
 
 // set replaces the value of one field. It may guess from the text, since its caller reads and compares the result.
-func (m matter) set(b []byte, name string, old, value any) ([]byte, error) {
+func (m matter) set(b []byte, name string, value any) ([]byte, error) {
 	if name == "body" {
 		text, ok := value.(string)
 		if !ok {
 			return nil, errors.New("the body is a text")
 		}
-		nl := ""
 		if b[m.body-1] != '\n' {
-			nl = m.nl
+			text = m.nl + text
 		}
-		return join(b[:m.body], []byte(nl+text)), nil
+		return join(b[:m.body], []byte(text)), nil
 	}
 	put := func(from, to int, text string) ([]byte, error) {
 		return join(b[:m.from+from], []byte(text), b[m.from+to:]), nil
 	}
-	var found []field
 	all := fieldsOf(m.block)
-	for _, f := range all {
-		if f.key == name {
-			found = append(found, f)
-		}
-	}
-	switch {
-	case len(found) > 1:
-		return nil, errors.New("the key appears twice: remove one of them")
-	case len(found) == 0:
+	found := slices.IndexFunc(all, func(f field) bool { return f.key == name })
+	if found < 0 {
 		indent := ""
 		if len(all) > 0 {
-			line, _ := cutLine(m.block[all[0].start:])
-			indent = string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])
+			indent = all[0].indent
 		}
 		return put(len(m.block), len(m.block), indent+renderYAML(name, 0)+": "+renderYAML(value, 0)+m.nl)
 	}
-	f := found[0]
-	from, to := f.value(m.block)
-	raw := m.block[from:to]
-	blank := ""
+	f := all[found]
+	_, rest, _ := bytes.Cut(m.block[f.to:f.below], []byte("\n"))
 	switch {
-	case len(raw) == 0:
-		blank = " "
-	case bytes.IndexByte([]byte("|>"), raw[0]) >= 0 || f.goesOn(m.block):
+	case slices.ContainsFunc(all[found+1:], func(f field) bool { return f.key == name }):
+		return nil, errors.New("the key appears twice: remove one of them")
+	case len(bytes.TrimSpace(rest)) > 0:
 		return nil, errors.New("its value fills several lines: edit it by hand")
-	case from == f.colon:
-		blank = " "
 	}
 	var quote byte
-	if _, isText := old.(string); isText && len(raw) > 0 && (raw[0] == '\'' || raw[0] == '"') {
-		quote = raw[0]
+	if f.from < f.to {
+		quote = m.block[f.from]
 	}
-	return put(from, to, blank+renderYAML(value, quote))
-}
-
-// goesOn reports whether lines below belong to the value.
-func (f field) goesOn(block []byte) bool {
-	for at := min(f.end, f.below); at < f.below; {
-		line, size := cutLine(block[at:f.below])
-		if text := bytes.TrimSpace(line); at > f.end && len(text) > 0 && text[0] != '#' {
-			return true
-		}
-		at += size
+	text := renderYAML(value, quote)
+	if f.from == f.colon { // no blank
+		text = " " + text
 	}
-	return false
+	return put(f.from, f.to, text)
 }
 
 // plain is a text that every YAML parser reads as that text, also those of the older version.
 var plain = regexp.MustCompile(`^\pL[\pL\pN_./()+-]*(?: [\pL\pN_./()+-]+)*$`)
 
-// renderYAML returns a value on one line, in the quotes of the value that it replaces if it is a text; 0 means none if possible.
+// renderYAML returns a value on one line, a text in the quotes of the value that it replaces.
 func renderYAML(v any, quote byte) string {
 	text, ok := v.(string)
 	printable := !strings.ContainsFunc(text, func(r rune) bool { return !strconv.IsPrint(r) })
 	switch {
 	case ok && quote == '\'' && printable:
 		return "'" + strings.ReplaceAll(text, "'", "''") + "'"
-	case ok && quote == 0 && len(text) <= 200 && plain.MatchString(text) && !isWord(text):
+	case ok && quote != '"' && len(text) <= 200 && plain.MatchString(text) && !isWord(text):
 		return text
 	}
 	src, _ := encodeJSON(v) // it was decoded from JSON
@@ -175,7 +151,7 @@ func renderYAML(v any, quote byte) string {
 // isWord reports whether a parser may read a text as something else.
 func isWord(text string) bool {
 	switch strings.ToLower(text) {
-	case "y", "n", "yes", "no", "on", "off", "true", "false", "null":
+	case "y", "n", "yes", "no", "on", "off":
 		return true
 	}
 	_, isText := scalar(text).(string)

@@ -10,54 +10,52 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// maxNested bounds the brackets of a text that only the parser with comments reads, which has no bound of its own.
-const maxNested = 100_000
+// maxBrackets bounds a text that only the parser with comments reads, which has no bound of its own.
+const maxBrackets = 100_000
 
 // SetJSON sets the value at a path of fields and indices in a JSON text and keeps every other byte, comments and commas before a closing
-// bracket too. A field that is not there is added in the style of the text, with the objects around it; the index after the last one of
-// a list adds an element; an empty path sets the whole. An empty text is an object without fields. Duplicate keys on the way are an error.
+// bracket too. A field that is not there is added in the style of the text, with the objects around it; an index that is not there is an
+// error. An empty path sets the whole. An empty text is an object without fields. Duplicate keys on the way are an error.
 func SetJSON(b []byte, path []any, value any) ([]byte, error) {
 	src, err := encodeJSON(value)
 	if err != nil {
 		return nil, err
 	}
-	if len(path) == 0 || len(bytes.TrimSpace(bytes.TrimPrefix(b, bom))) == 0 {
-		var out bytes.Buffer
-		if src, err = wrap(path, src); err != nil {
-			return nil, err
-		}
-		err = json.Indent(&out, src, "", "  ")
-		return append(out.Bytes(), '\n'), err
-	}
 	text := bytes.TrimPrefix(b, bom)
+	mark := b[:len(b)-len(text)]
+	if len(bytes.TrimSpace(text)) == 0 {
+		text = []byte("{}\n")
+	}
 	root, err := parseJSONC(text)
 	if err != nil {
 		return nil, err
 	}
-	e := jsonEdit{text: text, at: &root}
-	e.style()
+	at, style := &root, styleOf(&root, text)
 	for i := range path {
-		deeper, err := e.enter(path[i])
+		next, before, err := member(at, path[i])
+		if err == nil && next == nil {
+			if src, err = wrap(path[i+1:], src); err == nil {
+				err = style.add(at, path[i].(string), src)
+			}
+		}
 		if err != nil {
 			return nil, fmt.Errorf("cannot set %s: %w", pathText(path[:i+1]), err)
 		}
-		if !deeper {
-			if src, err = wrap(path[i+1:], src); err == nil {
-				src, err = e.member(path[i], src)
-			}
-			return join(b[:len(b)-len(text)], text[:e.from], src, text[e.to:]), err
+		if next == nil {
+			return join(mark, root.Pack()), nil
 		}
+		at, style = next, style.within(before)
 	}
-	e.from, e.to = e.at.StartOffset, e.at.EndOffset
-	return join(b[:len(b)-len(text)], text[:e.from], e.render(src, e.from), text[e.to:]), nil
+	at.Value = style.literal(src)
+	return join(mark, root.Pack()), nil
 }
 
 func join(parts ...[]byte) []byte { return bytes.Join(parts, nil) }
 
-// parseJSONC parses JSON, also with comments. The offsets are those of the text.
+// parseJSONC parses JSON, also with comments.
 func parseJSONC(text []byte) (hujson.Value, error) {
 	_, strict := ParseJSON(text)
-	if strict != nil && bytes.Count(text, []byte("["))+bytes.Count(text, []byte("{")) > maxNested {
+	if strict != nil && bytes.Count(text, []byte("["))+bytes.Count(text, []byte("{")) > maxBrackets {
 		return hujson.Value{}, strict
 	}
 	v, err := hujson.Parse(text)
@@ -81,7 +79,7 @@ func wrap(path []any, value []byte) ([]byte, error) {
 	for i := len(path) - 1; i >= 0; i-- {
 		key, ok := path[i].(string)
 		if !ok {
-			return nil, fmt.Errorf("cannot set %s: there is no list", pathText(path[:i+1]))
+			return nil, fmt.Errorf("there is no list that could have an element %v", path[i])
 		}
 		name, err := encodeJSON(key)
 		if err != nil {
@@ -95,176 +93,134 @@ func wrap(path []any, value []byte) ([]byte, error) {
 // pathText writes a path as expressions do.
 func pathText(path []any) string {
 	var b strings.Builder
-	for i, step := range path {
-		switch s, ok := step.(string); {
-		case !ok:
+	for _, step := range path {
+		if key, ok := step.(string); ok {
+			b.WriteString("." + key)
+		} else {
 			fmt.Fprintf(&b, "[%v]", step)
-		case i == 0:
-			b.WriteString(s)
-		default:
-			b.WriteString("." + s)
 		}
 	}
-	return b.String()
+	return strings.TrimPrefix(b.String(), ".")
 }
 
-// jsonEdit is an edit on its way down to the value at a path.
-type jsonEdit struct {
-	text     []byte
-	at       *hujson.Value // the value that was reached
-	from, to int           // what the edit replaces
-
-	// The style of the text.
-	lines bool   // the outermost members have lines of their own
-	nl    string // line end
-	unit  string // of indentation
-	colon string // between key and value
-}
-
-// style looks at the first member of the whole.
-func (e *jsonEdit) style() {
-	e.colon = ": "
-	first, rest := e.at, []byte(nil)
-	switch c := e.at.Value.(type) {
-	case *hujson.Object:
-		if len(c.Members) > 0 {
-			m := c.Members[0]
-			first, rest = &m.Name, e.text[m.Name.EndOffset:m.Value.StartOffset]
-		}
-	case *hujson.Array:
-		if len(c.Elements) > 0 {
-			first = &c.Elements[0]
-		}
-	}
-	if len(bytes.Trim(rest, " :")) == 0 && len(rest) > 0 {
-		e.colon = string(rest)
-	}
-	switch {
-	case first == e.at: // it has no members
-		e.lines, e.unit = true, "  "
-	case bytes.IndexByte(first.BeforeExtra, '\n') >= 0:
-		e.lines, e.unit = true, e.indentAt(first.StartOffset)
-	}
-	if e.nl = "\n"; bytes.Contains(e.text, []byte("\r\n")) {
-		e.nl = "\r\n"
-	}
-}
-
-// indentAt returns the white space before the line of an offset.
-func (e *jsonEdit) indentAt(at int) string {
-	line := e.text[bytes.LastIndexByte(e.text[:at], '\n')+1 : at]
-	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])
-}
-
-// enter goes one step down. It returns false if there is nothing: the step is to be added.
-func (e *jsonEdit) enter(step any) (bool, error) {
-	switch c := e.at.Value.(type) {
+// member returns the member of a value, or nil if it is a field that can be added, and the white space and comments before it.
+func member(v *hujson.Value, step any) (found *hujson.Value, before hujson.Extra, err error) {
+	switch c := v.Value.(type) {
 	case *hujson.Object:
 		key, ok := step.(string)
 		if !ok {
-			return false, errors.New("there is an object, which has no element by number")
+			return nil, nil, errors.New("there is an object, which has no element by number")
 		}
-		var found *hujson.Value
 		for i := range c.Members {
-			if name, ok := c.Members[i].Name.Value.(hujson.Literal); ok && name.String() == key {
+			m := &c.Members[i]
+			if name, ok := m.Name.Value.(hujson.Literal); ok && name.String() == key {
 				if found != nil {
-					return false, fmt.Errorf("the key %q appears twice: remove one of them", key)
+					return nil, nil, fmt.Errorf("the key %q appears twice: remove one of them", key)
 				}
-				found = &c.Members[i].Value
+				found, before = &m.Value, m.Name.BeforeExtra
 			}
 		}
-		if found != nil {
-			e.at = found
-		}
-		return found != nil, nil
+		return found, before, nil
 	case *hujson.Array:
 		i, ok := step.(int)
-		if !ok || i < 0 || i > len(c.Elements) {
-			return false, fmt.Errorf("there is a list of %d elements", len(c.Elements))
+		if !ok || i < 0 || i >= len(c.Elements) {
+			return nil, nil, fmt.Errorf("there is a list of %d elements", len(c.Elements))
 		}
-		if i < len(c.Elements) {
-			e.at = &c.Elements[i]
-		}
-		return i < len(c.Elements), nil
+		return &c.Elements[i], c.Elements[i].BeforeExtra, nil
 	}
-	if lit, ok := e.at.Value.(hujson.Literal); !ok || lit.Kind() != 'n' {
-		return false, errors.New("there is neither an object nor a list around it")
+	if _, ok := step.(string); ok && v.Value.Kind() == 'n' {
+		return nil, nil, nil // null counts as absent
 	}
-	return false, nil // null, which counts as absent
+	return nil, nil, errors.New("what is there has no fields and no elements")
 }
 
-// member returns the text that adds a member to the value that was reached, and sets where it goes.
-func (e *jsonEdit) member(step any, value []byte) ([]byte, error) {
-	var last *hujson.Value // the last member
-	var before []byte      // what comes before it, from the bracket or the comma
-	var name []byte
-	if key, ok := step.(string); ok {
-		name, _ = encodeJSON(key)
+// jsonStyle is how a text is laid out around one value.
+type jsonStyle struct {
+	lines  bool   // members have lines of their own
+	indent string // of the value's line
+	nl     string // line end
+	unit   string // of indentation
+	colon  string // after the colon
+}
+
+// styleOf looks at the first member of the whole.
+func styleOf(root *hujson.Value, text []byte) jsonStyle {
+	s := jsonStyle{lines: true, nl: "\n", unit: "  ", colon: " "}
+	if bytes.Contains(text, []byte("\r\n")) {
+		s.nl = "\r\n"
 	}
-	switch c := e.at.Value.(type) {
+	var before hujson.Extra
+	switch c := root.Value.(type) {
 	case *hujson.Object:
-		if n := len(c.Members); n > 0 {
-			last, before = &c.Members[n-1].Value, c.Members[n-1].Name.BeforeExtra
+		if len(c.Members) == 0 {
+			return s
+		}
+		before = c.Members[0].Name.BeforeExtra
+		if extra := c.Members[0].Value.BeforeExtra; len(bytes.Trim(extra, " ")) == 0 {
+			s.colon = string(extra)
 		}
 	case *hujson.Array:
-		if n := len(c.Elements); n > 0 {
-			last, before = &c.Elements[n-1], c.Elements[n-1].BeforeExtra
+		if len(c.Elements) == 0 {
+			return s
 		}
-	default: // null
-		value, err := wrap([]any{step}, value)
-		e.from, e.to = e.at.StartOffset, e.at.EndOffset
-		return e.render(value, e.from), err
+		before = c.Elements[0].BeforeExtra
+	default:
+		return s
 	}
-	open, end := e.at.StartOffset, e.at.EndOffset
-	lines := e.lines && !e.inline(open)
-	indent := e.indentAt(open) + e.unit
-	if last != nil {
-		e.from, e.to = last.EndOffset, last.EndOffset
-		lines, indent = bytes.IndexByte(before, '\n') >= 0, e.indentAt(last.StartOffset)
-	} else {
-		e.from, e.to = open+1, end-1
-		if len(bytes.TrimSpace(e.text[e.from:e.to])) > 0 { // a comment
-			e.to = e.from
-		}
-	}
-	text := e.format(value, indent, lines)
-	if name != nil {
-		text = join(name, []byte(e.colon), text)
-	}
-	switch {
-	case lines:
-		text = join([]byte(e.nl+indent), text)
-	case last != nil && (strings.HasSuffix(e.colon, " ") || bytes.HasPrefix(before, []byte(" "))):
-		text = join([]byte(" "), text)
-	}
-	switch {
-	case last != nil:
-		return join([]byte(","), text), nil
-	case lines:
-		return join(text, []byte(e.nl+e.indentAt(open))), nil
-	}
-	return text, nil
+	s.unit = s.within(before).indent
+	s.lines = s.within(before).lines
+	return s
 }
 
-// inline reports whether a value shares its line with the object or list around it.
-func (e *jsonEdit) inline(at int) bool {
-	line := e.text[bytes.LastIndexByte(e.text[:at], '\n')+1 : at]
-	return bytes.ContainsAny(line, "{[")
-}
-
-// render returns a value that begins at an offset.
-func (e *jsonEdit) render(value []byte, at int) []byte {
-	return e.format(value, e.indentAt(at), e.lines && !e.inline(at))
-}
-
-// format returns a value in the style of the text; indent is that of its first line.
-func (e *jsonEdit) format(value []byte, indent string, lines bool) []byte {
-	if !lines {
-		return value
+// within returns the style of a member, by what comes before it.
+func (s jsonStyle) within(before hujson.Extra) jsonStyle {
+	end := bytes.LastIndexByte(before, '\n')
+	if s.lines = s.lines && end >= 0; s.lines {
+		s.indent = string(before[end+1:])
 	}
+	return s
+}
+
+// literal returns a value in this style.
+func (s jsonStyle) literal(value []byte) hujson.Literal {
 	var out bytes.Buffer
-	if json.Indent(&out, value, indent, e.unit) != nil {
+	if !s.lines || json.Indent(&out, value, s.indent, s.unit) != nil {
 		return value
 	}
-	return bytes.ReplaceAll(out.Bytes(), []byte("\n"), []byte(e.nl))
+	return bytes.ReplaceAll(out.Bytes(), []byte("\n"), []byte(s.nl))
+}
+
+// add adds a field to an object, laid out as the last one is.
+func (s jsonStyle) add(v *hujson.Value, key string, value []byte) error {
+	src, err := wrap([]any{key}, value)
+	c, ok := v.Value.(*hujson.Object)
+	if !ok || err != nil { // null
+		v.Value = s.literal(src)
+		return err
+	}
+	name, _ := encodeJSON(key) // as wrap did
+	m := hujson.ObjectMember{Name: hujson.Value{Value: hujson.Literal(name)}, Value: hujson.Value{BeforeExtra: hujson.Extra(s.colon)}}
+	if n := len(c.Members); n > 0 {
+		last := &c.Members[n-1]
+		if s = s.within(last.Name.BeforeExtra); s.lines {
+			m.Name.BeforeExtra = hujson.Extra(s.nl + s.indent)
+		} else {
+			m.Name.BeforeExtra = hujson.Extra(s.colon) // a blank, or none
+		}
+		m.Value.AfterExtra, last.Value.AfterExtra = last.Value.AfterExtra, nil // its comma before the bracket
+	} else {
+		if len(bytes.TrimSpace(c.AfterExtra)) == 0 { // no comment
+			c.AfterExtra = nil
+			if s.lines {
+				c.AfterExtra = hujson.Extra(s.nl + s.indent)
+			}
+		}
+		if s.lines {
+			s.indent += s.unit
+			m.Name.BeforeExtra = hujson.Extra(s.nl + s.indent)
+		}
+	}
+	m.Value.Value = s.literal(value)
+	c.Members = append(c.Members, m)
+	return nil
 }

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io/fs"
+	"regexp"
 	"strings"
 )
 
@@ -12,7 +12,6 @@ import (
 const (
 	maxMatter = 256 << 10 // bytes
 	maxFields = 1000
-	maxDepth  = 200
 )
 
 // ParseFrontMatter returns the fields of front matter, and the text below it as body. Without front matter the error is
@@ -38,53 +37,40 @@ func ParseFrontMatter(b []byte) (map[string]any, error) {
 	return values, nil
 }
 
-// matter is a file with front matter, by offsets.
+// matter is a file with front matter.
 type matter struct {
 	block []byte // between the dashes, with its line ends
 	from  int    // where the block begins
 	body  int    // where the text below begins
-	line  int    // of the block's first line, from 1
+	line  int    // of the block, from 1
 	nl    string // line end
 }
 
+var dashes = regexp.MustCompile(`(?m)^---[ \t]*(\r?)$`)
+
 // split finds the two lines of dashes. Blank lines may come first.
 func split(b []byte) (matter, error) {
-	var m matter
-	at := len(b) - len(bytes.TrimPrefix(b, bom))
-	for at < len(b) {
-		line, size := cutLine(b[at:])
-		m.line++
-		switch at += size; {
-		case m.from > 0 && isDashes(line):
-			m.block, m.body = b[m.from:at-size], at
-			if len(m.block) > maxMatter {
-				return m, fmt.Errorf("has front matter of more than %d KiB", maxMatter>>10)
-			}
-			m.line = m.line - bytes.Count(m.block, []byte("\n"))
-			return m, nil
-		case m.from > 0 || len(bytes.TrimSpace(line)) == 0:
-		case isDashes(line):
-			m.from, m.nl = at, string(b[at-size+len(bytes.TrimRight(line, "\r")):at])
-		default:
-			return m, fmt.Errorf("has no front matter: %w", fs.ErrNotExist)
-		}
+	skip := len(b) - len(bytes.TrimLeft(bytes.TrimPrefix(b, bom), " \t\r\n"))
+	if !bytes.HasPrefix(b[skip:], []byte("---")) {
+		return matter{}, missing("has no front matter")
 	}
-	if m.from == 0 {
-		return m, fmt.Errorf("has no front matter: %w", fs.ErrNotExist)
+	found := dashes.FindAllSubmatchIndex(b[skip:], 2)
+	switch {
+	case len(found) == 0 || found[0][0] > 0:
+		return matter{}, missing("has no front matter")
+	case len(found) == 1:
+		return matter{}, errors.New("has front matter that is not closed: write a line of --- below its last field")
+	case found[1][0]-found[0][1] > maxMatter:
+		return matter{}, fmt.Errorf("has front matter of more than %d KiB", maxMatter>>10)
 	}
-	return m, errors.New("has front matter that is not closed: write a line of --- below its last field")
-}
-
-// cutLine returns the first line without its \n, and its size with it.
-func cutLine(b []byte) (line []byte, size int) {
-	if end := bytes.IndexByte(b, '\n'); end >= 0 {
-		return b[:end], end + 1
-	}
-	return b, len(b)
-}
-
-func isDashes(line []byte) bool {
-	return bytes.HasPrefix(line, []byte("---")) && len(bytes.TrimRight(line[3:], " \t\r")) == 0
+	from, to := skip+found[0][1]+1, skip+found[1][0]
+	return matter{
+		block: b[from:to],
+		from:  from,
+		body:  min(skip+found[1][1]+1, len(b)),
+		line:  1 + bytes.Count(b[:from], []byte("\n")),
+		nl:    string(b[skip+found[0][2] : from]),
+	}, nil
 }
 
 // values reads the fields, as YAML if they are.
@@ -116,110 +102,63 @@ func (m matter) values() (map[string]any, error) {
 
 // field is one field of front matter, found by its line only.
 type field struct {
-	key   string
-	line  int // from 0
-	start int // of its line in the block
-	colon int // after the colon
-	end   int // of its line, without line end
-	below int // end of the lines that belong to it
+	key      string
+	indent   string
+	line     int // from 0
+	colon    int // after the colon
+	from, to int // the value on the line, with its quotes, without a comment
+	below    int // end of the lines that belong to it
 }
+
+// keyValue matches key: value # comment.
+var keyValue = regexp.MustCompile(`^([ \t]*)("(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^\s#"'-][^:]*?)[ \t]*:()[ \t]*` +
+	`("(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|(?:[^\s#].*?)?)(?:[ \t]+#.*|[ \t\r]*)$`)
 
 // fieldsOf finds the lines with key: value. Lines further right, of a list or that begin with a bracket belong to the field above.
 func fieldsOf(block []byte) (fields []field) {
-	indent := -1
-	for at, n := 0, 0; at < len(block); n++ {
-		line, size := cutLine(block[at:])
-		line = bytes.TrimRight(line, "\r")
-		text := bytes.TrimLeft(line, " \t")
-		column := len(line) - len(text)
+	at := 0
+	for n, line := range bytes.SplitAfter(block, []byte("\n")) {
 		start := at
-		at += size
-		if len(fields) > 0 && (len(text) == 0 || column > indent || text[0] == '-' || text[0] == ']' || text[0] == '}') {
-			fields[len(fields)-1].below = at
+		at += len(line)
+		text := bytes.TrimLeft(line, " \t")
+		last := len(fields) - 1
+		if last >= 0 && (len(line)-len(text) > len(fields[0].indent) || bytes.IndexAny(text, "-]}\r\n") == 0) {
+			fields[last].below = at
 			continue
 		}
-		key, colon := keyOf(text)
-		if key == "" {
+		m := keyValue.FindSubmatchIndex(bytes.TrimSuffix(line, []byte("\n")))
+		if m == nil {
 			continue
 		}
-		if indent < 0 {
-			indent = column
+		key, _ := readYAML(line[m[4]:m[5]])
+		name, ok := key.(string)
+		if !ok {
+			name = string(line[m[4]:m[5]])
 		}
-		fields = append(fields, field{key: key, line: n, start: start, colon: start + column + colon, end: start + len(line), below: at})
+		fields = append(fields, field{name, string(line[:m[3]]), n, start + m[6], start + m[8], start + m[9], at})
 	}
 	return fields
 }
 
-// keyOf returns the name at the beginning of a line and the offset after its colon. The colon is the first before a blank, else the
-// first.
-func keyOf(line []byte) (key string, colon int) {
-	for i, c := range line {
-		if c == ':' && (i+1 == len(line) || line[i+1] == ' ' || line[i+1] == '\t') {
-			colon = i + 1
-			break
-		}
-	}
-	if colon == 0 {
-		colon = bytes.IndexByte(line, ':') + 1
-	}
-	if colon == 0 || line[0] == '#' || line[0] == '-' {
-		return "", 0
-	}
-	key = strings.TrimSpace(string(line[:colon-1]))
-	if strings.HasPrefix(key, `"`) || strings.HasPrefix(key, "'") {
-		v, _ := readYAML([]byte(key))
-		key, _ = v.(string)
-	}
-	return key, colon
-}
-
-// read reads a field that is part of a block that is not YAML.
+// read reads a field of a block that is not YAML.
 func (f field) read(block []byte) (any, error) {
-	alone := bytes.Join([][]byte{[]byte("x: "), block[f.colon:f.below]}, nil)
-	if v, err := readYAML(alone); err == nil {
+	if v, err := readYAML(join([]byte("x: "), block[f.colon:f.below])); err == nil {
 		if object, ok := v.(map[string]any); ok && len(object) == 1 {
 			return object["x"], nil
 		}
 	}
-	from, to := f.value(block)
-	text := block[from:to]
-	if len(text) == 0 {
+	text := string(block[f.from:f.to])
+	if text == "" {
 		return nil, nil
 	}
-	closing := map[byte]byte{'"': '"', '\'': '\'', '[': ']', '{': '}'}[text[0]]
-	switch last := len(text) - 1; {
-	case closing == 0:
-	case bytes.IndexByte(text[1:], closing) < 0:
+	end := strings.LastIndexByte(text, closing[text[0]])
+	switch {
+	case closing[text[0]] != 0 && end <= 0:
 		return nil, fmt.Errorf("has a %c that is not closed", text[0])
-	case closing == text[0] && text[last] == closing:
-		text = text[1:last]
+	case closing[text[0]] == text[0] && end == len(text)-1:
+		text = text[1:end]
 	}
-	return string(text), nil
+	return text, nil
 }
 
-// value returns where the value on the field's line begins and ends, with its quotes, without a comment.
-func (f field) value(block []byte) (from, to int) {
-	text := block[f.colon:f.end]
-	from = f.end - len(bytes.TrimLeft(text, " \t"))
-	to = f.colon + len(bytes.TrimRight(text, " \t"))
-	if from >= to {
-		return f.colon, f.colon
-	}
-	at := from
-	if q := block[from]; q == '"' || q == '\'' {
-		for end := from + 1; end < to; end++ {
-			if block[end] == '\\' && q == '"' || q == '\'' && bytes.HasPrefix(block[end:to], []byte("''")) {
-				end++
-			} else if block[end] == q {
-				at = end // a # inside of quotes is none of a comment
-				break
-			}
-		}
-	}
-	for i := at; i < to; i++ {
-		if block[i] == '#' && (block[i-1] == ' ' || block[i-1] == '\t') {
-			return from, from + len(bytes.TrimRight(block[from:i], " \t"))
-		}
-	}
-	return from, to
-}
+var closing = map[byte]byte{'"': '"', '\'': '\'', '[': ']', '{': '}'}

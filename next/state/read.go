@@ -27,7 +27,7 @@ type File struct {
 func (r *Root) Read(path string) (*File, error) {
 	rel, err := local(path)
 	if err != nil {
-		return nil, err
+		return nil, fail("read", path, err)
 	}
 	var file *File
 	err = r.within(rel, func(at string) error {

@@ -2,12 +2,12 @@ package state
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 )
@@ -15,8 +15,8 @@ import (
 // Root is a directory below which files are read and changed. Nothing outside of it is opened, whatever links say. Links within it
 // work, absolute ones too. It is safe for concurrent use.
 //
-// Paths count from the directory and have slashes. An absolute path, one with "..", and an empty one are errors that are
-// [fs.ErrInvalid]. Other errors are of type [*fs.PathError] and name the file.
+// Paths count from the directory and have slashes. An absolute path, one with "..", and an empty one are errors. Errors are of type
+// [*fs.PathError] and name the file.
 type Root struct {
 	root *os.Root
 	dir  string
@@ -51,32 +51,29 @@ var errLeaves = errors.New("a link leaves the project")
 
 // local returns a valid path, cleaned.
 func local(name string) (string, error) {
-	refuse := func(why string) (string, error) {
-		return "", fmt.Errorf("the path %q %s: %w", name, why, fs.ErrInvalid)
-	}
 	p := filepath.ToSlash(name)
-	switch {
-	case p == "":
-		return refuse("is empty")
-	case strings.IndexByte(p, 0) >= 0:
-		return refuse("has a NUL byte")
-	case climbs(p):
-		return refuse(`has "..": write it from the project's root`)
-	case path.IsAbs(p), filepath.IsAbs(name):
-		return refuse("is absolute: write it from the project's root")
-	case !filepath.IsLocal(filepath.FromSlash(p)), runtime.GOOS == "windows" && strings.Contains(p, ":"):
-		return refuse("is no name of a file on this system")
+	if err := inside(p); err != nil {
+		return "", err
+	}
+	if !filepath.IsLocal(filepath.FromSlash(p)) || runtime.GOOS == "windows" && strings.Contains(p, ":") {
+		return "", errors.New("is no name of a file on this system")
 	}
 	return path.Clean(p), nil
 }
 
-func climbs(p string) bool {
-	for part := range strings.SplitSeq(p, "/") {
-		if part == ".." {
-			return true
-		}
+// inside refuses a path or pattern that is not one from the root.
+func inside(p string) error {
+	switch {
+	case p == "":
+		return errors.New("the path is empty")
+	case strings.IndexByte(p, 0) >= 0:
+		return errors.New("the path has a NUL byte")
+	case slices.Contains(strings.Split(p, "/"), ".."):
+		return errors.New(`the path has "..": write it from the project's root`)
+	case path.IsAbs(p), filepath.IsAbs(p):
+		return errors.New("the path is absolute: write it from the project's root")
 	}
-	return false
+	return nil
 }
 
 // real returns the path from the root without links. Of a path that does not exist, the directories that do are resolved.

@@ -3,6 +3,7 @@ package state
 import (
 	"bytes"
 	"errors"
+	"io/fs"
 	"strings"
 
 	"github.com/ralph-sdk/ralph/next/schema"
@@ -12,6 +13,12 @@ var (
 	bom      = []byte("\xef\xbb\xbf")
 	errUTF16 = errors.New("is UTF-16: save it as UTF-8")
 )
+
+// missing is an error that is [fs.ErrNotExist], in words of its own.
+type missing string
+
+func (m missing) Error() string        { return string(m) }
+func (m missing) Is(target error) bool { return target == fs.ErrNotExist }
 
 // decode returns bytes as text without BOM. Bytes that are not UTF-8 become U+FFFD.
 func decode(b []byte) (string, error) {

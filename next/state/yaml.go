@@ -12,6 +12,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
+// maxDepth bounds values within values.
+const maxDepth = 200
+
 // errNotPlain is for YAML whose tags, anchors and aliases people hardly mean.
 var errNotPlain = errors.New("is not plain YAML")
 
