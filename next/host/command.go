@@ -3,6 +3,7 @@ package host
 import (
 	"errors"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -102,44 +103,21 @@ func base(program string) string {
 }
 
 // split returns the words of a line as a POSIX shell reads them, but for what a shell replaces. A backslash before a letter is part of a
-// path of Windows. After a quote that is not closed the rest is one word.
+// path of Windows.
 func split(line string) (words []string) {
-	var word strings.Builder
-	open, quoted := false, rune(0)
-	escaped := false
-	for i, c := range line {
-		switch {
-		case escaped:
-			escaped = false
-			word.WriteRune(c)
-		case quoted == 0 && strings.ContainsRune(" \t\n", c):
-			if open {
-				words = append(words, word.String())
-				word.Reset()
+	const quoted = `'[^']*'|"(?:\\.|[^"\\])*"|\\\W`
+	pieces := regexp.MustCompile(quoted)
+	unescape := strings.NewReplacer(`\"`, `"`, `\\`, `\`, `\$`, `$`, "\\`", "`")
+	for _, word := range regexp.MustCompile(`(?:`+quoted+`|[^\s'"])+`).FindAllString(line, -1) {
+		words = append(words, pieces.ReplaceAllStringFunc(word, func(piece string) string {
+			switch piece[0] {
+			case '\'':
+				return piece[1 : len(piece)-1]
+			case '"':
+				return unescape.Replace(piece[1 : len(piece)-1])
 			}
-			open = false
-			continue
-		case c == quoted:
-			quoted = 0
-		case c == '\\' && quoted != '\'' && i+1 < len(line) && escapes(quoted, line[i+1]):
-			escaped = true
-		case quoted == 0 && (c == '\'' || c == '"'):
-			quoted = c
-		default:
-			word.WriteRune(c)
-		}
-		open = true
-	}
-	if open {
-		words = append(words, word.String())
+			return piece[1:]
+		}))
 	}
 	return words
-}
-
-// escapes reports whether a backslash before a character, within quotes or not, is no part of the word.
-func escapes(quoted rune, next byte) bool {
-	if quoted == '"' {
-		return strings.IndexByte("$`\"\\\n", next) >= 0
-	}
-	return !plain(string(rune(next)))
 }

@@ -140,8 +140,8 @@ func (p prompt) tell(in object, ev *loop.Event) {
 	case in.text(p.text) != "": // the words are not kept
 		sum := sha256.Sum256([]byte(in.text(p.text)))
 		ev.PromptID = hex.EncodeToString(sum[:16])
-	case known:
-		ev.NewPrompt = !flag
+	case known: // of a subagent the flag is its own
+		ev.NewPrompt = !flag && ev.Name != subagentStop
 	default:
 		ev.AfterStop = true
 	}

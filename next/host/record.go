@@ -29,6 +29,7 @@ type entry struct {
 	tokens int             // the size of the context with this message
 	prompt string          // the host's ID of the prompt
 	open   bool            // more of the message follows
+	code   string          // the host's word for a failure
 }
 
 // use is the use of a tool with its ID.
@@ -51,7 +52,7 @@ type record struct {
 	Error             string
 	PromptID          string `json:"promptId"`
 	Origin            struct{ Kind string }
-	ToolUseResult     struct{ Interrupted bool }
+	ToolUseResult     json.RawMessage
 	Message           *message
 	Attachment        struct {
 		Type, HookEvent string
@@ -131,19 +132,20 @@ func (r *record) entry(subagent bool) entry {
 	c := readContent(r.Message.Content)
 	switch first := strings.TrimSpace(c.text); {
 	case role == assistant && r.IsAPIErrorMessage:
-		e.kind, e.text = failed, failure(cmp.Or(r.Error, "error"), first)
+		e.kind, e.text, e.code = failed, first, cmp.Or(r.Error, "error")
 	case role == assistant && r.Message.Model != "<synthetic>":
 		e.kind, e.text, e.tools = assistant, c.text, c.tools
 		e.tokens = r.Message.Usage.sum()
 		e.open = r.Message.StopReason == "tool_use" || len(c.tools) > 0
 	case role != user:
-	case len(c.ended) > 0:
-		e.kind, e.ended = result, c.ended
-		if r.ToolUseResult.Interrupted {
-			clear(e.ended)
+	case len(c.ended) > 0, len(r.ToolUseResult) > 0 && string(r.ToolUseResult) != "null":
+		e.kind = result
+		var of struct{ Interrupted bool }
+		if lenient(r.ToolUseResult, &of); !of.Interrupted {
+			e.ended = c.ended
 		}
 	case first == "[Request interrupted by user]", first == "[Request interrupted by user for tool use]":
-		e.kind, e.text = failed, "interrupted"
+		e.kind, e.text, e.code = failed, first, "interrupted"
 	case r.prompts(first) || c.media:
 		e.kind, e.text = user, c.text
 	}

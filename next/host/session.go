@@ -59,10 +59,10 @@ func (s *session) failed() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	w, err := s.window(context.Background(), 0)
-	if err != nil || s.lags(w) || s.message != "" && !strings.Contains(w.failed, s.message) {
+	if err != nil || w.failed.kind == noise || s.lags(w) || !strings.Contains(w.failed.text, strings.TrimSpace(s.message)) {
 		return ""
 	}
-	return w.failed
+	return failure(w.failed.code, w.failed.text)
 }
 
 // lags reports whether the file is known to end in another prompt than the hook's.
@@ -77,7 +77,9 @@ func (s *session) ended(w *window) []loop.Turn {
 	ends := len(turns) > 0 && turns[len(turns)-1].Role == assistant
 	switch {
 	case s.lags(w): // the prompt is not in the file yet
-		turns = append(turns, loop.Turn{Role: user})
+		if ends {
+			turns = append(turns, loop.Turn{Role: user})
+		}
 		if s.message != "" {
 			turns = append(turns, last)
 		}
@@ -136,7 +138,7 @@ func beginsObject(f *os.File) bool {
 type window struct {
 	turns    []loop.Turn // the oldest first; its beginning may be missing
 	prompt   string      // the newest prompt's ID
-	failed   string      // why the turn failed, if the file ends so
+	failed   entry       // the failure with which the file ends
 	open     bool        // the agent had not finished when the file was written
 	whole    bool        // it is the whole file
 	last     bool        // there is no larger one
@@ -152,7 +154,7 @@ func (w *window) parse(b []byte, object bool) {
 	if !w.whole {
 		b = b[bytes.IndexByte(b, '\n')+1:] // the first line is torn
 	}
-	lines := bytes.Split(bytes.TrimRight(b, "\n"), []byte("\n"))
+	lines := bytes.Split(bytes.TrimRight(b, "\r\n"), []byte("\n"))
 	p := parser{window: w, ended: map[string]bool{}}
 	for _, line := range slices.Backward(lines) {
 		e, ok := readRecord(line, w.subagent)
@@ -161,8 +163,8 @@ func (w *window) parse(b []byte, object bool) {
 	}
 	w.turns = p.whole()
 	if !object && len(bytes.TrimSpace(b)) > 0 {
-		end := bytes.Join(lines[max(0, len(lines)-plainLines):], []byte("\n"))
-		w.turns = []loop.Turn{{Role: assistant, Text: strings.ToValidUTF8(string(end), "\ufffd")}}
+		end := string(bytes.Join(lines[max(0, len(lines)-plainLines):], []byte("\n")))
+		w.turns = []loop.Turn{{Role: assistant, Text: strings.ToValidUTF8(strings.ReplaceAll(end, "\r\n", "\n"), "\ufffd")}}
 	}
 }
 
@@ -187,7 +189,7 @@ func (p *parser) add(e entry) {
 	if !p.seen && e.kind != noise {
 		p.seen, p.open = true, e.open || e.kind == result
 		if e.kind == failed {
-			p.failed = e.text
+			p.failed = e
 		}
 	}
 	maps.Copy(p.ended, e.ended)

@@ -1,0 +1,29 @@
+//go:build unix
+
+package host
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+)
+
+// A pipe without a writer is refused, not waited for. A link is followed.
+func TestOpenRegular(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Skip("no pipes here: ", err)
+	}
+	if _, _, err := openRegular(path); !errors.Is(err, errNotRegular) {
+		t.Errorf("a pipe: error %v", err)
+	}
+	link := filepath.Join(t.TempDir(), "link.jsonl")
+	if err := os.Symlink(file(t, agent("a")), link); err != nil {
+		t.Fatal(err)
+	}
+	if got := talk(t, &session{path: link}, 1); got != "assistant: a" {
+		t.Errorf("behind a link: %q", got)
+	}
+}
