@@ -67,7 +67,7 @@ func (l *Loop) Start(ctx context.Context, text string) error {
 		if e.Kind != "set" {
 			continue
 		}
-		if e.Found.Status != rules.Missing {
+		if e.Found.Version != nil || e.Found.Status != rules.Missing {
 			return fmt.Errorf("%s exists: remove it, or let its loop end", e.Found.Path)
 		}
 		if e.Found.Path == "" {
