@@ -1,0 +1,171 @@
+package rules
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+)
+
+// Memory is what is kept of a policy between the decisions of a session. Its zero value is that of a new session. Eval does not change
+// the one that it gets.
+type Memory struct {
+	Continuations int                    `json:"continuations,omitempty"` // of this prompt
+	Repeats       int                    `json:"repeats,omitempty"`       // of these, since progress changed
+	Since         time.Time              `json:"since,omitzero"`          // of the first of them
+	Progress      any                    `json:"progress,omitempty"`
+	Prompt        map[string]int         `json:"prompt,omitempty"`  // at_most: N, by rule
+	Applied       map[string][]time.Time `json:"applied,omitempty"` // at_most: {times, within}, by rule
+	Seen          []string               `json:"seen,omitempty"`    // facts whose file was OK in this prompt
+}
+
+// NewPrompt forgets what belongs to one prompt.
+func (m Memory) NewPrompt() Memory { return Memory{Applied: m.Applied} }
+
+// counts returns the memory with what progress says now: repeats begin again when it has changed.
+func (e *evaluation) counts() Memory {
+	if e.progress.state == no {
+		e.progress = result{state: missing} // while it is evaluated it may read loop
+		e.progress = e.measure()
+	}
+	m := e.memory
+	if e.progress.state == yes && m.Progress != nil && !same(m.Progress, e.progress.value) {
+		m.Repeats = 0
+	}
+	return m
+}
+
+// maxProgress bounds the value of progress that is kept; of a larger one it is the hash.
+const maxProgress = 1 << 10
+
+// measure evaluates progress as it is kept.
+func (e *evaluation) measure() result {
+	var values []any
+	for _, x := range e.p.progress {
+		r := e.value(x)
+		if r.state != yes {
+			return r
+		}
+		values = append(values, r.value)
+	}
+	if len(values) == 0 {
+		return result{state: missing}
+	}
+	var v any = values
+	if len(values) == 1 {
+		v = values[0]
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		return result{state: failed, why: fmt.Errorf("progress: %w", err)}
+	}
+	if len(b) > maxProgress {
+		v = fmt.Sprintf("sha256:%x", sha256.Sum256(b))
+	}
+	return result{value: v, state: yes}
+}
+
+// same compares values as JSON, since a memory may have been stored.
+func same(a, b any) bool {
+	x, err1 := json.Marshal(a)
+	y, err2 := json.Marshal(b)
+	return err1 == nil && err2 == nil && string(x) == string(y)
+}
+
+// limit returns the limit that a further continuation would exceed, and what it says; "" if there is none.
+func (e *evaluation) limit(m Memory) (name, reason string) {
+	l := e.p.Limits
+	c := e.in.Limits
+	l.Continuations, l.Repeats, l.Total = ceiling(l.Continuations, c.Continuations), ceiling(l.Repeats, c.Repeats), ceiling(l.Total, c.Total)
+	if c.Elapsed > 0 {
+		l.Elapsed = min(l.Elapsed, c.Elapsed)
+	}
+	switch {
+	case !e.in.Run && m.Continuations >= l.Continuations:
+		return "continuations", fmt.Sprintf("this prompt was continued %d times", m.Continuations)
+	case l.Repeats > 0 && m.Repeats >= l.Repeats:
+		return "repeats", fmt.Sprintf("progress did not change in %d continuations", m.Repeats)
+	case e.in.Total >= l.Total:
+		return "total", fmt.Sprintf("this session was continued %d times", e.in.Total)
+	case !m.Since.IsZero() && e.in.Now.Sub(m.Since) >= l.Elapsed:
+		return "elapsed", fmt.Sprintf("this prompt has been continued for %v", l.Elapsed)
+	}
+	return "", ""
+}
+
+// ceiling returns the smaller of two limits, of which 0 is none.
+func ceiling(a, b int) int {
+	if a == 0 || b > 0 && b < a {
+		return b
+	}
+	return a
+}
+
+// allows reports whether at_most lets a rule be tried.
+func (e *evaluation) allows(r *rule) bool {
+	switch {
+	case r.times == 0:
+		return true
+	case !r.session:
+		return e.memory.Prompt[r.name] < r.times
+	}
+	return len(e.recent(r)) < r.times
+}
+
+// recent returns when a rule was applied, as far as at_most still counts it.
+func (e *evaluation) recent(r *rule) []time.Time {
+	times := e.memory.Applied[r.name]
+	if r.within == 0 {
+		return times
+	}
+	i := slices.IndexFunc(times, func(t time.Time) bool { return e.in.Now.Sub(t) < r.within })
+	if i < 0 {
+		return nil
+	}
+	return times[i:]
+}
+
+// remember returns the memory after a verdict: which rules were applied, and which files were there.
+func (e *evaluation) remember(m Memory, applied []*rule, effects []Effect) Memory {
+	for _, r := range applied {
+		switch {
+		case r.times == 0:
+		case r.session:
+			m.Applied = merged(m.Applied, map[string][]time.Time{r.name: append(slices.Clone(e.recent(r)), e.in.Now)})
+		default:
+			m.Prompt = maps.Clone(m.Prompt)
+			if m.Prompt == nil {
+				m.Prompt = map[string]int{}
+			}
+			m.Prompt[r.name]++
+		}
+	}
+	seen := slices.Clone(m.Seen)
+	for _, f := range e.p.Facts {
+		if g := e.got[f.symbol.id]; g != nil && g.file && !slices.Contains(seen, f.Name) {
+			seen = append(seen, f.Name)
+		}
+	}
+	for _, x := range effects {
+		if x.Kind == "archive" {
+			seen = slices.DeleteFunc(seen, func(name string) bool { return name == x.Fact.Name })
+		}
+	}
+	m.Seen = seen
+	return m
+}
+
+// continued returns the memory after a continuation.
+func (e *evaluation) continued(m Memory) Memory {
+	m.Continuations++
+	m.Repeats++
+	if m.Since.IsZero() {
+		m.Since = e.in.Now
+	}
+	if e.progress.state == yes {
+		m.Progress = e.progress.value
+	}
+	return m
+}

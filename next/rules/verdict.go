@@ -1,0 +1,113 @@
+package rules
+
+import "time"
+
+// Outcome says how a decision ended.
+type Outcome string
+
+const (
+	Continued Outcome = "continued"
+	Done      Outcome = "done"    // a rule says that the work is done
+	Stopped   Outcome = "stopped" // a stop rule holds
+	Limit     Outcome = "limit"
+	Idle      Outcome = "idle"   // no rule decides
+	Failed    Outcome = "failed" // it could not be decided
+)
+
+// Verdict is what a policy decides. Everything but Continued lets the agent stop, the zero value too.
+type Verdict struct {
+	Outcome     Outcome
+	Rule        string // that decided, or "limits.NAME"
+	Reason      string // the rule's text, or why it could not be decided
+	Notices     []string
+	Logs        []string
+	Notes       []string
+	Effects     []Effect
+	Memory      Memory
+	Err         error // of Failed, or of a done that was refused
+	Done, Total int   // of progress: {done, total}, for people
+	Trace       *Trace
+}
+
+// Effect is a change that a verdict asks for; its values are evaluated.
+type Effect struct {
+	Kind  string        // "set", "archive", "prune", "run", or one of WithEffect
+	Fact  *Fact         // of set and archive
+	Found Found         // as the fact was read
+	Path  []any         // of set: fields and indices into the fact; empty: the whole
+	Value any           // of set
+	Args  []string      // of run; of prune: the glob; of WithEffect: the text
+	Older time.Duration // of prune
+}
+
+// Trace tells how a verdict came about.
+type Trace struct {
+	Rules []RuleTrace // those that were tried
+	Facts []FactTrace // those that were gathered
+}
+
+// RuleTrace tells of one rule.
+type RuleTrace struct {
+	Name     string         `json:"name"`
+	Truth    string         `json:"truth"` // "true", "false", "unknown", "skipped"
+	Operands []OperandTrace `json:"operands,omitempty"`
+	Line     int            `json:"line"`
+}
+
+// OperandTrace tells of one operand: what it came to, and the values that it read.
+type OperandTrace struct {
+	Text   string         `json:"text"`
+	Truth  string         `json:"truth"`
+	Why    string         `json:"why,omitempty"`    // it is unknown
+	Values map[string]any `json:"values,omitempty"` // by path
+}
+
+// FactTrace tells of one fact.
+type FactTrace struct {
+	Name    string `json:"name"`
+	Status  string `json:"status"` // "ok", "missing", "invalid"
+	Problem string `json:"problem,omitempty"`
+	Path    string `json:"path,omitempty"`
+}
+
+// traceRule adds a rule to the trace; what it returns ends it with its truth.
+func (e *evaluation) traceRule(r *rule) func(truth string) {
+	if e.trace == nil {
+		return func(string) {}
+	}
+	e.trace.Rules = append(e.trace.Rules, RuleTrace{Name: r.name, Line: r.line})
+	t := &e.trace.Rules[len(e.trace.Rules)-1]
+	e.operands = &t.Operands
+	return func(truth string) {
+		t.Truth = truth
+		e.operands = nil
+	}
+}
+
+func (e *evaluation) traceOperand(o *operand, t truth, why error) {
+	x := OperandTrace{Text: o.text, Truth: t.String()}
+	if t > yes && why != nil {
+		x.Why = why.Error()
+	}
+	for _, r := range o.reads {
+		if r.path.id >= len(e.tested) || e.tested[r.path.id] != yes {
+			continue
+		}
+		if v, ok := fieldAt(e.get(r.path.root).value, r.path.steps); ok {
+			if x.Values == nil {
+				x.Values = map[string]any{}
+			}
+			x.Values[r.path.String()] = v
+		}
+	}
+	*e.operands = append(*e.operands, x)
+}
+
+func (e *evaluation) traceFacts() {
+	for _, f := range e.p.Facts {
+		if g := e.got[f.symbol.id]; g != nil {
+			status := map[truth]string{yes: "ok", missing: "missing", failed: "invalid"}[g.state]
+			e.trace.Facts = append(e.trace.Facts, FactTrace{Name: f.Name, Status: status, Problem: g.problem(), Path: g.found.Path})
+		}
+	}
+}
