@@ -24,6 +24,12 @@ func (e Entry) words() []string {
 	if e.Project != "" {
 		words = append(words, "--project", e.Project)
 	}
+	if e.OnlyApproved {
+		words = append(words, "--only-approved")
+	}
+	if e.Once {
+		words = append(words, "--once")
+	}
 	return words
 }
 
@@ -87,6 +93,12 @@ func asks(words []string) (e Entry, ok bool) {
 			e.Host = value
 		case "--project":
 			e.Project = value
+		case "--only-approved":
+			e.OnlyApproved = true
+			continue
+		case "--once":
+			e.Once = true
+			continue
 		default:
 			continue
 		}

@@ -99,18 +99,21 @@ func collect(event string, decisions []loop.Decision) texts {
 		}
 	}
 	t := texts{
-		reason: text.Cut(text.Clean(strings.Join(reasons, "\n\n")), maxReason),
-		notice: text.Cut(text.Clean(strings.Join(notices, "\n")), maxNotice),
-		note:   text.Cut(text.Clean(strings.Join(notes, "\n\n")), maxReason),
+		reason: clean(strings.Join(reasons, "\n\n"), maxReason),
+		notice: clean(strings.Join(notices, "\n"), maxNotice),
+		note:   clean(strings.Join(notes, "\n\n"), maxReason),
 	}
 	if len(reasons) > 0 && strings.TrimSpace(t.reason) == "" {
 		t.reason = "Continue." // some hosts drop an answer without a reason
 	}
 	if len(log) > 0 {
-		t.log = []string{text.Cut(text.Clean(strings.Join(log, "\n")), maxNotice)}
+		t.log = []string{clean(strings.Join(log, "\n"), maxNotice)}
 	}
 	return t
 }
+
+// clean returns at most n characters of a text, safe to show.
+func clean(s string, n int) string { return text.Cut(text.Clean(text.Cut(s, n)), n) }
 
 // body is a JSON answer.
 type body map[string]any

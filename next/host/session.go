@@ -37,7 +37,7 @@ type session struct {
 
 // Turns returns the last n turns, the oldest first. A turn is what one side said until the other replied; a hook's reason to continue is
 // the user's. The file may lag behind the hook: then the agent's last message, as the host sent it, is a turn after the file's. Without
-// a file there is that turn alone. The error says why the file cannot be read, and wraps the cause.
+// a regular file there is that turn alone: hosts can be told to write none. The error says why a file cannot be read, and wraps the cause.
 func (s *session) Turns(ctx context.Context, n int) ([]loop.Turn, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -45,7 +45,7 @@ func (s *session) Turns(ctx context.Context, n int) ([]loop.Turn, error) {
 	switch {
 	case n <= 0:
 		return nil, err
-	case errors.Is(err, fs.ErrNotExist) && s.message != "":
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, errNotRegular):
 		w = &window{}
 	case err != nil:
 		return nil, err

@@ -28,6 +28,17 @@ type Entry struct {
 	Set      []string      // values of params, as name=value
 	Events   []string      // ralph's names, such as "Stop"
 	Timeout  time.Duration // for which the host waits, in whole seconds; 0 is the host's own default
+	Once     bool          // it goes when the work is done
+
+	OnlyApproved bool // policies of a project count only when a person approved them: for settings of all projects
+}
+
+// Names returns the names of its policies.
+func (e Entry) Names() []string {
+	if len(e.Policies) == 0 {
+		return []string{defaultPolicy}
+	}
+	return e.Policies
 }
 
 // defaultPolicy is the one that ralph eval takes where none is named.
