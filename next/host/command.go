@@ -85,6 +85,12 @@ func asks(words []string) (e Entry, ok bool) {
 			value = words[i+1]
 		}
 		switch name {
+		case "--only-approved":
+			e.OnlyApproved = true
+			continue
+		case "--once":
+			e.Once = true
+			continue
 		case "--policy":
 			e.Policies = append(e.Policies, value)
 		case "--set":

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -29,8 +30,8 @@ const (
 // Decode reads the input of a hook. name is that of its host, or "" to tell it from the input. env is the environment of the hook; it
 // says where the host keeps session files and task lists.
 //
-// Fields of a wrong type count as absent, and unknown ones are ignored. Event.Dir is "." if the input names no directory: the hook runs
-// in it, unless a variable of the host says better. It is "" if what the input names there is none; then nothing should be decided.
+// Fields of a wrong type count as absent, and unknown ones are ignored. If the input names no directory, Event.Dir is CLAUDE_PROJECT_DIR,
+// else ".", since such hosts run their hooks there. It is "" if what the input names is none; then nothing should be decided.
 // A turn that failed has Event.Failed. The event reads the session file and the task list when it is asked for them.
 //
 // The error says why the input cannot be used: the agent may stop, and [Encode] shows it as a decision's Err. The host is never nil.
@@ -57,6 +58,9 @@ func Decode(name string, input []byte, env func(string) string) (*Host, loop.Eve
 func (h *Host) event(in object, env func(string) string) loop.Event {
 	in = h.renamed(in)
 	ev := loop.Event{Name: in.text("hook_event_name"), Session: in.text("session_id"), Dir: ".", Names: map[string]any{}}
+	if dir := env("CLAUDE_PROJECT_DIR"); filepath.IsAbs(dir) {
+		ev.Dir = dir
+	}
 	if name, ok := h.events[ev.Name]; ok {
 		ev.Name = name
 	}

@@ -84,6 +84,10 @@ func TestDecodeAround(t *testing.T) {
 			t.Errorf("%s: %+v, error %v", input, ev, err)
 		}
 	}
+	project := func(name string) string { return map[string]string{"CLAUDE_PROJECT_DIR": t.TempDir()}[name] }
+	if _, ev, err := Decode("", []byte(`{"response":"a"}`), project); err != nil || !filepath.IsAbs(ev.Dir) {
+		t.Errorf("directory %q, error %v", ev.Dir, err)
+	}
 	for input, want := range map[string]string{`{"response":"a"}`: ".", `{"cwd":null}`: "", `{"cwd":7}`: "", `{"cwd":""}`: ""} {
 		if _, ev, err := Decode("", []byte(input), nothing); err != nil || ev.Dir != want {
 			t.Errorf("%s: directory %q, error %v, want %q", input, ev.Dir, err, want)

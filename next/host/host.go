@@ -76,7 +76,7 @@ var hosts = []*Host{
 		Settings: Settings{
 			Project: ".claude/settings.json", Local: ".claude/settings.local.json", User: "settings.json",
 			Dir: ".claude", Variable: "CLAUDE_CONFIG_DIR",
-			timeout: "timeout", arguments: true,
+			arguments: true, off: "disableAllHooks",
 		},
 		refine: summary,
 	},
@@ -154,8 +154,8 @@ type Settings struct {
 	Dir      string // the host's own directory, below the home directory
 	Variable string // that names another one; "": none does
 
-	timeout   string // the field of a hook with its timeout in seconds; "": there is none
 	arguments bool   // a hook can be a program with a list of arguments
+	off       string // the field that, if it is true, turns all hooks off
 }
 
 // UserFile returns the path of the person's own settings, or "" if there is none.

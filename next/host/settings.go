@@ -52,10 +52,15 @@ func (e Entry) identity() []string {
 	if project != "" {
 		project = filepath.Clean(project)
 	}
+	return append([]string{e.Host, project}, e.Names()...)
+}
+
+// Names returns the policies, or the default one.
+func (e Entry) Names() []string {
 	if len(e.Policies) == 0 {
-		return []string{e.Host, project, defaultPolicy}
+		return []string{defaultPolicy}
 	}
-	return append([]string{e.Host, project}, e.Policies...)
+	return e.Policies
 }
 
 // Install returns settings with an entry at its events, instead of one with its identity. Every other byte stays. No settings, which is
@@ -123,6 +128,18 @@ func Installed(host string, settings []byte) ([]Entry, error) {
 		slices.Sort(entries[i].Events)
 	}
 	return entries, err
+}
+
+// Disabled says by which setting a host runs no hook at all, or "". Settings that cannot be read disable nothing.
+func (h *Host) Disabled(settings []byte) string {
+	_, d, err := openSettings(h.Name, settings)
+	if err != nil || h.Settings.off == "" {
+		return ""
+	}
+	if v, _, err := member(d.root(), h.Settings.off); err == nil && v != nil && v.Kind() == 't' {
+		return h.Settings.off + " is true"
+	}
+	return ""
 }
 
 // maxSettings bounds settings, in bytes, and their objects and lists: the parser works with the stack.
@@ -304,4 +321,20 @@ func (d *document) remove(hooks []found) (gone bool) {
 		}
 	}
 	return gone
+}
+
+// Disabled returns why a host runs no hook that such settings name, or "".
+func (h *Host) Disabled(settings []byte) string {
+	v, err := hujson.Parse(bytes.TrimPrefix(settings, []byte("\ufeff")))
+	if err != nil {
+		return ""
+	}
+	v.Standardize()
+	var in struct {
+		All bool `json:"disableAllHooks"`
+	}
+	if lenient(v.Pack(), &in) && in.All {
+		return "disableAllHooks is true"
+	}
+	return ""
 }

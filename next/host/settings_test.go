@@ -95,13 +95,14 @@ func TestInstalled(t *testing.T) {
 		`"/opt/my tools/ralph" eval --host claude-code --policy tests || exit 1`: one(Entry{Program: "/opt/my tools/ralph", Policies: []string{"tests"}}),
 		`ralph eval --policy=a --policy b --set n=1 --set "t=a b"`:               one(Entry{Program: "ralph", Policies: []string{"a", "b"}, Set: []string{"n=1", "t=a b"}}),
 		`C:/bin/ralph.exe eval --project C:\work --answer exit-code`:             one(Entry{Program: "C:/bin/ralph.exe", Project: `C:\work`}),
-		`'it'\''s/ralph' eval`:     one(Entry{Program: "it's/ralph"}),
-		`ralph status`:             nil,
-		`say "ralph eval"`:         nil,
-		`python ralph.py eval`:     nil,
-		`cd x && ralph eval`:       nil,
-		`my-ralph eval --policy x`: nil,
-		``:                         nil,
+		`'it'\''s/ralph' eval`:                         one(Entry{Program: "it's/ralph"}),
+		`ralph eval --once --policy a --only-approved`: one(Entry{Program: "ralph", Policies: []string{"a"}, Once: true, OnlyApproved: true}),
+		`ralph status`:                                 nil,
+		`say "ralph eval"`:                             nil,
+		`python ralph.py eval`:                         nil,
+		`cd x && ralph eval`:                           nil,
+		`my-ralph eval --policy x`:                     nil,
+		``:                                             nil,
 	} {
 		src := `{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": ` + string(quoted(line)) + `}]}, 7, {"hooks": 7}], "X": 7}}`
 		got, err := Installed(ClaudeCode, []byte(src))
@@ -126,6 +127,7 @@ func TestReplace(t *testing.T) {
 	}
 	longer := tests
 	longer.Timeout, longer.Events, longer.Set = time.Minute, []string{"SubagentStop"}, []string{"once=false"}
+	longer.Once, longer.OnlyApproved = true, true
 	src, err := Install(src, longer)
 	if err != nil {
 		t.Fatal(err)
@@ -142,6 +144,15 @@ func TestReplace(t *testing.T) {
 	}
 	if want := `{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "mine"}]}]}}`; string(src) != want {
 		t.Errorf("left: %s, want %s", src, want)
+	}
+}
+
+func TestDisabled(t *testing.T) {
+	h, _ := Lookup(ClaudeCode)
+	for src, want := range map[string]string{`{"disableAllHooks": true}`: "disableAllHooks is true", `{"disableAllHooks": "true"}`: "", `{}`: "", `{`: "", ``: ""} {
+		if got := h.Disabled([]byte(src)); got != want {
+			t.Errorf("%s: %q, want %q", src, got, want)
+		}
 	}
 }
 
