@@ -99,12 +99,6 @@ func asks(words []string) (e Entry, ok bool) {
 			e.Host = value
 		case "--project":
 			e.Project = value
-		case "--only-approved":
-			e.OnlyApproved = true
-			continue
-		case "--once":
-			e.Once = true
-			continue
 		default:
 			continue
 		}

@@ -28,12 +28,12 @@ type Entry struct {
 	Set      []string      // values of params, as name=value
 	Events   []string      // ralph's names, such as "Stop"
 	Timeout  time.Duration // for which the host waits, in whole seconds; 0 is the host's own default
-	Once     bool          // it goes when the work is done
 
+	Once         bool // it goes when the work is done
 	OnlyApproved bool // policies of a project count only when a person approved them: for settings of all projects
 }
 
-// Names returns the names of its policies.
+// Names returns the policies, or the default one.
 func (e Entry) Names() []string {
 	if len(e.Policies) == 0 {
 		return []string{defaultPolicy}
@@ -53,14 +53,6 @@ func (e Entry) identity() []string {
 		project = filepath.Clean(project)
 	}
 	return append([]string{e.Host, project}, e.Names()...)
-}
-
-// Names returns the policies, or the default one.
-func (e Entry) Names() []string {
-	if len(e.Policies) == 0 {
-		return []string{defaultPolicy}
-	}
-	return e.Policies
 }
 
 // Install returns settings with an entry at its events, instead of one with its identity. Every other byte stays. No settings, which is
@@ -321,20 +313,4 @@ func (d *document) remove(hooks []found) (gone bool) {
 		}
 	}
 	return gone
-}
-
-// Disabled returns why a host runs no hook that such settings name, or "".
-func (h *Host) Disabled(settings []byte) string {
-	v, err := hujson.Parse(bytes.TrimPrefix(settings, []byte("\ufeff")))
-	if err != nil {
-		return ""
-	}
-	v.Standardize()
-	var in struct {
-		All bool `json:"disableAllHooks"`
-	}
-	if lenient(v.Pack(), &in) && in.All {
-		return "disableAllHooks is true"
-	}
-	return ""
 }
