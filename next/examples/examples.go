@@ -8,6 +8,7 @@ package examples
 
 import (
 	"embed"
+	"io/fs"
 	"strings"
 )
 
@@ -44,6 +45,9 @@ func Description(name string) string {
 	}
 	return ""
 }
+
+// Files returns the policies and their tests, as NAME.yaml and NAME_test.yaml.
+func Files() fs.FS { return files }
 
 // Until returns the template of ralph until. Its placeholders are the words DIRECTORY, COMMAND, SHELL, FLAG, TIMEOUT and MAX, each of
 // which is one YAML scalar and occurs once outside of comments.
