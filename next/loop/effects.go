@@ -105,6 +105,7 @@ func (w *work) after(ctx context.Context, d *made) {
 }
 
 func (w *work) effect(ctx context.Context, e rules.Effect) error {
+	f := w.effects[e.Kind]
 	switch e.Kind {
 	case "set", "archive":
 		return nil // made before
@@ -115,12 +116,14 @@ func (w *work) effect(ctx context.Context, e rules.Effect) error {
 		}
 		return err
 	case "run":
+		if f != nil {
+			break
+		}
 		ctx, cancel := context.WithTimeoutCause(ctx, runTime, tooLate(runTime))
 		defer cancel()
 		_, err := w.program(ctx, "run", e.Args, "")
 		return err
 	}
-	f := w.effects[e.Kind]
 	if f == nil {
 		return errors.New("the loop has none of that name: add loop.WithEffect")
 	}

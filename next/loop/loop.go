@@ -29,12 +29,14 @@ func Load(fsys fs.FS, name string, opts ...Option) (*Loop, error) {
 		declared = append(declared, rules.WithFunction(name, fn))
 	}
 	for name := range c.sources {
-		if !slices.Contains(builtin, name) {
+		if name != "judge" && !slices.Contains(builtin, name) {
 			declared = append(declared, rules.WithSource(name))
 		}
 	}
 	for name := range c.effects {
-		declared = append(declared, rules.WithEffect(name))
+		if name != "run" {
+			declared = append(declared, rules.WithEffect(name))
+		}
 	}
 	p, err := rules.Parse(name, src, declared...)
 	if err != nil {

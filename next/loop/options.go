@@ -75,13 +75,13 @@ func WithValues(values map[string]any) Option { return func(c *config) { c.value
 // WithParams sets params of the policy. It is for Load.
 func WithParams(params map[string]string) Option { return func(c *config) { c.params = params } }
 
-// WithSource adds a source of facts, or the judge.
+// WithSource adds a source of facts, or the judge. One with the name of a built-in source replaces it, as tests of policies do.
 func WithSource(name string, f SourceFunc) Option { return func(c *config) { c.sources[name] = f } }
 
 // WithFunction adds a function that expressions call; see rules.WithFunction. It is for Load.
 func WithFunction(name string, fn any) Option { return func(c *config) { c.functions[name] = fn } }
 
-// WithEffect adds an effect that rules ask for by its name.
+// WithEffect adds an effect that rules ask for by its name. "run" replaces the built-in one; its text is the program and its arguments.
 func WithEffect(name string, f EffectFunc) Option { return func(c *config) { c.effects[name] = f } }
 
 // WithAllow lets policies reach beyond the project without approval: "exec" (programs of facts), "run" (programs of effects), "judge"

@@ -1,10 +1,12 @@
 package loop
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
+	"os/exec"
 	"slices"
 	"strings"
 	"time"
@@ -89,6 +91,10 @@ func problem(err error) string {
 
 // gather returns the value of a fact. An error that is fs.ErrNotExist means missing.
 func (w *work) gather(ctx context.Context, q rules.Query, f *rules.Found) (any, error) {
+	source := w.sources[q.Fact.Source]
+	if source != nil && q.Fact.Source != "judge" {
+		return source(ctx, q)
+	}
 	switch q.Fact.Source {
 	case "text":
 		return w.read(ctx, q, f, func(b []byte) (any, error) {
@@ -119,13 +125,12 @@ func (w *work) gather(ctx context.Context, q rules.Query, f *rules.Found) (any, 
 		}
 		if len(q.Command) > 0 {
 			path, err := w.find(q.Command[0])
-			if err != nil {
+			if err != nil && !errors.Is(err, exec.ErrNotFound) { // the judge says that there is none
 				return nil, err
 			}
-			q.Command = append([]string{path}, q.Command[1:]...)
+			q.Command = append([]string{cmp.Or(path, q.Command[0])}, q.Command[1:]...)
 		}
 	}
-	source := w.sources[q.Fact.Source]
 	if source == nil {
 		return nil, fmt.Errorf("the loop has no source %s", q.Fact.Source)
 	}
