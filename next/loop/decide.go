@@ -40,7 +40,7 @@ func (l *Loop) Decide(ctx context.Context, ev Event) (Decision, error) {
 	began := time.Now()
 	ctx, cancel := context.WithTimeoutCause(ctx, l.Deadline(), errLate)
 	defer cancel()
-	why, err := l.off(ctx)
+	why, err := l.Off(ctx)
 	if err != nil {
 		return w.unkept(err), nil
 	}
@@ -161,7 +161,15 @@ func (w *work) decision(v rules.Verdict, c *counts, continued bool) Decision {
 	for _, line := range v.Logs {
 		d.Log = append(d.Log, text.Clean(line))
 	}
+	for _, e := range v.Effects {
+		if e.Kind == "run" {
+			_ = w.may(e.Kind) // asks now, while the notice is still to come
+		}
+	}
 	notices := v.Notices
+	if v.Outcome == rules.Stopped && v.Err != nil && !c.show("refused") {
+		notices = nil // why it is not done was shown
+	}
 	if end := c.end(v, continued && w.ev.Name != prompt); end != "" {
 		notices = append(slices.Clip(notices), w.policy.Name+": "+end)
 	}

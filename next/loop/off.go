@@ -65,8 +65,8 @@ func (l *Loop) updateStops(ctx context.Context, change func(map[string]time.Time
 	})
 }
 
-// off returns why nothing is decided, or "".
-func (l *Loop) off(ctx context.Context) (string, error) {
+// Off returns why events are not decided, or "": a person switched ralph off, or stopped the policy.
+func (l *Loop) Off(ctx context.Context) (string, error) {
 	v, _ := l.env("RALPH_OFF")
 	switch strings.ToLower(strings.TrimSpace(v)) {
 	case "", "0", "false", "no":
