@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/ralph-sdk/ralph/next/internal/project"
+	"github.com/ralph-sdk/ralph/next/internal/text"
+)
+
+// app is one run of the program, with its inputs and outputs.
+type app struct {
+	stdin  io.Reader
+	stdout io.Writer
+	stderr io.Writer
+	getenv func(string) string
+	now    func() time.Time
+
+	status int
+}
+
+// Exit statuses. Status 2 means "continue" to a host, so no error has it.
+const (
+	exitOK       = 0
+	exitFound    = 1 // a check or a test failed
+	exitContinue = 2 // of eval --answer exit-code only
+	exitUsage    = 64
+)
+
+// run returns the exit status of a command line.
+func (a *app) run(ctx context.Context, args []string) int {
+	if len(args) == 0 {
+		args = []string{"eval"}
+		if isTerminal(a.stdin) {
+			args = []string{"status"}
+		}
+	}
+	hook := args[0] == "eval"
+	root := a.root(hook)
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	switch {
+	case err == nil:
+		return a.status
+	case hook: // a mistyped flag must not hold an agent, nor be silent
+		newAnswerer(a, "").trouble(fmt.Errorf("%w; run ralph help eval", err))
+		return exitOK
+	case errors.Is(err, errFound):
+		return exitFound
+	}
+	fmt.Fprintf(a.stderr, "ralph: %s\n", text.Clean(strings.TrimSpace(err.Error())))
+	return exitUsage
+}
+
+// errFound ends a command that printed what it found.
+var errFound = errors.New("something was found")
+
+// root returns the tree of commands; a hook, for which a host waits, gets only the one that it needs.
+func (a *app) root(hook bool) *cobra.Command {
+	root := &cobra.Command{
+		Use:           "ralph",
+		Short:         "Decide by a policy file whether a coding agent may stop",
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	root.SetIn(a.stdin)
+	root.SetOut(a.stdout)
+	root.SetErr(a.stderr)
+	root.AddCommand(a.evalCommand())
+	if hook {
+		return root
+	}
+	root.AddCommand(a.checkCommand(), a.testCommand(), a.explainCommand(), a.logCommand(), a.statusCommand(), a.doctorCommand(),
+		a.startCommand(), a.stopCommand(), a.trustCommand(), a.initCommand(), a.installCommand(), a.uninstallCommand(), a.untilCommand())
+	return root
+}
+
+// project returns the project in which the command is typed.
+func (a *app) project() (project.Project, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return project.Project{}, err
+	}
+	return project.Find(dir, a.getenv)
+}
+
+func isTerminal(r any) bool {
+	f, ok := r.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}

@@ -1,0 +1,140 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ralph-sdk/ralph/next/internal/project"
+	"github.com/ralph-sdk/ralph/next/rules"
+)
+
+func (a *app) checkCommand() *cobra.Command {
+	var against string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "check [policy ...]",
+		Short: "Show what is wrong or dubious in policies",
+		Long: `Show what is wrong or dubious in policies: each finding with its place and what to write instead.
+Without a name it takes all policies of the project. ralph help CHECK explains a finding.
+
+The exit status is 0 if nothing was found, 1 if something was.`,
+		RunE: func(cmd *cobra.Command, names []string) error {
+			p, err := a.project()
+			if err != nil {
+				return err
+			}
+			if against != "" {
+				return a.against(cmd.Context(), p, against, names)
+			}
+			return a.check(p, names, asJSON)
+		},
+	}
+	cmd.Flags().StringVar(&against, "against", "", "show situations in which the policy and this `old` one decide differently")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array of findings")
+	return cmd
+}
+
+func (a *app) check(p project.Project, names []string, asJSON bool) error {
+	files, err := policies(p, names)
+	if err != nil {
+		return err
+	}
+	all := rules.Findings{}
+	for _, f := range files {
+		policy, found, err := parse(p, f)
+		if err != nil {
+			return err
+		}
+		if policy != nil {
+			found = rules.Check(policy)
+		}
+		all = append(all, found...)
+		if !asJSON && policy != nil && len(found) == 0 {
+			fmt.Fprintf(a.stdout, "%s: nothing found. %s\n", f.Shown(p), policy.Bound())
+		}
+	}
+	if asJSON {
+		e := json.NewEncoder(a.stdout)
+		e.SetIndent("", "  ")
+		if err := e.Encode(all); err != nil {
+			return err
+		}
+	} else {
+		for _, f := range all {
+			fmt.Fprintln(a.stdout, f.String())
+		}
+	}
+	if len(all) > 0 {
+		return errFound
+	}
+	return nil
+}
+
+// policies returns the policies of some names, or all of the project.
+func policies(p project.Project, names []string) ([]project.File, error) {
+	if len(names) == 0 {
+		names = p.Names()
+	}
+	if len(names) == 0 {
+		return nil, fmt.Errorf("there is no policy in %s: name a shipped one or a file, or write one with ralph init", p.Root)
+	}
+	var files []project.File
+	for _, name := range names {
+		f, err := p.Policy(name)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, f)
+	}
+	return files, nil
+}
+
+// parse reads a whole policy; it returns what is wrong with it as findings.
+func parse(p project.Project, f project.File) (*rules.Policy, rules.Findings, error) {
+	policy, err := p.Parse(f, project.Settings{Whole: true})
+	var found rules.Findings
+	if errors.As(err, &found) {
+		return nil, found, nil
+	}
+	return policy, nil, err
+}
+
+// against shows where two policies decide differently.
+func (a *app) against(ctx context.Context, p project.Project, old string, names []string) error {
+	if len(names) != 1 {
+		return errors.New("name the one policy to compare: ralph check NEW --against OLD")
+	}
+	files, err := policies(p, []string{old, names[0]})
+	if err != nil {
+		return err
+	}
+	var two [2]*rules.Policy
+	for i, f := range files {
+		policy, found, err := parse(p, f)
+		if err != nil {
+			return err
+		}
+		if policy == nil {
+			return found
+		}
+		two[i] = policy
+	}
+	found, all := rules.Diff(ctx, two[0], two[1])
+	for _, d := range found {
+		fmt.Fprintf(a.stdout, "%s → %s\n    %s\n", d.Old, d.New, d.Situation)
+	}
+	switch {
+	case !all:
+		fmt.Fprintln(a.stdout, "The search stopped after a second: there may be more.")
+	case len(found) == 0:
+		fmt.Fprintln(a.stdout, "Both decide the same in every situation.")
+	}
+	if len(found) > 0 {
+		return errFound
+	}
+	return nil
+}

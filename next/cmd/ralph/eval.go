@@ -1,0 +1,175 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"runtime/debug"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ralph-sdk/ralph/next/host"
+	"github.com/ralph-sdk/ralph/next/internal/project"
+	"github.com/ralph-sdk/ralph/next/loop"
+	"github.com/ralph-sdk/ralph/next/rules"
+)
+
+const (
+	maxInput = 64 << 20         // bytes of an event
+	slowest  = 25 * time.Second // of a hook whose policies set no longer time
+)
+
+// evalFlags are the flags of a hook's command line.
+type evalFlags struct {
+	policies     []string
+	set          []string
+	host         string
+	answer       string
+	project      string
+	onlyApproved bool
+	once         bool
+}
+
+func (a *app) evalCommand() *cobra.Command {
+	f := evalFlags{}
+	cmd := &cobra.Command{
+		Use:   "eval",
+		Short: "Answer a hook: the event as JSON on stdin, the answer on stdout",
+		Long: `Answer a hook: the event as JSON on stdin, the answer on stdout.
+
+The exit status is 0 whatever happens, and on any doubt the agent may stop. With --answer exit-code
+the status is 2 if the agent continues, and the reason is on stderr.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			a.status = a.eval(cmd.Context(), f)
+			return nil
+		},
+	}
+	fl := cmd.Flags()
+	fl.StringArrayVar(&f.policies, "policy", nil, "decide by the policy of this `name` or file; may be repeated (default "+project.Default+")")
+	fl.StringArrayVar(&f.set, "set", nil, "set a param of the policy: `name=value`; may be repeated")
+	fl.StringVar(&f.host, "host", "", "read the event as this `host` sends it (default: by its form): "+strings.Join(host.Names(), ", "))
+	fl.StringVar(&f.answer, "answer", string(host.AsJSON), "answer as json, or by exit-code")
+	fl.StringVar(&f.project, "project", "", "decide in the project of this `directory` only, for settings of all projects")
+	fl.BoolVar(&f.onlyApproved, "only-approved", false, "use policies of a project only when a person approved them, for settings of all projects")
+	fl.BoolVar(&f.once, "once", false, "take this entry out of the host's settings when the work is done")
+	return cmd
+}
+
+// eval answers one event. It never fails: what goes wrong lets the agent stop.
+func (a *app) eval(ctx context.Context, f evalFlags) (status int) {
+	surviveFullFiles()
+	out := newAnswerer(a, host.Mode(f.answer))
+	defer func() {
+		if r := recover(); r != nil {
+			status = out.trouble(fmt.Errorf("ralph failed, which is a fault of ralph: %v\n%s", r, debug.Stack()))
+		}
+	}()
+	stop := guard(slowest+time.Second, func(err error) { out.end(err) })
+	ds, err := a.decide(ctx, f, out, func(longer time.Duration) { stop(); stop = guard(longer, func(err error) { out.end(err) }) })
+	stop()
+	if err != nil {
+		return out.trouble(err)
+	}
+	return out.write(ds)
+}
+
+// decide returns the decisions of the policies, in their order.
+func (a *app) decide(ctx context.Context, f evalFlags, out *answerer, extend func(time.Duration)) ([]loop.Decision, error) {
+	if m := host.Mode(f.answer); m != host.AsJSON && m != host.AsExitCode {
+		return nil, fmt.Errorf("--answer is %q: write json or exit-code", f.answer)
+	}
+	h, ev, err := a.event(f.host, a.stdin)
+	out.speak(h, ev.Name)
+	if err != nil {
+		return nil, err
+	}
+	p, err := project.Find(ev.Dir, a.getenv)
+	if err != nil {
+		return nil, fmt.Errorf("the event's directory: %w", err)
+	}
+	if f.project != "" && !p.Is(f.project) {
+		return nil, nil
+	}
+	home, err := project.OpenHome(p, a.getenv)
+	if err != nil {
+		return nil, err
+	}
+	params, err := project.Params(f.set)
+	if err != nil {
+		return nil, err
+	}
+	s := project.Settings{Params: params, OnlyApproved: f.onlyApproved, Loop: []loop.Option{loop.WithRecorder(loop.Log(home.Log())), loop.WithClock(a.now)}}
+	opened := home.Hook(ctx, p, f.policies, s)
+	longest := slowest
+	for _, o := range opened {
+		if o.Loop != nil {
+			longest = max(longest, o.Loop.Deadline())
+		}
+	}
+	extend(time.Duration(len(opened))*longest + time.Second)
+	var ds []loop.Decision
+	for _, o := range opened {
+		ds = append(ds, decideOne(ctx, o, ev))
+	}
+	if f.once && slices.ContainsFunc(ds, func(d loop.Decision) bool { return d.Outcome == rules.Done }) {
+		if _, err := a.takeOut(h, p, f.policies); err != nil { // the decision stands
+			ds = append(ds, loop.Decision{Notice: fmt.Sprintf("ralph: the hook stays in the settings: %v", err)})
+		}
+	}
+	return ds, nil
+}
+
+func decideOne(ctx context.Context, o project.Opened, ev loop.Event) loop.Decision {
+	d, err := loop.Decision{}, o.Err
+	if err == nil {
+		d, err = o.Loop.Decide(ctx, ev)
+	}
+	if err != nil {
+		return loop.Decision{Outcome: rules.Failed, Policy: o.Name, Err: err, Notice: fmt.Sprintf("ralph: the policy %s lets the agent stop: %v", o.Name, err)}
+	}
+	return d
+}
+
+// event reads an event.
+func (a *app) event(name string, from io.Reader) (*host.Host, loop.Event, error) {
+	if isTerminal(from) {
+		return nil, loop.Event{}, errors.New("a host sends the event on stdin, and this is a terminal: run ralph explain --now for a decision now")
+	}
+	b, err := io.ReadAll(io.LimitReader(from, maxInput+1))
+	if err != nil {
+		return nil, loop.Event{}, fmt.Errorf("the event on stdin: %w", err)
+	}
+	if len(b) > maxInput {
+		return nil, loop.Event{}, fmt.Errorf("the event on stdin is larger than %d MiB", maxInput>>20)
+	}
+	h, ev, err := host.Decode(name, b, a.getenv)
+	if err != nil {
+		return h, ev, err
+	}
+	return h, ev, a.place(&ev)
+}
+
+// place gives an event without a directory that in which its hook runs: hosts that name none run their hooks there.
+func (a *app) place(ev *loop.Event) error {
+	if ev.Dir != "" {
+		return nil
+	}
+	if ev.Session == "" {
+		return errors.New("the event names neither a session nor a directory, so nothing can be counted for it")
+	}
+	if ev.Dir = a.getenv("CLAUDE_PROJECT_DIR"); ev.Dir != "" {
+		return nil
+	}
+	dir, err := os.Getwd()
+	if errors.Is(err, fs.ErrNotExist) {
+		err = errors.New("the event names no directory, and that of the hook is gone")
+	}
+	ev.Dir = dir
+	return err
+}

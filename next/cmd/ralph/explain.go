@@ -1,0 +1,173 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ralph-sdk/ralph/next/internal/project"
+	"github.com/ralph-sdk/ralph/next/internal/text"
+	"github.com/ralph-sdk/ralph/next/loop"
+	"github.com/ralph-sdk/ralph/next/rules"
+)
+
+func (a *app) explainCommand() *cobra.Command {
+	var now bool
+	var input string
+	var names []string
+	cmd := &cobra.Command{
+		Use:   "explain",
+		Short: "Show why the last decision was made: each rule, its operands and their values",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			p, err := a.project()
+			if err != nil {
+				return err
+			}
+			home, err := project.OpenHome(p, a.getenv)
+			if err != nil {
+				return err
+			}
+			switch {
+			case input != "":
+				return a.explainInput(cmd.Context(), home, input, names)
+			case now:
+				return a.explainEvent(cmd.Context(), home, p, loop.Event{Session: a.lastSession(home, p), Dir: p.Root}, names, true)
+			}
+			return a.explainLast(home, p, names)
+		},
+	}
+	cmd.Flags().BoolVar(&now, "now", false, "decide now, without starting a program or asking a model, and change nothing")
+	cmd.Flags().StringVarP(&input, "input", "i", "", "decide the event in this `file`, and change nothing; - is stdin")
+	cmd.Flags().StringArrayVar(&names, "policy", nil, "decide by the policy of this `name` or file; may be repeated (default "+project.Default+")")
+	return cmd
+}
+
+// explainLast shows the last decision of each policy that decided at the last event.
+func (a *app) explainLast(home *project.Home, p project.Project, names []string) error {
+	f, err := os.Open(home.Log())
+	if errors.Is(err, fs.ErrNotExist) {
+		return errors.New("no decision was made yet: ralph explain --now shows what would be decided")
+	} else if err != nil {
+		return err
+	}
+	defer f.Close()
+	for _, r := range slices.Backward(ofProject(bufio.NewReader(f), p.Root)) {
+		if len(names) == 0 || slices.Contains(names, r.Policy) {
+			fmt.Fprintf(a.stdout, "%s %s\n", r.Time.Local().Format("2006-01-02 15:04:05"), r.Event)
+			a.show(r.Policy, r.Outcome, r.Rule, r.Reason, &rules.Trace{Rules: r.Rules, Facts: r.Facts})
+			return nil
+		}
+	}
+	return fmt.Errorf("the log has no decision of %s: ralph explain --now shows what would be decided", p.Root)
+}
+
+// explainInput decides an event as a host sends it.
+func (a *app) explainInput(ctx context.Context, home *project.Home, input string, names []string) error {
+	from := a.stdin
+	if input != "-" {
+		f, err := os.Open(input)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		from = f
+	}
+	_, ev, err := a.event("", from)
+	if err != nil {
+		return err
+	}
+	p, err := project.Find(ev.Dir, a.getenv)
+	if err != nil {
+		return err
+	}
+	return a.explainEvent(ctx, home, p, ev, names, false)
+}
+
+// explainEvent shows what would be decided. Quiet, it starts no program and asks no model.
+func (a *app) explainEvent(ctx context.Context, home *project.Home, p project.Project, ev loop.Event, names []string, quiet bool) error {
+	opened := home.Hook(ctx, p, names, project.Settings{Quiet: quiet, Loop: []loop.Option{loop.WithClock(a.now)}})
+	if len(opened) == 0 {
+		return fmt.Errorf("there is no %s in %s: name a policy with --policy, or write one with ralph init", project.Default+".yaml", p.Root)
+	}
+	for _, o := range opened {
+		if o.Err != nil {
+			fmt.Fprintf(a.stdout, "%s: failed: %s\n", o.Name, text.Clean(o.Err.Error()))
+			continue
+		}
+		v, err := o.Loop.Explain(ctx, ev)
+		if err != nil {
+			return err
+		}
+		a.show(o.Name, v.Outcome, v.Rule, v.Reason, v.Trace)
+	}
+	return nil
+}
+
+// show prints a decision: the outcome, each rule that was tried with its operands, and the facts.
+func (a *app) show(policy string, outcome rules.Outcome, rule, reason string, t *rules.Trace) {
+	by := ""
+	if rule != "" {
+		by = " by " + rule
+	}
+	fmt.Fprintf(a.stdout, "%s: %s%s\n", policy, outcome, by)
+	if reason != "" {
+		fmt.Fprintf(a.stdout, "  %s\n", text.Line(text.Cut(reason, 200)))
+	}
+	if t == nil {
+		return
+	}
+	fmt.Fprintln(a.stdout, "rules")
+	for _, r := range t.Rules {
+		fmt.Fprintf(a.stdout, "  %-7s %s (line %d)\n", r.Truth, r.Name, r.Line)
+		for _, o := range r.Operands {
+			fmt.Fprintf(a.stdout, "    %-7s %s%s\n", o.Truth, text.Line(o.Text), detail(o))
+		}
+	}
+	if len(t.Facts) > 0 {
+		fmt.Fprintln(a.stdout, "facts")
+	}
+	for _, f := range t.Facts {
+		fmt.Fprintf(a.stdout, "  %-7s %s %s\n", f.Status, f.Name, text.Line(f.Path))
+		if f.Problem != "" {
+			fmt.Fprintf(a.stdout, "          %s\n", text.Line(f.Problem))
+		}
+	}
+}
+
+// detail says why an operand is unknown, or what it read.
+func detail(o rules.OperandTrace) string {
+	if o.Why != "" {
+		return "   because " + text.Line(o.Why)
+	}
+	s := ""
+	for _, name := range slices.Sorted(maps.Keys(o.Values)) {
+		sep := ", "
+		if s == "" {
+			sep = "   with "
+		}
+		s += fmt.Sprintf("%s%s = %s", sep, name, text.Line(text.Cut(fmt.Sprint(o.Values[name]), 60)))
+	}
+	return s
+}
+
+// lastSession is the session of the last decision in a project, whose counts would count.
+func (a *app) lastSession(home *project.Home, p project.Project) string {
+	f, err := os.Open(home.Log())
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	records := ofProject(bufio.NewReader(f), p.Root)
+	if len(records) == 0 {
+		return ""
+	}
+	return records[len(records)-1].Session
+}

@@ -1,0 +1,190 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ralph-sdk/ralph/next/host"
+	"github.com/ralph-sdk/ralph/next/internal/project"
+	"github.com/ralph-sdk/ralph/next/loop"
+	"github.com/ralph-sdk/ralph/next/rules"
+)
+
+func (a *app) installCommand() *cobra.Command {
+	var names, set []string
+	var scope string
+	cmd := &cobra.Command{
+		Use:   "install host",
+		Short: "Add the hook to the settings of your agent",
+		Long: `Add the hook to the settings of your agent, for one or more policies. An entry with the same host, policies
+and project is replaced. Every other byte of the settings stays.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			p, err := a.project()
+			if err != nil {
+				return err
+			}
+			home, err := project.OpenHome(p, a.getenv)
+			if err != nil {
+				return err
+			}
+			h, err := lookup(args[0])
+			if err != nil {
+				return err
+			}
+			f, err := p.Settings(h, scope, a.getenv)
+			if err != nil {
+				return err
+			}
+			return a.install(cmd.Context(), home, p, f, names, set)
+		},
+	}
+	cmd.Flags().StringArrayVar(&names, "policy", nil, "decide by the policy of this `name` or file; may be repeated (default "+project.Default+")")
+	cmd.Flags().StringArrayVar(&set, "set", nil, "set a param of the policy: `name=value`; may be repeated")
+	cmd.Flags().StringVar(&scope, "scope", project.ScopeProject, "the settings of the `project`, of you in it (local), or of you in all projects (user)")
+	return cmd
+}
+
+// lookup returns a host into which ralph can be installed.
+func lookup(name string) (*host.Host, error) {
+	h, ok := host.Lookup(name)
+	if !ok {
+		return nil, fmt.Errorf("there is no host %q: write one of %s", name, strings.Join(host.Names(), ", "))
+	}
+	return h, nil
+}
+
+// install writes the entry of a hook whose policies can be used.
+func (a *app) install(ctx context.Context, home *project.Home, p project.Project, f project.SettingsFile, names, set []string) error {
+	params, err := project.Params(set)
+	if err != nil {
+		return err
+	}
+	opened := home.Hook(ctx, p, names, project.Settings{Params: params, Whole: true})
+	if len(opened) == 0 {
+		return fmt.Errorf("there is no %s.yaml in %s: write one with ralph init, or name a policy with --policy", project.Default, p.Root)
+	}
+	e := host.Entry{Host: f.Host.Name, Policies: names, Set: set, OnlyApproved: f.Scope == project.ScopeUser}
+	if e.Program, err = f.Program(ctx); err != nil {
+		return err
+	}
+	for _, o := range opened {
+		if o.Err != nil && f.Scope != project.ScopeUser { // elsewhere there may be another policy of that name
+			return o.Err
+		}
+		if o.Loop == nil {
+			continue
+		}
+		e.Timeout += o.Loop.Deadline()
+		e.Events = append(e.Events, hookEvents(o.Loop.Policy())...)
+	}
+	slices.Sort(e.Events)
+	e.Events = slices.Compact(e.Events)
+	b, err := host.Install(f.Bytes, e)
+	if err != nil {
+		return fmt.Errorf("%s: %w; nothing was changed", f.Path, err)
+	}
+	if err := f.Write(b); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.stdout, "Installed in %s. New sessions of %s use it.\n", f.Path, f.Host.Title)
+	for _, o := range opened {
+		if o.Loop != nil {
+			a.describe(ctx, home, o, f.Host)
+		}
+	}
+	return nil
+}
+
+// describe says how the loop of a policy ends, and what keeps it from running.
+func (a *app) describe(ctx context.Context, home *project.Home, o project.Opened, h *host.Host) {
+	fmt.Fprintf(a.stdout, "%s: %s\n", o.Name, o.Loop.Policy().Bound())
+	if most, perTool := h.Limit(a.getenv); most > 0 {
+		again := ""
+		if perTool {
+			again = "; the use of a tool begins the count again"
+		}
+		fmt.Fprintf(a.stdout, "%s: %s ends the turn after %d continuations, whatever ralph answers%s.\n", o.Name, h.Title, most, again)
+	}
+	if reaches := o.Loop.Policy().Reaches(); len(reaches) > 0 {
+		if ok, err := home.Approved(ctx, o.File); err == nil && !ok {
+			fmt.Fprintf(a.stdout, "%s: it needs your approval (%s): ralph trust %s\n", o.Name, strings.Join(reaches, ", "), o.Name)
+		}
+	}
+	if stops, err := o.Loop.Stops(ctx); err == nil && stopped(stops, o.Loop) {
+		fmt.Fprintf(a.stdout, "%s: a stop is in force: ralph start %s\n", o.Name, o.Name)
+	}
+}
+
+func stopped[T any](stops map[string]T, l *loop.Loop) bool {
+	_, all := stops[""]
+	_, one := stops[l.Policy().Name]
+	return all || one
+}
+
+func (a *app) uninstallCommand() *cobra.Command {
+	var names []string
+	cmd := &cobra.Command{
+		Use:   "uninstall host",
+		Short: "Take the hook out of the settings of your agent",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			p, err := a.project()
+			if err != nil {
+				return err
+			}
+			h, err := lookup(args[0])
+			if err != nil {
+				return err
+			}
+			n, err := a.takeOut(h, p, names)
+			if err == nil && n == 0 {
+				err = fmt.Errorf("no settings of %s have a hook of ralph for %s", h.Title, p.Root)
+			}
+			return err
+		},
+	}
+	cmd.Flags().StringArrayVar(&names, "policy", nil, "only the entries of the policy of this `name` or file; may be repeated (default: all)")
+	return cmd
+}
+
+// takeOut removes the entries of some policies, or of all, from the settings of a host that are in force in a project.
+func (a *app) takeOut(h *host.Host, p project.Project, names []string) (n int, err error) {
+	for _, f := range p.AllSettings(a.getenv) {
+		if f.Host.Name != h.Name {
+			continue
+		}
+		entries, err2 := p.Entries(f)
+		err = errors.Join(err, err2)
+		b := f.Bytes
+		for _, e := range entries {
+			if len(names) > 0 && !slices.Equal(names, e.Policies) {
+				continue
+			}
+			b, err2 = host.Uninstall(b, e)
+			if err = errors.Join(err, err2); err2 != nil {
+				break
+			}
+			n++
+			fmt.Fprintf(a.stderr, "took the hook of %s out of %s\n", strings.Join(e.Names(), " and "), f.Path)
+		}
+		if err == nil && n > 0 {
+			err = f.Write(b)
+		}
+	}
+	return n, err
+}
+
+// hookEvents returns the events of a host at which a policy is asked: its own, and prompts if it has something to note beside them.
+func hookEvents(p *rules.Policy) []string {
+	events := slices.Clone(p.Events)
+	if slices.ContainsFunc(p.Rules, func(r rules.RuleInfo) bool { return r.Verb == "note" }) {
+		events = append(events, "UserPromptSubmit")
+	}
+	return events
+}

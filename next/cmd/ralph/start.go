@@ -1,0 +1,133 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ralph-sdk/ralph/next/host"
+	"github.com/ralph-sdk/ralph/next/internal/project"
+)
+
+func (a *app) startCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "start [policy [text]]",
+		Short: "Undo ralph stop; with a text, write the state from which a policy's loop begins",
+		Long: `Undo ralph stop, for all policies of the project or for one. With a text, also write the state from which the
+policy's loop begins, for example: ralph start stravinsky "Make the tests pass".`,
+		Args: cobra.MaximumNArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			name, words := "", ""
+			if len(args) > 0 {
+				name = args[0]
+			}
+			if len(args) > 1 {
+				words = args[1]
+			}
+			return a.start(cmd.Context(), name, words)
+		},
+	}
+}
+
+func (a *app) start(ctx context.Context, name, words string) error {
+	p, l, err := a.loopOf(ctx, name)
+	if err != nil {
+		return err
+	}
+	stops, err := l.Stops(ctx)
+	if err != nil {
+		return err
+	}
+	if _, all := stops[""]; name != "" && all {
+		return errors.New("a stop of all policies is in force: ralph start undoes it")
+	}
+	if len(stops) > 0 {
+		if host.InSession(a.getenv) != "" {
+			return errPerson
+		}
+		if err := l.Undo(ctx, name); err != nil {
+			return err
+		}
+		fmt.Fprintln(a.stdout, "The stop is undone.")
+	}
+	if words == "" {
+		if len(stops) == 0 {
+			fmt.Fprintln(a.stdout, "No stop was in force.")
+		}
+		return nil
+	}
+	if err := l.Start(ctx, words); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.stdout, "Started %s: %s\n", name, l.Policy().Description)
+	if !a.installed(p, name) {
+		fmt.Fprintf(a.stdout, "No hook uses it yet: ralph install claude-code --policy %s\n", name)
+	}
+	return nil
+}
+
+// installed reports whether an installed hook uses a policy.
+func (a *app) installed(p project.Project, name string) bool {
+	for _, f := range p.AllSettings(a.getenv) {
+		entries, _ := p.Entries(f)
+		for _, e := range entries {
+			if slices.Contains(e.Names(), name) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (a *app) stopCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "stop [policy ...]",
+		Short: "Let agents of this project stop, until ralph start",
+		Long: `Let agents of this project stop, whatever the policies say, until ralph start: all policies, or the named ones.
+ralph stop until also takes the hook of ralph until out of the settings.`,
+		RunE: func(cmd *cobra.Command, names []string) error {
+			if len(names) == 0 {
+				names = []string{""}
+			}
+			for _, name := range names {
+				if err := a.stop(cmd.Context(), name); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+}
+
+func (a *app) stop(ctx context.Context, name string) error {
+	p, l, err := a.loopOf(ctx, "")
+	if err != nil {
+		return err
+	}
+	if name != "" {
+		if _, err := p.Policy(name); err != nil {
+			return err
+		}
+	}
+	if name == untilPolicy {
+		for _, h := range host.Names() {
+			row, _ := host.Lookup(h)
+			if _, err := a.takeOut(row, p, []string{untilPolicy}); err != nil {
+				return err
+			}
+		}
+	}
+	if err := l.Stop(ctx, name); err != nil {
+		return err
+	}
+	what := "Agents of " + p.Root + " may stop"
+	if name != "" {
+		what = name + " lets agents of " + p.Root + " stop"
+	}
+	fmt.Fprintf(a.stdout, "%s until %s.\n", what, strings.TrimSpace("ralph start "+name))
+	return nil
+}

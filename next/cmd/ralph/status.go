@@ -1,0 +1,107 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ralph-sdk/ralph/next/internal/project"
+	"github.com/ralph-sdk/ralph/next/internal/text"
+)
+
+func (a *app) statusCommand() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "status",
+		Short: "Show what would decide the next stop of your agent, and its last decision",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			p, err := a.project()
+			if err != nil {
+				return err
+			}
+			home, err := project.OpenHome(p, a.getenv)
+			if err != nil {
+				return err
+			}
+			all, err := home.Status(cmd.Context(), p, a.getenv)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				e := json.NewEncoder(a.stdout)
+				e.SetIndent("", "  ")
+				return e.Encode(all)
+			}
+			if len(all) == 0 {
+				fmt.Fprintf(a.stdout, "No hook and no policy in %s.\nContinue your agent until a command passes: ralph until 'go test ./...'\nOr write a policy: ralph init\n", p.Root)
+			}
+			for _, s := range all {
+				a.showStatus(s)
+			}
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
+	return cmd
+}
+
+func (a *app) showStatus(s project.Status) {
+	fmt.Fprintf(a.stdout, "%s: %s\n", text.Line(s.Policy), s.State)
+	if s.Host != "" {
+		fmt.Fprintf(a.stdout, "  hook   %s, %s\n", s.Host, text.Line(s.Settings))
+	}
+	if s.Last != nil {
+		by := ""
+		if s.Last.Rule != "" {
+			by = " by " + s.Last.Rule
+		}
+		fmt.Fprintf(a.stdout, "  last   %s, %s%s: %s\n", s.Last.Time.Local().Format(time.DateTime), s.Last.Outcome, by, text.Line(text.Cut(s.Last.Reason, 80)))
+		c := s.Last.Counts
+		fmt.Fprintf(a.stdout, "  counts %d continuations of this prompt, %d without progress\n", c.Continuations, c.Repeats)
+	}
+	if s.Bound != "" {
+		fmt.Fprintf(a.stdout, "  bound  %s\n", text.Line(s.Bound))
+	}
+	for _, p := range s.Problems {
+		fmt.Fprintf(a.stdout, "  !      %s\n         repair it: %s\n", text.Line(p.What), text.Line(p.Fix))
+	}
+}
+
+func (a *app) doctorCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "doctor",
+		Short: "Show each problem that keeps ralph from deciding, in full, with its repair",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			p, err := a.project()
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(a.stdout, "project  %s\n", p.Root)
+			home, err := project.OpenHome(p, a.getenv)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(a.stdout, "state    %s\n", home.Dir)
+			all, err := home.Status(cmd.Context(), p, a.getenv)
+			if err != nil {
+				return err
+			}
+			found := false
+			for _, s := range all {
+				for _, problem := range s.Problems {
+					found = true
+					fmt.Fprintf(a.stdout, "\n%s\n  %s\n  repair it: %s\n", text.Line(s.Policy), text.Clean(problem.What), text.Clean(problem.Fix))
+				}
+			}
+			if found {
+				return errFound
+			}
+			fmt.Fprintln(a.stdout, "Nothing is wrong.")
+			return nil
+		},
+	}
+}

@@ -1,0 +1,170 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ralph-sdk/ralph/next/examples"
+	"github.com/ralph-sdk/ralph/next/host"
+	"github.com/ralph-sdk/ralph/next/internal/process"
+	"github.com/ralph-sdk/ralph/next/internal/project"
+	"github.com/ralph-sdk/ralph/next/internal/text"
+)
+
+// untilPolicy is the name of the policy that ralph until writes.
+const untilPolicy = "until"
+
+type untilFlags struct {
+	host string
+	max  int
+	yes  bool
+}
+
+func (a *app) untilCommand() *cobra.Command {
+	var f untilFlags
+	cmd := &cobra.Command{
+		Use:   "until command",
+		Short: "Continue your agent until a command passes, such as 'go test ./...'",
+		Long: `Continue your agent until a command passes, such as 'go test ./...'. The command runs where you type this,
+once now and at each stop of the agent. When it passes, the hook goes. To end it before: ralph stop until`,
+		Args: func(_ *cobra.Command, args []string) error {
+			switch {
+			case len(args) == 0:
+				return errors.New("name the command that is to pass, for example: ralph until 'go test ./...'")
+			case len(args) > 1:
+				return fmt.Errorf("write the command as one argument: ralph until '%s'", strings.Join(args, " "))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return a.until(cmd.Context(), args[0], f) },
+	}
+	cmd.Flags().StringVar(&f.host, "host", host.ClaudeCode, "continue the agent of this `host`: "+strings.Join(host.Names(), ", "))
+	cmd.Flags().IntVar(&f.max, "max", 5, "continue it at most this many times per prompt")
+	cmd.Flags().BoolVar(&f.yes, "yes", false, "approve the command without a question")
+	return cmd
+}
+
+func (a *app) until(ctx context.Context, command string, f untilFlags) error {
+	if host.InSession(a.getenv) != "" {
+		return errPerson
+	}
+	p, err := a.project()
+	if err != nil {
+		return err
+	}
+	home, err := project.OpenHome(p, a.getenv)
+	if err != nil {
+		return err
+	}
+	h, err := lookup(f.host)
+	if err != nil {
+		return err
+	}
+	settings, err := p.Settings(h, project.ScopeLocal, a.getenv)
+	if err != nil {
+		return err
+	}
+	took, passes, err := a.try(ctx, command)
+	if err != nil {
+		return err
+	}
+	if passes {
+		fmt.Fprintf(a.stdout, "`%s` passes already, so nothing was written.\n", text.Line(command))
+		return nil
+	}
+	if err := a.person(fmt.Sprintf("Run `%s` at each stop of %s, outside its sandbox, until it passes?", text.Line(command), h.Title), f.yes); err != nil {
+		return err
+	}
+	file, err := writeUntil(p, command, f.max, took)
+	if err != nil {
+		return err
+	}
+	if err := home.Approve(ctx, file, a.now()); err != nil {
+		return err
+	}
+	o := home.Hook(ctx, p, []string{untilPolicy}, project.Settings{Whole: true})[0]
+	if o.Err != nil {
+		return o.Err
+	}
+	if err := o.Loop.Undo(ctx, untilPolicy); err != nil {
+		return err
+	}
+	e := host.Entry{Host: h.Name, Policies: []string{untilPolicy}, Events: hookEvents(o.Loop.Policy()), Timeout: o.Loop.Deadline(), Once: true}
+	if e.Program, err = settings.Program(ctx); err != nil {
+		return err
+	}
+	b, err := host.Install(settings.Bytes, e)
+	if err != nil {
+		return fmt.Errorf("%s: %w; it was not changed", settings.Path, err)
+	}
+	if err := settings.Write(b); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.stdout, "%s is continued until `%s` passes, at most %d times per prompt; stop it with ralph stop until.\nNew sessions that start in %s use it.\n",
+		h.Title, text.Line(command), f.max, p.Root)
+	a.describe(ctx, home, o, h)
+	return nil
+}
+
+// tryTimeout bounds the first run of a command.
+const tryTimeout = 10 * time.Minute
+
+// try runs a command where it is typed, and returns how long it took.
+func (a *app) try(ctx context.Context, command string) (took time.Duration, passes bool, err error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return 0, false, err
+	}
+	shell, flag := shellOf()
+	path, err := process.Find(shell, dir)
+	if err != nil {
+		return 0, false, err
+	}
+	fmt.Fprintf(a.stdout, "$ %s\n", text.Line(command))
+	ctx, cancel := context.WithTimeout(ctx, tryTimeout)
+	defer cancel()
+	r, err := process.Run(ctx, process.Command{Path: path, Args: []string{flag, command}, Dir: dir})
+	if err != nil {
+		return 0, false, fmt.Errorf("it is not known whether `%s` passes, so nothing was written: %w", text.Line(command), err)
+	}
+	if out := strings.TrimSpace(string(r.Output)); out != "" {
+		fmt.Fprintln(a.stdout, text.Clean(text.Tail(out, 2000)))
+	}
+	return r.Took, r.Code == 0, nil
+}
+
+// writeUntil writes the policy, below the directory that git ignores.
+func writeUntil(p project.Project, command string, most int, took time.Duration) (project.File, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return project.File{}, err
+	}
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return project.File{}, err
+	}
+	below, err := filepath.Rel(p.Root, dir)
+	if err != nil {
+		return project.File{}, err
+	}
+	shell, flag := shellOf()
+	timeout := max(time.Minute, 3*took).Round(time.Second)
+	src := examples.Until()
+	for word, value := range map[string]string{"DIRECTORY": filepath.ToSlash(below), "COMMAND": command, "SHELL": shell, "FLAG": flag} {
+		src = replace(src, word, strconv.Quote(value))
+	}
+	src = replace(replace(src, "TIMEOUT", timeout.String()), "MAX", strconv.Itoa(most))
+	return p.WriteLocal(untilPolicy, src)
+}
+
+// replace fills in a placeholder of the template, which stands for one YAML scalar.
+func replace(src []byte, word, value string) []byte {
+	return []byte(strings.Replace(string(src), word, value, 1))
+}

@@ -1,0 +1,14 @@
+//go:build !unix
+
+package project
+
+import (
+	"io/fs"
+	"path/filepath"
+)
+
+// shared reports whether a directory is outside of the home directory: this system does not say who can write to one.
+func shared(dir, home string, _ fs.FileInfo) bool {
+	rel, err := filepath.Rel(home, dir)
+	return err != nil || !filepath.IsLocal(rel)
+}
