@@ -14,231 +14,124 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v5"
 )
 
-// Limits on a schema. With them, compiling takes less than a second.
+// Limits on a schema. With them, compiling takes about a second at most.
 const (
 	maxSchema   = 1 << 20 // bytes
 	maxLevels   = 100
-	maxObjects  = 10_000
-	maxPatterns = 10_000_000 // bytes of patterns, each a thousandfold if it repeats a part
-	maxExpanded = 1_000_000  // subschemas for one value
-	maxDefaults = 20_000    // values of all defaults together
+	maxBraces   = 5_000     // of objects, and of repetitions in patterns
+	maxExpanded = 1_000_000 // values, each reference replaced by what it refers to
 )
 
 // base is the address of a schema. Nothing is there.
 const base = "https://schema.invalid/"
 
-// Compile compiles a schema, which is JSON text of at most 1 MiB and 100 levels. name is for messages. Without $schema it is of draft
-// 2020-12. Compile reads nothing else: a reference that leaves the schema is an error. A schema whose references expand to more than a
-// million subschemas for one value is an error too. Errors are *Error.
+// Compile compiles a schema, which is JSON text of at most 1 MiB, 100 levels and 5,000 opening braces. name is for messages. Without
+// $schema it is of draft 2020-12. Compile reads nothing else: a $ref that does not begin with # is an error. A schema whose references
+// expand to more than a million values is an error too. Errors are *Error.
 func Compile(name string, src []byte) (*Schema, error) {
-	doc, err := parse(src, maxSchema, maxLevels)
+	s, err := compile(src)
 	if err == nil {
-		err = measure(doc)
+		return s, nil
 	}
-	if err != nil {
-		return nil, named(name, src, err)
-	}
-	s := &Schema{steps: new(int)}
-	c := jsonschema.NewCompiler()
-	c.Draft, c.ExtractAnnotations = jsonschema.Draft2020, true
-	c.LoadURL = func(url string) (io.ReadCloser, error) { return nil, outside(url) }
-	c.RegisterExtension("steps", nil, counter{left: s.steps})
-	b, err := json.Marshal(doc) // with numbers that are bounded, and without duplicate keys
-	if err == nil {
-		err = c.AddResource(base, bytes.NewReader(b))
-	}
-	if err == nil {
-		s.validator, err = c.Compile(base)
-	}
-	if err == nil {
-		err = s.derive()
-	}
-	if err != nil {
-		return nil, named(name, src, explain(doc, err))
-	}
-	return s, nil
-}
-
-// named completes an error with the name of a schema and the place in its text.
-func named(name string, src []byte, err error) error {
 	var e *Error
 	if !errors.As(err, &e) {
-		e = &Error{Message: err.Error()}
+		e = &Error{Message: strings.TrimPrefix(err.Error(), "jsonschema: ")}
 	}
-	e.Name = name
 	if e.Line == 0 {
 		e.Line, e.Col = Place(src, e.Path)
 	}
-	return e
+	e.Name = name
+	return nil, e
 }
 
-// measure refuses a schema that takes too long to compile.
-func measure(doc any) error {
-	objects, patterns := 0, 0
-	pattern := func(s string) {
-		if patterns += len(s); strings.Contains(s, "{") {
-			patterns += 1000 * len(s)
-		}
+func compile(src []byte) (*Schema, error) {
+	if bytes.Count(src, []byte("{")) > maxBraces {
+		return nil, fmt.Errorf("the schema is too large: it has more than %d opening braces", maxBraces)
 	}
-	var walk func(v any)
-	walk = func(v any) {
-		switch v := v.(type) {
-		case map[string]any:
-			objects++
-			for k, x := range v {
-				if s, ok := x.(string); ok && k == "pattern" {
-					pattern(s)
-				}
-				if m, ok := x.(map[string]any); ok && k == "patternProperties" {
-					for s := range m {
-						pattern(s)
-					}
-				}
-				walk(x)
-			}
-		case []any:
-			for _, x := range v {
-				walk(x)
-			}
-		}
+	doc, err := parse(src, maxSchema, maxLevels)
+	if err != nil {
+		return nil, err
 	}
-	switch walk(doc); {
-	case objects > maxObjects:
-		return fmt.Errorf("the schema is too large: it has more than %d objects", maxObjects)
-	case patterns > maxPatterns:
-		return errors.New("the patterns of the schema are too large together")
+	m := meter{doc: doc, sizes: map[string]int{}}
+	if size := m.size(nil); size > maxExpanded {
+		return nil, fmt.Errorf("the schema is too large: its references expand to more than %d values", maxExpanded)
 	}
-	return nil
+	if m.err != nil {
+		return nil, m.err
+	}
+	s := &Schema{steps: new(int)}
+	if s.validator, err = compiled(doc, counter{left: s.steps}); err != nil {
+		return nil, err
+	}
+	s.typ, err = derive(s.validator, doc)
+	return s, err
 }
 
-// derive checks the compiled schema, and derives its type.
-func (s *Schema) derive() error {
-	s.places = map[string]*jsonschema.Schema{}
-	index(s.validator, s.places)
-	home, _, _ := strings.Cut(s.validator.Location, "#")
-	for place := range s.places {
-		if url, _, _ := strings.Cut(place, "#"); url != home {
-			return outside(url)
-		}
+// compiled compiles the text of a schema by the library.
+func compiled(doc any, count counter) (*jsonschema.Schema, error) {
+	c := jsonschema.NewCompiler()
+	c.Draft = jsonschema.Draft2020
+	c.LoadURL = func(url string) (io.ReadCloser, error) {
+		return nil, fmt.Errorf("%s is not known, and nothing is read", url)
 	}
-	if expanded(s.validator, map[*jsonschema.Schema]int{}) > maxExpanded {
-		return fmt.Errorf("the references of the schema expand to more than %d subschemas", maxExpanded)
+	c.RegisterExtension("steps", nil, count)
+	src, err := json.Marshal(doc) // with numbers that are bounded
+	if err != nil {
+		return nil, err
 	}
-	d := deriver{types: map[string]*Type{}}
-	s.typ = d.typeOf(s.validator)
-	c := completion{left: maxDefaults}
-	for _, t := range d.types {
-		for name, field := range t.Properties {
-			if field.HasDefault {
-				t.defaults = append(t.defaults, name)
-			}
-		}
+	if err = c.AddResource(base, bytes.NewReader(src)); err != nil {
+		return nil, err
 	}
-	for _, t := range d.types {
-		if t.Default, _ = c.value(t, t.Default); c.left < 0 {
-			return errors.New("the defaults of the schema have no end, or are too large: a default contains a value with that default")
-		}
+	s, err := c.Compile(base)
+	var invalid *jsonschema.ValidationError
+	if errors.As(err, &invalid) {
+		first := problems(invalid, doc)[0]
+		return nil, &Error{Path: first.Path, Message: first.Message}
 	}
-	return nil
+	return s, errors.Unwrap(err) // of jsonschema.SchemaError
 }
 
-// expanded returns how many subschemas check one value.
-func expanded(s *jsonschema.Schema, known map[*jsonschema.Schema]int) int {
-	if n, ok := known[s]; ok {
+// meter finds out how large a schema is if each reference in it is replaced by what it refers to.
+type meter struct {
+	doc   any
+	sizes map[string]int // by their paths
+	err   error          // the last one of a reference
+}
+
+func (m *meter) size(path []string) int {
+	key := fmt.Sprintf("%q", path)
+	if n, ok := m.sizes[key]; ok {
 		return n
 	}
-	known[s] = 1 // within itself
+	m.sizes[key] = 1 // within itself
 	n := 1
-	for _, sub := range sameValue(s) {
-		n = min(n+expanded(sub, known), maxExpanded+1)
+	switch v := valueAt(m.doc, path).(type) {
+	case map[string]any:
+		for _, k := range slices.Sorted(maps.Keys(v)) {
+			n = min(n+m.size(append(slices.Clip(path), k)), maxExpanded+1)
+		}
+	case []any:
+		for i := range v {
+			n = min(n+m.size(append(slices.Clip(path), strconv.Itoa(i))), maxExpanded+1)
+		}
+	case string:
+		if len(path) > 0 && path[len(path)-1] == "$ref" {
+			n += m.reference(v, path)
+		}
 	}
-	known[s] = n
+	m.sizes[key] = n
 	return n
 }
 
-// sameValue returns the subschemas that check the value that s checks.
-func sameValue(s *jsonschema.Schema) []*jsonschema.Schema {
-	all := slices.Concat([]*jsonschema.Schema{s.Ref, s.RecursiveRef, s.DynamicRef, s.Not, s.If, s.Then, s.Else},
-		s.AllOf, s.AnyOf, s.OneOf, slices.Collect(maps.Values(s.DependentSchemas)))
-	for _, x := range s.Dependencies {
-		sub, _ := x.(*jsonschema.Schema)
-		all = append(all, sub)
+// reference returns the size of what a reference refers to.
+func (m *meter) reference(ref string, path []string) int {
+	switch {
+	case !strings.HasPrefix(ref, "#"):
+		m.err = &Error{Path: path, Message: fmt.Sprintf("%q leaves this schema, and nothing else is read; copy it below $defs", ref)}
+	case strings.HasPrefix(ref, "#/") && valueAt(m.doc, place(ref)) == nil:
+		m.err = &Error{Path: path, Message: fmt.Sprintf("there is no %q in this schema", ref)}
+	case ref == "#", strings.HasPrefix(ref, "#/"):
+		return m.size(place(ref))
 	}
-	return slices.DeleteFunc(all, func(sub *jsonschema.Schema) bool { return sub == nil })
-}
-
-// index notes all subschemas of a schema by their locations.
-func index(s *jsonschema.Schema, places map[string]*jsonschema.Schema) {
-	if s == nil || places[s.Location] != nil {
-		return
-	}
-	places[s.Location] = s
-	all := append(sameValue(s), s.PropertyNames, s.UnevaluatedProperties, s.Items2020, s.Contains, s.UnevaluatedItems, s.ContentSchema)
-	all = slices.AppendSeq(all, maps.Values(s.Properties))
-	all = slices.AppendSeq(append(all, s.PrefixItems...), maps.Values(s.PatternProperties))
-	for _, x := range []any{s.AdditionalProperties, s.Items, s.AdditionalItems} {
-		switch x := x.(type) {
-		case *jsonschema.Schema:
-			all = append(all, x)
-		case []*jsonschema.Schema:
-			all = append(all, x...)
-		}
-	}
-	for _, sub := range all {
-		index(sub, places)
-	}
-}
-
-type outside string
-
-func (url outside) Error() string {
-	return fmt.Sprintf("refers to %q, which is outside of this schema, and nothing else is read; copy it below $defs", strings.TrimPrefix(string(url), base))
-}
-
-// explain turns an error of the library into one with a path into the schema.
-func explain(doc any, err error) error {
-	var invalid *jsonschema.ValidationError
-	if errors.As(err, &invalid) {
-		draft, _, _ := strings.Cut(invalid.AbsoluteKeywordLocation, "#")
-		meta := &Schema{places: map[string]*jsonschema.Schema{}}
-		if s, err := jsonschema.NewCompiler().Compile(draft); err == nil {
-			index(s, meta.places)
-		}
-		first := meta.problems(invalid, doc)[0]
-		return &Error{Path: first.Path, Message: strings.Join(append(first.Path, first.Message), ": ")}
-	}
-	var whole *jsonschema.SchemaError
-	if errors.As(err, &whole) {
-		err = whole.Err
-	}
-	text := strings.ReplaceAll(strings.TrimPrefix(err.Error(), "jsonschema: "), base, "")
-	if target, ok := strings.CutSuffix(text, " not found"); ok {
-		text = "refers to " + target + ", which the schema does not have"
-	}
-	return &Error{Path: reference(doc, text, nil), Message: text}
-}
-
-// reference returns the path to the first reference of a schema that a text names.
-func reference(v any, text string, path []string) []string {
-	switch v := v.(type) {
-	case map[string]any:
-		for _, k := range slices.Sorted(maps.Keys(v)) {
-			here := append(slices.Clone(path), k)
-			if ref, ok := v[k].(string); ok && (k == "$ref" || k == "$dynamicRef" || k == "$schema") {
-				if url, _, _ := strings.Cut(ref, "#"); strings.Contains(text, ref) || url != "" && strings.Contains(text, url) {
-					return here
-				}
-			}
-			if found := reference(v[k], text, here); found != nil {
-				return found
-			}
-		}
-	case []any:
-		for i, x := range v {
-			if found := reference(x, text, append(slices.Clone(path), strconv.Itoa(i))); found != nil {
-				return found
-			}
-		}
-	}
-	return nil
+	return 1 // it is an anchor
 }

@@ -1,18 +1,40 @@
 package schema
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
-	"math/big"
+	"reflect"
 	"slices"
+	"strconv"
 
 	"github.com/santhosh-tekuri/jsonschema/v5"
 )
 
-// maxTypes bounds the types that are derived from one schema; what is beyond has any type.
-const maxTypes = 20_000
+const (
+	maxTypes    = 20_000 // of one schema; what is beyond has any type
+	maxDefaults = 20_000 // values of all defaults together
+)
+
+// derive returns the type of a compiled schema, whose text is doc.
+func derive(s *jsonschema.Schema, doc any) (*Type, error) {
+	d := deriver{doc: doc, types: map[string]*Type{}}
+	t := d.typeOf(s)
+	c := completion{left: maxDefaults}
+	for _, t := range d.types {
+		t.Default, _ = c.value(t, t.Default)
+	}
+	if c.left < 0 {
+		return nil, errors.New("the defaults of the schema have no end, or are too large: one contains a value with the same default")
+	}
+	return t, nil
+}
 
 // deriver derives types. A type is that of several schemas where allOf or $ref apply them to one value.
-type deriver struct{ types map[string]*Type }
+type deriver struct {
+	doc   any // the text of the schema
+	types map[string]*Type
+}
 
 func (d *deriver) typeOf(schemas ...*jsonschema.Schema) *Type {
 	var all []*jsonschema.Schema
@@ -20,47 +42,47 @@ func (d *deriver) typeOf(schemas ...*jsonschema.Schema) *Type {
 		all = together(s, all)
 	}
 	key := fmt.Sprint(all) // their locations
-	if t, ok := d.types[key]; ok || len(d.types) > maxTypes || len(all) == 0 {
+	if t, ok := d.types[key]; ok || len(all) == 0 || len(d.types) > maxTypes {
 		return t
 	}
-	t := &Type{}
+	t := &Type{Properties: map[string]*Type{}}
 	d.types[key] = t // before its parts, which may contain it
 	fields := map[string][]*jsonschema.Schema{}
 	var items, extra []*jsonschema.Schema
 	for _, s := range all {
-		t.narrow(s)
+		keywords, _ := valueAt(d.doc, place(s.Location)).(map[string]any)
+		t.narrow(s, keywords)
 		for name, field := range s.Properties {
 			fields[name] = append(fields[name], field)
 		}
-		if sub, ok := s.AdditionalProperties.(*jsonschema.Schema); ok {
-			extra = append(extra, sub)
+		extra = add(extra, s.AdditionalProperties)
+		items = add(items, s.Items)
+		if len(s.PrefixItems) == 0 {
+			items = add(items, s.Items2020)
 		}
-		for _, sub := range s.PatternProperties {
-			extra = append(extra, sub)
-		}
-		if sub, ok := s.Items.(*jsonschema.Schema); ok {
-			items = append(items, sub)
-		}
-		if s.Items2020 != nil && len(s.PrefixItems) == 0 {
-			items = append(items, s.Items2020)
-		}
-	}
-	t.settle(all, len(fields) > 0, len(items) > 0)
-	if t.Items = d.typeOf(items...); len(extra) == 1 {
-		t.Extra = d.typeOf(extra...)
-	} else if len(extra) > 1 {
-		t.Extra = &Type{}
-	}
-	if len(fields) > 0 {
-		t.Properties = make(map[string]*Type, len(fields))
 	}
 	for name, field := range fields {
 		t.Properties[name] = d.typeOf(field...)
+		if t.Properties[name].hasDefault() {
+			t.defaults = append(t.defaults, name)
+		}
+	}
+	t.Items = d.typeOf(items...)
+	t.Extra = d.typeOf(extra...)
+	if slices.ContainsFunc(all, func(s *jsonschema.Schema) bool { return len(s.PatternProperties) > 0 }) {
+		t.Extra = &Type{}
 	}
 	return t
 }
 
-// together adds to all the schemas that apply to the same value as s in any case, and s.
+func add(all []*jsonschema.Schema, x any) []*jsonschema.Schema {
+	if s, ok := x.(*jsonschema.Schema); ok && s != nil {
+		return append(all, s)
+	}
+	return all
+}
+
+// together adds s to all, with the schemas that apply to each value that s applies to.
 func together(s *jsonschema.Schema, all []*jsonschema.Schema) []*jsonschema.Schema {
 	if s == nil || slices.Contains(all, s) {
 		return all
@@ -79,74 +101,54 @@ func together(s *jsonschema.Schema, all []*jsonschema.Schema) []*jsonschema.Sche
 
 func isNull(s *jsonschema.Schema) bool { return slices.Equal(s.Types, []string{"null"}) }
 
-// narrow takes what one schema says of a value, besides its parts.
-func (t *Type) narrow(s *jsonschema.Schema) {
-	kinds := slices.DeleteFunc(slices.Clone(s.Types), func(kind string) bool { return kind == "null" })
-	if len(kinds) == 1 && (t.Kind == "" || t.Kind == "number" && kinds[0] == "integer") {
-		t.Kind = kinds[0]
+// narrow takes what a schema says of a value, besides its parts. keywords is the text of the schema.
+func (t *Type) narrow(s *jsonschema.Schema, keywords map[string]any) {
+	values, _ := keywords["enum"].([]any)
+	if constant, ok := keywords["const"]; ok {
+		values = []any{constant}
 	}
-	values := slices.Concat(s.Enum, s.Constant)
-	t.nullable = t.nullable || len(kinds) < len(s.Types) || slices.Contains(values, nil) || slices.ContainsFunc(slices.Concat(s.AnyOf, s.OneOf), isNull)
-	if values = numbers(slices.DeleteFunc(values, func(v any) bool { return v == nil })).([]any); t.Enum == nil && len(values) > 0 {
+	t.nullable = t.nullable || slices.Contains(s.Types, "null") || slices.Contains(values, nil) || slices.ContainsFunc(slices.Concat(s.AnyOf, s.OneOf), isNull)
+	values = slices.DeleteFunc(slices.Clone(values), func(v any) bool { return v == nil })
+	if kind := kindOf(s, values); t.Kind == "" || t.Kind == "number" && kind == "integer" {
+		t.Kind = kind
+	}
+	if t.Enum == nil {
 		t.Enum = values
 	}
-	if t.Examples == nil && len(s.Examples) > 0 {
-		t.Examples = numbers(slices.Clone(s.Examples)).([]any)
+	if examples, ok := keywords["examples"].([]any); ok {
+		t.Examples = examples
 	}
-	t.Minimum = bound(t.Minimum, 1, s.Minimum, s.ExclusiveMinimum)
-	t.Maximum = bound(t.Maximum, -1, s.Maximum, s.ExclusiveMaximum)
-	if !t.HasDefault && s.Default != nil {
-		t.Default, t.HasDefault = numbers(s.Default), true
+	t.Minimum = cmp.Or(t.Minimum, float(keywords["minimum"]))
+	t.Maximum = cmp.Or(t.Maximum, float(keywords["maximum"]))
+	if v := keywords["default"]; v != nil && !t.HasDefault {
+		t.Default, t.HasDefault = v, true
 	}
 	t.Closed = t.Closed || s.AdditionalProperties == false
 }
 
-// bound returns the narrowest of some bounds: the largest if sign is 1, the smallest if it is -1.
-func bound(have *float64, sign float64, more ...*big.Rat) *float64 {
-	for _, r := range more {
-		if r == nil {
-			continue
-		}
-		if f, _ := r.Float64(); have == nil || sign*f > sign**have {
-			have = &f
-		}
+func float(v any) *float64 {
+	f, err := strconv.ParseFloat(fmt.Sprint(v), 64)
+	if err != nil {
+		return nil
 	}
-	return have
+	return &f
 }
 
-// settle finds the kind of a value whose type no schema names: that of all values of an enum, or the one of its parts.
-func (t *Type) settle(all []*jsonschema.Schema, fields, items bool) {
-	if slices.ContainsFunc(all, func(s *jsonschema.Schema) bool { return len(s.Types) > 0 }) {
-		return
-	}
+// kindOf returns the type of what a schema applies to, if it is one: the one that it names, or that of its values or parts.
+func kindOf(s *jsonschema.Schema, values []any) string {
+	named := slices.DeleteFunc(slices.Clone(s.Types), func(kind string) bool { return kind == "null" })
+	noText := func(v any) bool { return reflect.TypeOf(v).Kind() != reflect.String }
 	switch {
-	case len(t.Enum) > 0:
-		kind := kindOf(t.Enum[0])
-		if !slices.ContainsFunc(t.Enum, func(v any) bool { return kindOf(v) != kind }) {
-			t.Kind = kind
-		}
-	case fields:
-		t.Kind = "object"
-	case items:
-		t.Kind = "array"
-	}
-}
-
-// kindOf returns JSON Schema's type of a value.
-func kindOf(v any) string {
-	switch v.(type) {
-	case nil:
-		return "null"
-	case bool:
-		return "boolean"
-	case string:
+	case len(named) == 1:
+		return named[0]
+	case len(s.Types) > 0:
+		return ""
+	case len(values) > 0 && !slices.ContainsFunc(values, noText):
 		return "string"
-	case int:
-		return "integer"
-	case float64:
-		return "number"
-	case []any:
+	case len(s.Properties) > 0:
+		return "object"
+	case s.Items2020 != nil || s.Items != nil:
 		return "array"
 	}
-	return "object"
+	return ""
 }

@@ -2,13 +2,15 @@ package schema
 
 import (
 	"cmp"
-	"errors"
+	"fmt"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v5"
+
+	"github.com/ralph-sdk/ralph/next/internal/text"
 )
 
 // Problem is one place of a document that breaks its schema.
@@ -40,123 +42,35 @@ func (p Problems) Touching(path []string) (Problem, bool) {
 	return Problem{}, false
 }
 
-// maxSteps bounds a validation: the schemas that are applied, times the depth of the document, since a step is longer in a deep one.
-const maxSteps = 10_000_000
-
-// validate returns what jsonschema/v5 finds in a document.
-func (s *Schema) validate(v any, depth int) Problems {
-	var invalid *jsonschema.ValidationError
-	switch err := s.run(v, maxSteps/depth); {
-	case err == nil:
-		return nil
-	case errors.As(err, &invalid):
-		return s.problems(invalid, v)
-	default:
-		return Problems{{Message: strings.TrimPrefix(err.Error(), "jsonschema: ")}}
-	}
-}
-
-var errSteps = errors.New("must be smaller: the schema takes too many steps to check it")
-
-func (s *Schema) run(v any, steps int) (err error) {
-	s.one.Lock()
-	defer s.one.Unlock()
-	defer func() {
-		if r := recover(); r == errSteps {
-			err = errSteps
-		} else if r != nil {
-			panic(r)
-		}
-	}()
-	*s.steps = steps
-	return s.validator.Validate(v)
-}
-
-// counter is an extension of the library that ends a validation of too many steps, and refuses whole numbers that are not exact.
-type counter struct {
-	left  *int
-	whole bool
-}
-
-// Compile adds the counter to a schema.
-func (c counter) Compile(_ jsonschema.CompilerContext, schema map[string]any) (jsonschema.ExtSchema, error) {
-	c.whole = schema["type"] == "integer"
-	return c, nil
-}
-
-// Validate counts a step.
-func (c counter) Validate(at jsonschema.ValidationContext, v any) error {
-	if *c.left--; *c.left < 0 {
-		panic(errSteps)
-	}
-	if _, inexact := v.(float64); c.whole && inexact {
-		return at.Error("exact", "must be at most 2^53 in size, and is %v", v)
-	}
-	return nil
-}
-
-// problems returns the problems that an error of the library names.
-func (s *Schema) problems(err *jsonschema.ValidationError, v any) Problems {
+// problems returns what an error of the library says of a document.
+func problems(err *jsonschema.ValidationError, doc any) Problems {
 	var all Problems
 	for _, leaf := range leaves(err, nil) {
-		path, message := split(leaf.InstanceLocation), leaf.Message
-		place := strings.TrimSuffix(leaf.AbsoluteKeywordLocation, "/"+keyword(leaf))
-		if last := len(path) - 1; last >= 0 && (message == "not allowed" || isName(leaf)) {
-			path, message = path[:last], "must not have the field "+literal(path[last])
-		} else if at := s.places[place]; at != nil {
-			message = expected(at, keyword(leaf), valueAt(v, path), message)
-		}
-		all = append(all, Problem{path, message})
+		path := place(leaf.InstanceLocation)
+		all = append(all, Problem{path, message(leaf, valueAt(doc, path))})
 	}
-	slices.SortFunc(all, func(a, b Problem) int {
+	slices.SortFunc(all, func(a, b Problem) int { // the library goes through maps
 		return cmp.Or(slices.Compare(a.Path, b.Path), strings.Compare(a.Message, b.Message))
 	})
-	return slices.CompactFunc(all, func(a, b Problem) bool { return slices.Equal(a.Path, b.Path) && a.Message == b.Message })
+	return slices.CompactFunc(all, func(a, b Problem) bool { return a.Message == b.Message && slices.Equal(a.Path, b.Path) })
 }
 
-// keyword returns the keyword that an error is about.
-func keyword(err *jsonschema.ValidationError) string {
-	return err.KeywordLocation[strings.LastIndexByte(err.KeywordLocation, '/')+1:]
-}
-
-// isName reports whether an error is about the name of a field: it comes from propertyNames, which may be the name of a property too.
-func isName(err *jsonschema.ValidationError) bool {
-	return strings.Contains(strings.ReplaceAll(err.KeywordLocation, "roperties/propertyNames", ""), "/propertyNames")
-}
-
-// leaves adds the errors that say what is wrong. Alternatives do not, unless the type of the value leaves only one.
+// leaves adds the errors that name a broken keyword. Why each alternative is broken does not matter.
 func leaves(err *jsonschema.ValidationError, all []*jsonschema.ValidationError) []*jsonschema.ValidationError {
-	causes := err.Causes
-	if k := keyword(err); err.Message != "" && (k == "anyOf" || k == "oneOf" || k == "contains" || k == "minContains") {
-		causes = slices.DeleteFunc(slices.Clone(causes), func(c *jsonschema.ValidationError) bool {
-			for len(c.Causes) == 1 {
-				c = c.Causes[0]
-			}
-			return keyword(c) == "type" && c.InstanceLocation == err.InstanceLocation
-		})
-		if len(causes) > 1 {
-			causes = nil
-		}
-	}
-	if len(causes) == 0 {
+	if len(err.Causes) == 0 || err.Message == "anyOf failed" || err.Message == "oneOf failed" {
 		return append(all, err)
 	}
-	for _, cause := range causes {
+	for _, cause := range err.Causes {
 		all = leaves(cause, all)
 	}
 	return all
 }
 
-// split returns the names of a JSON pointer as the library writes it, with each name escaped for a URL.
-func split(pointer string) []string {
-	if pointer == "" {
-		return nil
-	}
-	names := strings.Split(pointer[1:], "/")
+// place returns the path of a location, a JSON pointer after an address, as the library writes it: names are escaped for an address too.
+func place(location string) []string {
+	names := strings.Split(location[strings.IndexByte(location, '#')+1:], "/")[1:]
 	for i, name := range names {
-		if plain, err := url.PathUnescape(name); err == nil {
-			name = plain
-		}
+		name, _ = url.PathUnescape(name)
 		names[i] = strings.NewReplacer("~1", "/", "~0", "~").Replace(name)
 	}
 	return names
@@ -174,7 +88,53 @@ func valueAt(v any, path []string) any {
 				return nil
 			}
 			v = x[i]
+		default:
+			return nil
 		}
 	}
 	return v
+}
+
+// message says in plain words what the schema expects, where the library does not.
+func message(err *jsonschema.ValidationError, v any) string {
+	switch err.KeywordLocation[strings.LastIndexByte(err.KeywordLocation, '/')+1:] {
+	case "type":
+		kinds, _, _ := strings.Cut(strings.TrimPrefix(err.Message, "expected "), ", but got ")
+		return "must be " + plain.Replace(kinds) + ", and is " + show(v)
+	case "enum", "const":
+		return strings.TrimPrefix(err.Message, "value ") + ", and is " + show(v)
+	case "pattern":
+		return "must match the pattern" + strings.TrimPrefix(err.Message, "does not match pattern") + ", and is " + show(v)
+	case "required":
+		return "must have " + sorted(strings.TrimPrefix(err.Message, "missing properties: "))
+	case "additionalProperties":
+		return "must not have " + sorted(strings.TrimSuffix(strings.TrimPrefix(err.Message, "additionalProperties "), " not allowed"))
+	case "anyOf", "oneOf":
+		return "must fit an alternative of the schema: " + err.Message
+	}
+	return err.Message
+}
+
+var plain = strings.NewReplacer("integer", "a whole number", "number", "a number", "string", "a text", "boolean", "true or false",
+	"array", "a list", "object", "an object")
+
+func sorted(names string) string {
+	all := strings.Split(names, ", ")
+	slices.Sort(all)
+	return strings.Join(all, ", ")
+}
+
+// show returns a value of a document for messages.
+func show(v any) string {
+	switch v := v.(type) {
+	case string:
+		return "the text " + strconv.Quote(text.Cut(v, 40))
+	case []any:
+		return "a list"
+	case map[string]any:
+		return "an object"
+	case nil:
+		return "null"
+	}
+	return fmt.Sprint(v)
 }

@@ -6,15 +6,21 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strings"
+	"strconv"
 )
 
-// maxFilled bounds the values that are visited to fill in the defaults of one document.
-const maxFilled = 8_000_000
+const (
+	maxWhole  = 1 << 53   // the largest whole number that is exact everywhere
+	maxFilled = 8_000_000 // values that are visited to fill in the defaults of one document
+)
 
-// preparation makes a document fit for the validation.
-type preparation struct{ depth int }
+// preparation makes a decoded document fit for the validation, and finds out how deep it is.
+type preparation struct {
+	keepNull bool
+	depth    int
+}
 
+// value returns v, which it owns, as a value of JSON. depth is how many lists and objects v is within.
 func (p *preparation) value(t *Type, v any, depth int) any {
 	if p.depth = max(p.depth, depth); depth > maxDepth {
 		return nil
@@ -23,7 +29,7 @@ func (p *preparation) value(t *Type, v any, depth int) any {
 	case map[string]any:
 		for k, x := range v {
 			field := t.field(k)
-			if x == nil && (field == nil || !field.nullable) {
+			if x == nil && !p.keepNull && (field == nil || !field.nullable) {
 				delete(v, k)
 				continue
 			}
@@ -37,99 +43,97 @@ func (p *preparation) value(t *Type, v any, depth int) any {
 		return v
 	case string:
 		return t.spelled(v)
-	case float64:
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			break
-		}
-		return whole(v)
-	case nil, bool, int:
+	case nil, bool:
 		return v
-	case json.Number, int64, uint64:
-		return number(fmt.Sprint(v))
+	case int, int64, uint64, float64, json.Number:
+		if n, ok := t.number(fmt.Sprint(v)); ok {
+			return n
+		}
 	}
 	return fmt.Sprint(v)
 }
 
 // spelled returns the number or boolean that a text is, where the schema's type is that alone.
 func (t *Type) spelled(s string) any {
-	switch {
-	case t == nil || strings.TrimSpace(s) != s:
-	case (t.Kind == "integer" || t.Kind == "number") && json.Valid([]byte(s)) && strings.ContainsAny(s[:1], "-0123456789"):
-		return number(s)
-	case t.Kind == "boolean" && (s == "true" || s == "false"):
+	if t != nil && t.Kind == "boolean" && (s == "true" || s == "false") {
 		return s == "true"
+	}
+	if t != nil && (t.Kind == "integer" || t.Kind == "number") {
+		if n, ok := t.number(s); ok {
+			return n
+		}
 	}
 	return s
 }
 
-// completion fills in defaults.
+// number returns the value of a number in JSON, and whether it is one. A whole number that the schema wants to be one is at most 2^53 in
+// size, so that all of ralph can count with it.
+func (t *Type) number(s string) (any, bool) {
+	f, err := strconv.ParseFloat(s, 64) // out of range, it is infinite
+	switch whole := f == math.Trunc(f); {
+	case !json.Valid([]byte(s)) || err != nil && f == 0:
+		return nil, false
+	case whole && (math.Abs(f) <= maxWhole || t != nil && t.Kind == "integer"):
+		return int(max(-maxWhole, min(f, maxWhole))), true
+	}
+	return max(-math.MaxFloat64, min(f, math.MaxFloat64)), true
+}
+
+// completion fills in defaults. It copies the maps and lists that it changes.
 type completion struct{ left int }
 
-// value returns v with the defaults for what is absent, and reports whether it differs from v.
+// value returns v with the defaults for what is absent, and reports whether that is another value.
 func (c *completion) value(t *Type, v any) (any, bool) {
 	c.left--
 	switch v := v.(type) {
 	case nil:
-		if t != nil && t.HasDefault {
-			return c.fill(t), true
+		if t.hasDefault() && c.left > 0 {
+			v, _ := c.value(t, t.Default)
+			return v, true
 		}
+		return nil, true
 	case map[string]any:
 		return c.object(t, v)
 	case []any:
-		changed := false
+		list := v
 		for i, x := range v {
 			y, differs := c.value(t.field(""), x)
-			if !differs || x == nil {
-				continue // null is an entry
+			if differs && &list[0] == &v[0] {
+				list = slices.Clone(v)
 			}
-			if !changed {
-				v, changed = slices.Clone(v), true
-			}
-			v[i] = y
+			list[i] = y
 		}
-		return v, changed
+		return list, len(v) > 0 && &list[0] != &v[0]
 	}
 	return v, false
 }
 
 func (c *completion) object(t *Type, v map[string]any) (any, bool) {
-	var changes map[string]any
-	change := func(k string, x any) {
-		if changes == nil {
-			changes = map[string]any{}
+	var changed map[string]any
+	visit := func(k string, x any) {
+		y, differs := c.value(t.field(k), x)
+		if !differs {
+			return
 		}
-		changes[k] = x
+		if changed == nil {
+			changed = maps.Clone(v)
+		}
+		if changed[k] = y; y == nil {
+			delete(changed, k)
+		}
 	}
 	for k, x := range v {
-		switch x.(type) {
-		case nil, map[string]any, []any:
-			if y, differs := c.value(t.field(k), x); differs || y == nil {
-				change(k, y)
-			}
-		}
+		visit(k, x)
 	}
 	if t != nil {
 		for _, k := range t.defaults {
-			if _, ok := v[k]; !ok {
-				change(k, c.fill(t.Properties[k]))
+			if v[k] == nil {
+				visit(k, nil)
 			}
 		}
 	}
-	if changes == nil {
+	if changed == nil {
 		return v, false
 	}
-	all := make(map[string]any, len(v)+len(changes))
-	maps.Copy(all, v)
-	maps.Copy(all, changes)
-	maps.DeleteFunc(all, func(_ string, x any) bool { return x == nil })
-	return all, true
-}
-
-// fill returns a default, with the defaults within it.
-func (c *completion) fill(t *Type) any {
-	if c.left < 0 {
-		return nil
-	}
-	v, _ := c.value(t, t.Default)
-	return v
+	return changed, true
 }

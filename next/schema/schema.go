@@ -17,7 +17,6 @@ import (
 // Schema is a compiled JSON Schema. It is safe for concurrent use. A nil Schema accepts any value and has no defaults.
 type Schema struct {
 	validator *jsonschema.Schema
-	places    map[string]*jsonschema.Schema // by location
 	typ       *Type
 
 	one   sync.Mutex // one validation counts its steps at a time
@@ -38,7 +37,7 @@ func (s *Schema) Type() *Type {
 // shared, so do not change it. The value is usable but for what the problems name.
 func (s *Schema) Read(v any) (any, Problems) {
 	p := preparation{}
-	v = p.value(s.Type(), v, 1)
+	v = p.value(s.Type(), v, 0)
 	if p.depth > maxDepth {
 		return v, Problems{{Message: "must not be nested deeper than 1,000 levels"}}
 	}
@@ -49,7 +48,7 @@ func (s *Schema) Read(v any) (any, Problems) {
 	c := completion{left: maxFilled}
 	v, _ = c.value(s.Type(), v)
 	if c.left < 0 {
-		problems = append(Problems{{Message: "must be smaller: it needs more than a million defaults of its schema"}}, problems...)
+		problems = append(Problems{{Message: "must be smaller: it has too many values without the defaults of the schema"}}, problems...)
 	}
 	return v, problems
 }

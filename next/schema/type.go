@@ -89,3 +89,5 @@ func (t *Type) field(name string) *Type {
 	}
 	return t.Extra
 }
+
+func (t *Type) hasDefault() bool { return t != nil && t.HasDefault }

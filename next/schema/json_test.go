@@ -1,0 +1,105 @@
+package schema_test
+
+import (
+	"encoding/json"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ralph-sdk/ralph/next/schema"
+)
+
+func TestParseJSON(t *testing.T) {
+	for _, c := range []struct {
+		src  string
+		want any
+	}{
+		{`{"a": [1, 2.5, true, null, "x"]}`, map[string]any{"a": []any{1, 2.5, true, nil, "x"}}},
+		{"\xef\xbb\xbf null \r\n", nil},
+		{`{"a": 1, "b": {"c": 1}, "a": 2, "b": {}}`, map[string]any{"a": 2, "b": map[string]any{}}},
+		{`"a\u0000\ud800` + "\xff" + `"`, "a\x00\ufffd\ufffd"},
+		{`[2.0, 1e1, -0.0, 100e-1]`, []any{2, 10, 0, 10}},
+		{`[9007199254740992, 9007199254740994, -1e300]`, []any{1 << 53, 9007199254740994.0, -1e300}},
+		{`[1e400, -1e5000000, 1e-5000000]`, []any{math.MaxFloat64, -math.MaxFloat64, 0}},
+		{strings.Repeat("[", 1000) + strings.Repeat("]", 1000), nil},
+	} {
+		got, err := schema.ParseJSON([]byte(c.src))
+		if err != nil {
+			t.Errorf("%.40s: %v", c.src, err)
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" && c.src[1] != '[' {
+			t.Errorf("%s (-want +got):\n%s", c.src, diff)
+		}
+	}
+}
+
+func TestParseJSONFails(t *testing.T) {
+	for _, c := range []struct{ src, want string }{
+		{"", "line 1, column 1: the text is blank; write a JSON value such as {}"},
+		{"\xef\xbb\xbf\n ", "line 1, column 1: the text is blank; write a JSON value such as {}"},
+		{"\xff\xfe{\x00", "line 1, column 1: the text is UTF-16; save it as UTF-8"},
+		{"{\x00}\x00", "line 1, column 1: the text is UTF-16; save it as UTF-8"},
+		{"{\n \"é\": tru }", "line 2, column 10: unexpected ' '"},
+		{"\xef\xbb\xbf{'a': 1}", "line 1, column 2: unexpected '\\'': texts and keys need double quotes"},
+		{"[1, // one\n 2]", "line 1, column 5: unexpected '/': JSON has no comments"},
+		{"{\"a\": 1,\n}", "line 2, column 1: unexpected '}' after a comma"},
+		{"{\"a\": \"b\n\"}", "line 1, column 9: unexpected '\\n': a text ends on its line; write \\n or \\t within it"},
+		{"{\"a\": [1", "line 1, column 9: unexpected end of the text: something that was opened is not closed"},
+		{"{} {}", "line 1, column 4: unexpected '{' after the end of the value"},
+		{"01", "line 1, column 2: unexpected '1' after the end of the value"},
+		{"NaN", "line 1, column 1: unexpected 'N'"},
+		{strings.Repeat("[", 1002) + strings.Repeat("]", 1002), "line 1, column 1: lists and objects are nested too deep"},
+		{strings.Repeat("[", 1e6), "line 1, column 10001: lists and objects are nested too deep"},
+		{`"` + strings.Repeat("x", 16<<20) + `"`, "line 1, column 1: the text is larger than 16 MiB"},
+	} {
+		if _, err := schema.ParseJSON([]byte(c.src)); err == nil || err.Error() != c.want {
+			t.Errorf("%.40q: error %v, want %s", c.src, err, c.want)
+		}
+	}
+}
+
+func TestPlace(t *testing.T) {
+	const src = "\xef\xbb\xbf{\n \"é\": {\"a/b\": [1,\n  {\"c\": 2}]}, \"x\": 1,\n \"x\" : \"last\"}"
+	for _, c := range []struct {
+		path      string // names separated by spaces
+		line, col int
+	}{
+		{"", 1, 1},
+		{"é", 2, 7},
+		{"é a/b", 2, 15},
+		{"é a/b 0", 2, 16},
+		{"é a/b 1 c", 3, 9},
+		{"x", 4, 8},
+		{"é a/b 2", 2, 15},
+		{"é gone deeper", 2, 7},
+		{"x 0", 4, 8},
+	} {
+		if line, col := schema.Place([]byte(src), strings.Fields(c.path)); line != c.line || col != c.col {
+			t.Errorf("%q: got %d:%d, want %d:%d", c.path, line, col, c.line, c.col)
+		}
+	}
+}
+
+// What encoding/json accepts is accepted, with the same values but for numbers, and the other way round.
+func FuzzParseJSON(f *testing.F) {
+	for _, s := range []string{`{"a": [1, 2.5e3, "\ud800"], "a": null}`, "\xef\xbb\xbf[]", `1e400`, `{"a"`, "[1,]", "{\x00}"} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		v, err := schema.ParseJSON(b)
+		bare := []byte(strings.TrimPrefix(string(b), "\xef\xbb\xbf"))
+		if valid := json.Valid(bare); (err == nil) != valid && len(b) < 1000 {
+			t.Fatalf("valid: %v, error: %v", valid, err)
+		}
+		schema.Place(b, []string{"a", "0"})
+		if err != nil {
+			return
+		}
+		again, _ := json.Marshal(v)
+		if w, err := schema.ParseJSON(again); err != nil || !cmp.Equal(v, w) {
+			t.Errorf("written and read again: %v, error %v", cmp.Diff(v, w), err)
+		}
+	})
+}
