@@ -30,7 +30,7 @@ const (
 // Decode reads the input of a hook. name is that of its host, or "" to tell it from the input. env is the environment of the hook; it
 // says where the host keeps session files and task lists.
 //
-// Fields of a wrong type count as absent, and unknown ones are ignored. If the input names no directory, Event.Dir is CLAUDE_PROJECT_DIR,
+// Fields of a wrong type count as missing, and unknown ones are ignored. If the input names no directory, Event.Dir is CLAUDE_PROJECT_DIR,
 // else ".", since such hosts run their hooks there. It is "" if what the input names is none; then nothing should be decided.
 // A turn that failed has Event.Failed. The event reads the session file and the task list when it is asked for them.
 //
@@ -113,7 +113,7 @@ func (h *Host) attach(in object, env func(string) string, ev *loop.Event) {
 	case path != "":
 		s.path = path
 	default:
-		s.find = func() string { return sessionFile(h.own(env, "projects"), ev.Session) }
+		s.find = func() string { return sessionFile(h.own(env, h.sessions), ev.Session) }
 	}
 	if s.path != "" || s.find != nil {
 		ev.Conversation = s
@@ -121,7 +121,9 @@ func (h *Host) attach(in object, env func(string) string, ev *loop.Event) {
 	if ev.Failed == "" && s.path != "" {
 		ev.Failed = s.failed()
 	}
-	ev.Tasks = tasksOf(h.own(env, "tasks"), env("CLAUDE_CODE_TASK_LIST_ID"), ev.Session)
+	if h.tasks != "" {
+		ev.Tasks = tasksOf(h.own(env, h.tasks), env("CLAUDE_CODE_TASK_LIST_ID"), ev.Session)
+	}
 }
 
 // stops reports whether an agent asks at the event whether it may stop.
@@ -204,7 +206,7 @@ func failure(code, message string) string {
 	return text.Cut(text.Line(strings.TrimPrefix(strings.TrimSuffix(code+": "+message, ": "), ": ")), 300)
 }
 
-// object is the input of a hook. Its values are decoded when they are read, so that what nobody reads costs nothing.
+// object is the input of a hook. Its values are decoded when they are read, so that the others cost nothing.
 type object map[string]json.RawMessage
 
 // parse reads one JSON object, with a byte order mark before it, and white space or zero bytes after it, as some hosts write them.

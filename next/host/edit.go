@@ -23,8 +23,8 @@ func (b box) len() int {
 	return len(b.array.Elements)
 }
 
-// before returns what stands before a member, after what stands behind it up to the comma, and end what stands before the bracket.
-// A comma follows the last member if after is not nil.
+// before returns the white space and comments before a member, after those between it and the comma, and end those before the bracket.
+// A comma follows the last member if its after is not nil.
 func (b box) before(i int) *hujson.Extra {
 	if b.object != nil {
 		return &b.object.Members[i].Name.BeforeExtra
@@ -150,7 +150,7 @@ func (b box) cut(i int) (empty bool) {
 	return empty
 }
 
-// cutSpace splits what stands between values after its last comment. The line feed that ends a comment belongs to the space.
+// cutSpace splits white space and comments after the last comment. The line feed that ends a comment belongs to the space.
 func cutSpace(e hujson.Extra) (comments, space hujson.Extra) {
 	trimmed := bytes.TrimRight(e, " \t\r\n")
 	return e[:len(trimmed):len(trimmed)], e[len(trimmed):]

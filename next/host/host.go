@@ -29,6 +29,10 @@ type Host struct {
 	prompt prompt
 	answer answer
 	limit  limit
+
+	sessions string // the directory of its session files, by projects, below its own; "": ralph does not know it
+	tasks    string // that of its task lists
+
 	refine func(in object, ev *loop.Event) // what no column says; nil: nothing
 }
 
@@ -71,8 +75,8 @@ var hosts = []*Host{
 		Session: []string{"CLAUDECODE"},
 		marks:   []string{"prompt_id", "background_tasks", "session_crons", "hook_event_name"},
 		prompt:  prompt{id: "prompt_id", flag: true},
-		answer:  portable,
-		limit:   limit{most: 8, perTool: true, variable: "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"},
+		answer:  portable, sessions: "projects", tasks: "tasks",
+		limit: limit{most: 8, perTool: true, variable: "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"},
 		Settings: Settings{
 			Project: ".claude/settings.json", Local: ".claude/settings.local.json", User: "settings.json",
 			Dir: ".claude", Variable: "CLAUDE_CONFIG_DIR",

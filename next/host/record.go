@@ -96,7 +96,7 @@ type block struct {
 // feedback begins the message in which Claude Code shows the agent a hook's reason to continue.
 const feedback = "Stop hook feedback:"
 
-// readRecord reads a line. ok is false unless it is a JSON object. Fields of a wrong type count as absent.
+// readRecord reads a line. ok is false unless it is a JSON object. Fields of a wrong type count as missing.
 func readRecord(line []byte, subagent bool) (e entry, ok bool) {
 	line = bytes.TrimSpace(bytes.TrimPrefix(line, []byte("\ufeff")))
 	var r record

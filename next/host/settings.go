@@ -168,7 +168,7 @@ func openSettings(host string, settings []byte) (*Host, *document, error) {
 	}
 	var err error
 	if d.value, err = hujson.Parse(src); err != nil {
-		return nil, nil, fmt.Errorf("the settings are not valid JSON: %w; mend them first", err)
+		return nil, nil, fmt.Errorf("the settings are not valid JSON: %s; fix them first", strings.TrimPrefix(err.Error(), "hujson: "))
 	}
 	root, ok := d.value.Value.(*hujson.Object)
 	if !ok {
@@ -224,7 +224,7 @@ func (d *document) find(h *Host, entry Entry) (all []found, err error) {
 	}
 	events, ok := hooks.(*hujson.Object)
 	if !ok {
-		return nil, errors.New(`"hooks" in the settings is no object; mend it first`)
+		return nil, errors.New(`"hooks" in the settings is no object; fix it first`)
 	}
 	for i, m := range events.Members {
 		list, ok := m.Value.Value.(*hujson.Array)
@@ -295,7 +295,7 @@ func (d *document) add(event string, h hook) error {
 	}
 	array, ok := list.(*hujson.Array)
 	if !ok {
-		return fmt.Errorf("%q of \"hooks\" in the settings is no list; mend it first", event)
+		return fmt.Errorf("%q of \"hooks\" in the settings is no list; fix it first", event)
 	}
 	indent, _ = indentation(events.Members[at].Name.BeforeExtra)
 	return d.put(box{array: array}, indent, "", groups[0])

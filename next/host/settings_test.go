@@ -62,7 +62,7 @@ func TestInstall(t *testing.T) {
 // Settings that cannot be read, or that hosts read in a way of their own, are never touched.
 func TestInstallRefuses(t *testing.T) {
 	for src, want := range map[string]string{
-		`{"hooks": {`:                  "the settings are not valid JSON: hujson: line 1, column 12:",
+		`{"hooks": {`:                  "the settings are not valid JSON: line 1, column 12:",
 		"{\n  \"a\": 1\n  \"b\": 2\n}": "line 3, column 3: invalid character '\"'",
 		" \n":                          "the settings are not valid JSON",
 		`[]`:                           "the settings are no JSON object",
