@@ -19,7 +19,7 @@ type Event struct {
 	Failed       string                                   // the turn failed, and why: it is not continued
 	Names        map[string]any                           // others of ralph's names, such as stop_hook_active and permission_mode
 	Conversation Conversation                             // nil: only Message is known
-	Tasks        func(ctx context.Context) ([]any, error) // the host's task list; nil, or an error that is fs.ErrNotExist: there is none
+	Tasks        func(ctx context.Context) ([]any, error) // the host's task list; nil, or an error that is fs.ErrNotExist: there is none. With tasks, the error names those left out
 	Run          bool                                     // an iteration of ralph run
 	Values       map[string]any                           // values of facts, and of WithValues
 }

@@ -118,7 +118,11 @@ func (w *work) gather(ctx context.Context, q rules.Query, f *rules.Found) (any, 
 		if w.ev.Tasks == nil {
 			return nil, fmt.Errorf("the host has no task list: %w", fs.ErrNotExist)
 		}
-		return w.ev.Tasks(ctx)
+		list, err := w.ev.Tasks(ctx)
+		if len(list) > 0 && err != nil { // as of a glob, what cannot be used is left out and named
+			f.Problem, err = problem(err), nil
+		}
+		return list, err
 	case "judge":
 		if err := w.may("judge"); err != nil {
 			return nil, err
