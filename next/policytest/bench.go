@@ -38,18 +38,11 @@ func newBench() (*bench, error) {
 	if err != nil {
 		return nil, err
 	}
-	if real, err := filepath.EvalSymlinks(dir); err == nil {
-		dir = real
-	}
 	b := &bench{
 		dir: dir, root: filepath.Join(dir, "project"), home: filepath.Join(dir, "home"), store: loop.Map(),
 		now: time.Date(2026, time.January, 1, 12, 0, 0, 0, time.UTC),
 	}
-	if err := errors.Join(os.Mkdir(b.root, 0o755), os.Mkdir(b.home, 0o755)); err != nil {
-		b.close()
-		return nil, err
-	}
-	return b, nil
+	return b, errors.Join(os.Mkdir(b.root, 0o755), os.Mkdir(b.home, 0o755))
 }
 
 func (b *bench) close() { os.RemoveAll(b.dir) }
@@ -111,12 +104,9 @@ func complete(source string, v any) any {
 		}
 		return out
 	case map[string]any:
-		out := maps.Clone(v)
-		for name, zero := range always[source] {
-			if _, ok := out[name]; !ok {
-				out[name] = zero
-			}
-		}
+		out := map[string]any{}
+		maps.Copy(out, always[source])
+		maps.Copy(out, v)
 		return out
 	}
 	return v
@@ -136,31 +126,23 @@ func (b *bench) decide(ctx context.Context, l *loop.Loop, s step) (decided, erro
 	if !s.given.Now.IsZero() {
 		b.now = s.given.Now
 	}
-	if err := b.write(); err != nil {
-		return decided{}, err
-	}
-	ev, err := b.event(l.Policy())
-	if err != nil {
-		return decided{}, err
-	}
-	if s.given.Memory != nil {
-		if err := b.remember(ctx, l, ev); err != nil {
-			return decided{}, err
-		}
-	}
-	v, err := l.Explain(ctx, ev) // for the effects, and the values of operands
-	if err != nil {
-		return decided{}, err
-	}
 	got := decided{root: b.root}
-	if got.Decision, err = l.Decide(ctx, ev); err != nil {
-		return got, err
+	ev, err := b.event(l.Policy())
+	if err = errors.Join(err, b.write()); err == nil && s.given.Memory != nil {
+		err = b.remember(ctx, l, ev)
+	}
+	var v rules.Verdict // for the effects, and the values of operands
+	if err == nil {
+		v, err = l.Explain(ctx, ev)
+	}
+	if err == nil {
+		got.Decision, err = l.Decide(ctx, ev)
 	}
 	if b.record != nil && v.Trace != nil {
 		got.effects, got.tried = v.Effects, v.Trace.Rules
 	}
 	b.continued = got.Continue()
-	return got, nil
+	return got, err
 }
 
 // write changes the files of the project and the home directory.
@@ -239,17 +221,10 @@ func (b *bench) event(p *rules.Policy) (loop.Event, error) {
 }
 
 // conversation is a session as a test gives it.
-type conversation []said
+type conversation []loop.Turn
 
-func (c conversation) Turns(_ context.Context, n int) (turns []loop.Turn, err error) {
-	for _, s := range c[max(0, len(c)-n):] {
-		t := loop.Turn{Role: s.Role, Text: s.Text, Tokens: s.Tokens}
-		for _, use := range s.Tools {
-			t.Tools = append(t.Tools, loop.Tool(use))
-		}
-		turns = append(turns, t)
-	}
-	return turns, nil
+func (c conversation) Turns(_ context.Context, n int) ([]loop.Turn, error) {
+	return c[max(0, len(c)-n):], nil
 }
 
 // remember writes what the session has counted, as the loop keeps it. Repeats without a progress of their own are those of the progress

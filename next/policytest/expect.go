@@ -15,41 +15,36 @@ import (
 	"github.com/ralph-sdk/ralph/next/rules"
 )
 
-// expectation is what a decision must be. What is nil is not compared.
+// expectation is what a decision must be, as nodes of the test file. A zero node is not compared.
 type expectation struct {
-	Outcome, Rule             *word
-	Reason, Notice, Note, Log *texts
-	Effects                   *effects
+	Outcome, Rule             yaml.Node
+	Reason, Notice, Note, Log yaml.Node
+	Effects                   yaml.Node
 	Files                     map[string]*file
 }
 
-// word is a text with its place.
-type word struct {
-	at   *yaml.Node
-	text string
-}
-
-func (w *word) UnmarshalYAML(n *yaml.Node) error {
-	w.at = n
-	return n.Decode(&w.text)
-}
-
-// texts is what a text must be: whole, or with parts.
-type texts struct {
-	at    *yaml.Node
-	whole string
-	parts []word
-}
-
-func (t *texts) UnmarshalYAML(n *yaml.Node) error {
-	t.at = n
-	if n.Kind != yaml.SequenceNode {
-		return n.Decode(&t.whole)
+// expectation reports what cannot be expected.
+func (r *reader) expectation(e *expectation) {
+	if e.Outcome.Kind != 0 {
+		r.word(&e.Outcome, "outcome", outcomes)
 	}
-	if len(n.Content) == 0 {
-		return wrong(n, `an empty list holds for every text: write "" for no text`)
+	if e.Rule.Kind != 0 && e.Rule.Value+e.Rule.Tag != "!!str" {
+		r.word(&e.Rule, "rule", r.ruleNames())
 	}
-	return n.Decode(&t.parts)
+	texts := []*yaml.Node{&e.Reason, &e.Notice, &e.Note, &e.Log}
+	for _, f := range e.Files {
+		if f.at.Kind == yaml.SequenceNode {
+			texts = append(texts, f.at)
+		}
+	}
+	for _, n := range texts {
+		if bad := func(n *yaml.Node) bool { return n.Kind != yaml.ScalarNode }; n.Kind == yaml.MappingNode || slices.ContainsFunc(n.Content, bad) {
+			r.report(n, "a text is expected whole, or as a list of what occurs in it", "")
+		}
+		if n.Kind == yaml.SequenceNode && len(n.Content) == 0 {
+			r.report(n, "an empty list holds for every text", `write "" for no text`)
+		}
+	}
 }
 
 // failure is an expectation that is not met.
@@ -58,31 +53,27 @@ func failure(at *yaml.Node, message string) Failure {
 }
 
 // compare returns what of a decision is not as expected.
-func (e expectation) compare(got decided) (all []Failure) {
-	if w := e.Outcome; w != nil && w.text != string(got.Outcome) {
-		all = append(all, failure(w.at, fmt.Sprintf("outcome: want %s, got %s%s", w.text, got.Outcome, got.why())))
-	}
-	if w := e.Rule; w != nil && w.text != got.Rule {
-		why := ""
-		if len(all) == 0 {
-			why = got.why()
-		}
-		all = append(all, failure(w.at, fmt.Sprintf("rule: want %q, got %q%s", w.text, got.Rule, why)))
-	}
+func (e *expectation) compare(got decided) (all []Failure) {
+	why := got.why()
 	for _, c := range []struct {
 		what string
-		want *texts
+		want *yaml.Node
 		got  string
-	}{
-		{"reason", e.Reason, got.Reason}, {"notice", e.Notice, got.Notice}, {"note", e.Note, got.Note}, {"log", e.Log, strings.Join(got.Log, "\n")},
-	} {
-		if c.want != nil {
-			all = append(all, c.want.compare(c.what, c.got)...)
+	}{{"outcome", &e.Outcome, string(got.Outcome)}, {"rule", &e.Rule, got.Rule}} {
+		if c.want.Kind != 0 && c.want.Value != c.got {
+			all = append(all, failure(c.want, fmt.Sprintf("%s: want %q, got %q%s", c.what, c.want.Value, c.got, why)))
+			why = "" // once
 		}
 	}
-	if w := e.Effects; w != nil {
-		if diff := cmp.Diff(plain(w.want), plain(effectValues(got.effects))); diff != "" {
-			all = append(all, failure(w.at, "effects (-want +got)\n"+diff))
+	all = append(all, compareText("reason", &e.Reason, got.Reason)...)
+	all = append(all, compareText("notice", &e.Notice, got.Notice)...)
+	all = append(all, compareText("note", &e.Note, got.Note)...)
+	all = append(all, compareText("log", &e.Log, strings.Join(got.Log, "\n"))...)
+	if e.Effects.Kind != 0 {
+		want := []any{}
+		err := e.Effects.Decode(&want)
+		if diff := cmp.Diff(plain(want), plain(effectValues(got.effects))); diff != "" || err != nil {
+			all = append(all, failure(&e.Effects, "effects (-want +got)\n"+diff))
 		}
 	}
 	for _, path := range slices.Sorted(maps.Keys(e.Files)) {
@@ -91,19 +82,19 @@ func (e expectation) compare(got decided) (all []Failure) {
 	return all
 }
 
-// compare compares a text. Space around it does not matter.
-func (t *texts) compare(what, got string) (all []Failure) {
-	for _, p := range t.parts {
-		if !strings.Contains(got, p.text) {
-			all = append(all, failure(p.at, fmt.Sprintf("%s: %q does not occur in it:\n%s", what, p.text, got)))
+// compareText compares a text to a whole one, or to a list of what occurs in it. Space around a whole text does not matter.
+func compareText(what string, n *yaml.Node, got string) (all []Failure) {
+	for _, item := range n.Content {
+		if !strings.Contains(got, item.Value) {
+			all = append(all, failure(item, fmt.Sprintf("%s: %q does not occur in it:\n%s", what, item.Value, got)))
 		}
 	}
-	if want, got := strings.TrimSpace(t.whole), strings.TrimSpace(got); len(t.parts) == 0 && want != got {
+	if want, got := strings.TrimSpace(n.Value), strings.TrimSpace(got); n.Kind == yaml.ScalarNode && want != got {
 		help := ""
 		if want != "" && strings.Contains(got, want) {
 			help = "; in brackets it need only occur in the text"
 		}
-		all = append(all, failure(t.at, fmt.Sprintf("%s (-want +got%s)\n%s", what, help, cmp.Diff(want, got))))
+		all = append(all, failure(n, fmt.Sprintf("%s (-want +got%s)\n%s", what, help, cmp.Diff(want, got))))
 	}
 	return all
 }
@@ -119,7 +110,7 @@ func (f *file) compare(what, path string) []Failure {
 	case err != nil:
 		return []Failure{failure(f.at, what+": there is none")}
 	case f.JSON == nil:
-		return (&texts{f.at, f.Text, f.parts}).compare(what, string(b))
+		return compareText(what, f.at, string(b))
 	}
 	var got any
 	if err := json.Unmarshal(b, &got); err != nil {
@@ -161,17 +152,6 @@ func jsonText(v any) string {
 		return fmt.Sprint(v)
 	}
 	return strings.TrimSpace(b.String())
-}
-
-// effects are the expected effects, in the form of effectValues.
-type effects struct {
-	at   *yaml.Node
-	want []any
-}
-
-func (e *effects) UnmarshalYAML(n *yaml.Node) error {
-	e.at, e.want = n, []any{}
-	return n.Decode(&e.want)
 }
 
 // effectValues returns effects as a test writes them:

@@ -1,6 +1,7 @@
 package policytest
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -36,7 +37,7 @@ type situation struct {
 	Env        map[string]string
 	Params     map[string]string
 	Memory     *memory
-	Transcript []said
+	Transcript []loop.Turn // a tool may be its name alone
 	Tasks      []any
 	Now        time.Time
 }
@@ -79,24 +80,6 @@ type memory struct {
 	Seen                          []string
 }
 
-// said is an item of a transcript.
-type said struct {
-	Role, Text string
-	Tokens     int
-	Tools      []tool
-}
-
-// tool is the use of a tool, also by its name alone.
-type tool loop.Tool
-
-func (t *tool) UnmarshalYAML(n *yaml.Node) error {
-	type plain tool
-	if n.Kind == yaml.ScalarNode {
-		return n.Decode(&t.Name)
-	}
-	return n.Decode((*plain)(t))
-}
-
 // file is a file of a project, as it is written or expected: a text, or these keys, or a list of texts that occur in it.
 type file struct {
 	Text   string
@@ -104,8 +87,7 @@ type file struct {
 	Absent bool
 	Age    time.Duration
 
-	at    *yaml.Node
-	parts []word
+	at *yaml.Node
 }
 
 func (f *file) UnmarshalYAML(n *yaml.Node) error {
@@ -115,12 +97,15 @@ func (f *file) UnmarshalYAML(n *yaml.Node) error {
 	case yaml.ScalarNode:
 		return n.Decode(&f.Text)
 	case yaml.SequenceNode:
-		return n.Decode(&f.parts)
+		return nil
 	}
 	if err := n.Decode((*plain)(f)); err != nil {
 		return err
 	}
-	if len(n.Content) == 0 || f.JSON != nil && field(n, "text") != nil {
+	if f.JSON == nil && !f.Absent {
+		f.at = field(n, "text")
+	}
+	if f.at == nil || f.JSON != nil && field(n, "text") != nil {
 		return wrong(n, "a file has one of text, json and absent")
 	}
 	return nil
@@ -148,63 +133,47 @@ func (r *reader) tests(root *yaml.Node) (tests []test) {
 		return nil
 	}
 	r.given(field(root, "given"))
-	names := map[string]bool{}
+	names := map[string]bool{"": true}
 	for _, n := range list.Content {
 		t := test{file: r.file, at: n}
-		if name := field(n, "name"); name != nil {
-			t.name = name.Value
-		}
-		if t.name == "" || names[t.name] {
+		r.decode(field(n, "name"), &t.name)
+		if names[t.name] {
 			r.report(n, fmt.Sprintf("a test needs a name of its own, and this one has %q", t.name), "write name: and what the policy does here")
 		}
 		names[t.name] = true
-		base, turns := merge(field(root, "given"), field(n, "given")), field(n, "turns")
-		r.given(field(n, "given"))
-		if turns == nil {
-			t.steps = []step{r.step(n, base)}
-			tests = append(tests, t)
-			continue
-		}
-		if field(n, "expect") != nil || len(turns.Content) == 0 {
-			r.report(turns, "a test has expect, or a list of turns with one each", "write expect in each turn")
-		}
-		for i, turn := range turns.Content {
-			own := field(turn, "given")
-			r.given(own)
-			s := r.step(turn, merge(base, own))
-			if i > 0 { // what the test began with is there already
-				var now situation
-				if own != nil {
-					r.decode(own, &now)
-				}
-				if s.given.Files, s.given.Memory = now.Files, nil; now.Memory != nil || now.Params != nil {
-					r.report(own, "memory and params are those of the whole test", "write them in the given of the test")
-				}
+		base, turns := merge(field(root, "given"), field(n, "given")), []*yaml.Node{n}
+		if list := field(n, "turns"); list != nil {
+			if turns = list.Content; field(n, "expect") != nil || len(turns) == 0 {
+				r.report(list, "a test has expect, or a list of turns with one each", "write expect in each turn")
 			}
-			t.steps = append(t.steps, s)
+			r.given(field(n, "given"))
+		}
+		for _, turn := range turns {
+			t.steps = append(t.steps, r.step(turn, base, len(t.steps) == 0))
 		}
 		tests = append(tests, t)
 	}
 	return tests
 }
 
-func (r *reader) step(n, given *yaml.Node) step {
+// step reads a turn, or a test without turns.
+func (r *reader) step(n, base *yaml.Node, first bool) step {
 	s := step{at: n}
-	expect := field(n, "expect")
+	own, expect := field(n, "given"), field(n, "expect")
+	r.given(own)
+	r.decode(merge(base, own), &s.given)
+	if !first { // what the test began with is there already
+		var now situation
+		r.decode(own, &now)
+		if s.given.Files, s.given.Memory = now.Files, nil; now.Memory != nil || now.Params != nil {
+			r.report(own, "memory and params are those of the whole test", "write them in the given of the test")
+		}
+	}
 	if expect == nil || len(expect.Content) == 0 {
 		r.report(n, "nothing is expected", "write for example expect: {rule: NAME}")
-		return s
 	}
 	r.decode(expect, &s.expect)
-	if w := s.expect.Outcome; w != nil {
-		r.word(w.at, "outcome", outcomes)
-	}
-	if w := s.expect.Rule; w != nil && w.text != "" {
-		r.word(w.at, "rule", r.ruleNames())
-	}
-	if given != nil {
-		r.decode(given, &s.given)
-	}
+	r.expectation(&s.expect)
 	return s
 }
 
@@ -223,39 +192,33 @@ func (r *reader) ruleNames() []string {
 	return known
 }
 
-// given reports names that neither the policy nor an event has.
+// given reports names that the policy does not have.
 func (r *reader) given(n *yaml.Node) {
-	var facts, params []string
+	var facts, asked, params []string
 	for _, f := range r.policy.Facts {
-		facts = append(facts, f.Name)
+		if facts = append(facts, f.Name); slices.Contains(replaced, f.Source) {
+			asked = append(asked, f.Name)
+		}
 	}
 	for _, p := range r.policy.Params {
 		params = append(params, p.Name)
 	}
-	for key := range fields(field(n, "facts")) {
-		if !r.open {
-			r.word(key, "fact", facts)
-		}
+	if !r.open {
+		r.words(field(n, "facts"), "fact", facts)
 	}
-	for key := range fields(field(n, "invalid")) {
-		i := slices.Index(facts, key.Value)
-		if r.word(key, "fact", facts); i >= 0 && !slices.Contains(replaced, r.policy.Facts[i].Source) {
-			r.report(key, key.Value+" is read from a file", "write a file under files that cannot be used")
-		}
-	}
-	for key := range fields(field(n, "params")) {
-		r.word(key, "param", params)
-	}
-	for key := range fields(field(field(n, "memory"), "applied")) {
-		r.word(key, "rule", r.ruleNames())
-	}
+	r.words(field(n, "invalid"), "fact of exec, git or judge", asked)
+	r.words(field(n, "params"), "param", params)
+	r.words(field(field(n, "memory"), "applied"), "rule", r.ruleNames())
 	if transcript := field(n, "transcript"); transcript != nil {
-		for _, item := range transcript.Content {
-			role := field(item, "role")
-			if role == nil {
-				role = item
-			}
-			r.word(role, "role", []string{"user", "assistant"})
+		for _, turn := range transcript.Content {
+			r.word(cmp.Or(field(turn, "role"), turn), "role", []string{"user", "assistant"})
 		}
+	}
+}
+
+// words reports keys of a map that are not known.
+func (r *reader) words(n *yaml.Node, what string, known []string) {
+	for key := range fields(n) {
+		r.word(key, what, known)
 	}
 }

@@ -14,12 +14,8 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/ralph-sdk/ralph/next/internal/text"
+	"github.com/ralph-sdk/ralph/next/loop"
 	"github.com/ralph-sdk/ralph/next/rules"
-)
-
-const (
-	maxFile     = 1 << 20 // bytes of a test file
-	maxFindings = 100
 )
 
 // reader reads a test file, and collects what is wrong with it.
@@ -36,9 +32,6 @@ func read(fsys fs.FS, name string, p *rules.Policy, open bool) ([]test, error) {
 	src, err := fs.ReadFile(fsys, name)
 	if err != nil {
 		return nil, fmt.Errorf("the tests: %w", err)
-	}
-	if len(src) > maxFile {
-		return nil, fmt.Errorf("%s: a test file has at most %d MiB", name, maxFile>>20)
 	}
 	var doc yaml.Node
 	if err := yaml.Unmarshal(src, &doc); err != nil {
@@ -66,9 +59,6 @@ func read(fsys fs.FS, name string, p *rules.Policy, open bool) ([]test, error) {
 
 // report adds a finding at a node.
 func (r *reader) report(n *yaml.Node, message, help string) {
-	if len(r.found) == maxFindings {
-		return
-	}
 	f := rules.Finding{File: r.file, Line: n.Line, Col: n.Column, Check: "test", Message: message, Help: help, Width: 1}
 	if n.Line >= 1 && n.Line <= len(r.lines) {
 		f.Source = r.lines[n.Line-1]
@@ -82,7 +72,7 @@ func (r *reader) report(n *yaml.Node, message, help string) {
 // walk reports what a type has no place for: unknown keys, nothing where something is to be, aliases. Times become texts, as they are in
 // JSON.
 func (r *reader) walk(n *yaml.Node, t reflect.Type) {
-	for t != nil && t.Kind() == reflect.Pointer {
+	if t != nil && t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
 	switch n.Kind {
@@ -94,6 +84,10 @@ func (r *reader) walk(n *yaml.Node, t reflect.Type) {
 		}
 	case yaml.SequenceNode:
 		for _, item := range n.Content {
+			if elem(t) == reflect.TypeFor[loop.Tool]() && item.Kind == yaml.ScalarNode { // its name
+				name := *item
+				*item = yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Line: item.Line, Column: item.Column, Content: []*yaml.Node{{Kind: yaml.ScalarNode, Tag: "!!str", Value: "name"}, &name}}
+			}
 			r.walk(item, elem(t))
 		}
 	case yaml.MappingNode:
@@ -124,7 +118,7 @@ func elem(t reflect.Type) reflect.Type {
 
 // keys returns the keys of a struct with the types of their values.
 func keys(t reflect.Type) map[string]reflect.Type {
-	if t == nil || t.Kind() != reflect.Struct {
+	if t == nil || t.Kind() != reflect.Struct || t == reflect.TypeFor[yaml.Node]() {
 		return nil
 	}
 	known := map[string]reflect.Type{}
@@ -138,6 +132,9 @@ func keys(t reflect.Type) map[string]reflect.Type {
 
 // decode reads a node into a value, and reports what has a wrong type.
 func (r *reader) decode(n *yaml.Node, to any) {
+	if n == nil {
+		return
+	}
 	err := n.Decode(to)
 	if err == nil {
 		return

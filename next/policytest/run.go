@@ -103,10 +103,12 @@ const suffix = "_test.yaml"
 func (t test) run(ctx context.Context, fsys fs.FS, policy string, opts []loop.Option, counts []Coverage) (Result, error) {
 	result := Result{Name: t.name, File: t.file, Line: t.at.Line}
 	b, err := newBench()
+	if b != nil {
+		defer b.close()
+	}
 	if err != nil {
 		return result, err
 	}
-	defer b.close()
 	opts = append(slices.Clip(opts), hermetic(b)...)
 	l, err := loop.Load(fsys, policy, append(opts, loop.WithParams(t.steps[0].given.Params))...)
 	if err != nil {
