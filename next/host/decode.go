@@ -227,6 +227,7 @@ func parse(input []byte) (object, error) {
 	if len(in) == 0 {
 		return nil, errors.New("it is an object without fields")
 	}
+	delete(in, "") // the name of fields that a host does not have
 	return in, nil
 }
 

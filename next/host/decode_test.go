@@ -30,7 +30,7 @@ func TestPrompt(t *testing.T) {
 		"by a count, first":              {prompt{count: "loop_count"}, m{"loop_count": 0}, loop.Event{NewPrompt: true, Names: active(false)}},
 		"by a count, later":              {prompt{count: "loop_count"}, m{"loop_count": 3}, loop.Event{Names: active(true)}},
 		"by a count that is none":        {prompt{count: "loop_count"}, m{"loop_count": -1}, loop.Event{AfterStop: true, Names: m{}}},
-		"not at all":                     {prompt{}, m{"stop_hook_active": false}, loop.Event{AfterStop: true, Names: m{}}},
+		"not at all":                     {prompt{}, m{"stop_hook_active": false, "": "p1"}, loop.Event{AfterStop: true, Names: m{}}},
 		"a subagent has a flag, no turn": {prompt{flag: true}, m{"stop_hook_active": false}, loop.Event{Name: "SubagentStop", Names: active(false)}},
 	} {
 		t.Run(name, func(t *testing.T) {
