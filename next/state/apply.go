@@ -42,7 +42,7 @@ func (r *Root) Apply(changes []Change, now time.Time) error {
 		a.targets = append(a.targets, &target{Change: c})
 	}
 	defer a.cleanUp()
-	for _, step := range []func(*target) error{a.locate, a.prepare, a.compare, a.commit} {
+	for _, step := range []func(*target) error{a.locate, a.prepare, a.compare, a.reserve, a.commit} {
 		for _, t := range a.targets {
 			if err := step(t); err != nil {
 				return fail("change", t.Path, err)
@@ -109,8 +109,7 @@ func (a *application) prepare(t *target) (err error) {
 	dir := path.Dir(t.place)
 	switch {
 	case t.New == nil:
-		t.to, err = a.archive.reserve(t.rel)
-		return err
+		return nil
 	case t.Old == nil:
 		if err := a.root.root.MkdirAll(dir, 0o777); err != nil {
 			return err
@@ -150,6 +149,14 @@ func (a *application) compare(t *target) error {
 	f, err := a.root.Read(t.place)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !bytes.Equal(f.Bytes, t.Old.Bytes) {
 		return ErrChanged
+	}
+	return err
+}
+
+// reserve makes the directory of a file in the archive.
+func (a *application) reserve(t *target) (err error) {
+	if t.New == nil {
+		t.to, err = a.archive.reserve(t.rel)
 	}
 	return err
 }

@@ -52,7 +52,8 @@ func SetFrontMatter(b []byte, path []any, value any) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	edited, err := m.set(b, name, value)
+	_, known := want[name]
+	edited, err := m.set(b, name, known, value)
 	if err == nil {
 		want[name] = value
 		if got, err2 := ParseFrontMatter(edited); err2 != nil || !reflect.DeepEqual(got, want) {
@@ -81,7 +82,7 @@ func newMatter(value any) (b []byte, err error) {
 }
 
 // set replaces the value of one field. It may guess from the text, since its caller reads and compares the result.
-func (m matter) set(b []byte, name string, value any) ([]byte, error) {
+func (m matter) set(b []byte, name string, known bool, value any) ([]byte, error) {
 	if name == "body" {
 		text, ok := value.(string)
 		if !ok {
@@ -97,7 +98,10 @@ func (m matter) set(b []byte, name string, value any) ([]byte, error) {
 	}
 	all := fieldsOf(m.block)
 	found := slices.IndexFunc(all, func(f field) bool { return f.key == name })
-	if found < 0 {
+	switch {
+	case found < 0 && known:
+		return nil, errByHand
+	case found < 0:
 		indent := ""
 		if len(all) > 0 {
 			indent = all[0].indent

@@ -142,7 +142,7 @@ func fieldsOf(block []byte) (fields []field) {
 
 // read reads a field of a block that is not YAML.
 func (f field) read(block []byte) (any, error) {
-	if v, err := readYAML(join([]byte("x: "), block[f.colon:f.below])); err == nil {
+	if v, err := readYAML(join([]byte("x: "), bytes.TrimLeft(block[f.colon:f.below], " \t"))); err == nil {
 		if object, ok := v.(map[string]any); ok && len(object) == 1 {
 			return object["x"], nil
 		}

@@ -29,6 +29,7 @@ const (
 func (r *Root) Glob(ctx context.Context, pattern string) ([]string, error) {
 	w := &walk{ctx: ctx, root: r, dirs: strings.HasSuffix(pattern, "/")}
 	clean, err := localPattern(pattern)
+	w.whole = clean == "."
 	if err == nil {
 		err = doublestar.GlobWalk(w, clean, w.found, doublestar.WithNoFollow(), doublestar.WithFailOnIOErrors())
 	}
@@ -42,14 +43,16 @@ func (r *Root) Glob(ctx context.Context, pattern string) ([]string, error) {
 // EscapeGlob makes a value match only itself within a pattern.
 func EscapeGlob(s string) string { return escapes.Replace(s) }
 
-var escapes = strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, "]", `\]`, "{", `\{`, "}", `\}`, ",", `\,`)
+// The library takes a backslash only before some characters; the others are alone in brackets.
+var escapes = strings.NewReplacer(`\`, `[\\]`, ",", "[,]", "*", `\*`, "?", `\?`, "[", `\[`, "]", `\]`, "{", `\{`, "}", `\}`)
 
 // localPattern returns a valid pattern, cleaned.
 func localPattern(pattern string) (string, error) {
 	if err := inside(pattern); err != nil {
 		return "", err
 	}
-	braces, commas := float64(strings.Count(pattern, "{")), float64(strings.Count(pattern, ","))
+	bare := strings.NewReplacer(`\{`, "", "[,]", "").Replace(pattern)
+	braces, commas := float64(strings.Count(bare, "{")), float64(strings.Count(bare, ","))
 	switch {
 	case len(pattern) > maxPattern:
 		return "", fmt.Errorf("the pattern is longer than %d bytes", maxPattern)
@@ -68,12 +71,16 @@ type walk struct {
 	ctx     context.Context
 	root    *Root
 	dirs    bool // only directories match
+	whole   bool // the root itself is meant
 	entries int
 	matches []string
 }
 
 func (w *walk) found(name string, e fs.DirEntry) error {
 	dir := e.IsDir()
+	if name == "." && !w.whole {
+		return nil // ** matches it too
+	}
 	if e.Type()&fs.ModeSymlink != 0 {
 		info, err := w.root.stat(name)
 		if err != nil {

@@ -105,9 +105,9 @@ func (r *Root) within(rel string, f func(rel string) error) error {
 	}
 	real, err2 := r.real(rel)
 	switch {
-	case err2 != nil && (errors.Is(err2, errLeaves) || errors.Is(err2, fs.ErrNotExist)):
+	case err2 != nil:
 		return err2
-	case err2 != nil || real == rel:
+	case real == rel:
 		return err
 	}
 	return f(real)

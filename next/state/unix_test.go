@@ -1,0 +1,100 @@
+//go:build unix
+
+package state
+
+import (
+	"errors"
+	"io/fs"
+	"net"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// What is no file is not read, and nothing waits for it.
+func TestReadWhatIsNoFile(t *testing.T) {
+	r := project(t, map[string]string{"link": "->pipe"})
+	if err := syscall.Mkfifo(filepath.Join(r.Dir(), "pipe"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(r.Dir()) // the name of a socket is short
+	l, err := net.Listen("unix", "socket")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	want := map[string]string{"pipe": "is a named pipe", "link": "is a named pipe", "socket": "is a socket", "pipe/x": "not exist"}
+	if syscall.Mknod(filepath.Join(r.Dir(), "zero"), syscall.S_IFCHR|0o666, 1<<8|5) == nil { // a privilege
+		want["zero"] = "is a device"
+	}
+	for name, want := range want {
+		f, err := r.Read(name)
+		if err == nil || !strings.Contains(err.Error(), want) && !errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrNotExist) != (want == "not exist") {
+			t.Errorf("%s: %v, %v; want %q", name, f, err, want)
+		}
+		if err := r.Apply([]Change{{Path: name, Old: &File{Mode: 0o644}, New: []byte("x")}}, noon); err == nil {
+			t.Errorf("%s was changed", name)
+		}
+	}
+	if got, err := r.Glob(t.Context(), "pipe/*"); len(got) > 0 || err != nil {
+		t.Errorf("behind a pipe: %q, %v", got, err)
+	}
+	if _, err := Open("pipe"); err == nil {
+		t.Error("a pipe is opened as a directory")
+	}
+}
+
+func TestNotPermitted(t *testing.T) {
+	if os.Getuid() == 0 {
+		t.Skip("root may do everything")
+	}
+	files := map[string]string{"secret": "1", "d/a": "1", "e/": ""}
+	r := project(t, files)
+	old := read(t, r, "d/a")
+	for name, mode := range map[string]fs.FileMode{"secret": 0, "d": 0o555} {
+		if err := os.Chmod(filepath.Join(r.Dir(), name), mode); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = os.Chmod(filepath.Join(r.Dir(), name), 0o777) })
+	}
+	if _, err := r.Read("secret"); !errors.Is(err, fs.ErrPermission) {
+		t.Errorf("a secret: %v", err)
+	}
+	for _, c := range []Change{{Path: "d/a", Old: old, New: []byte("2")}, {Path: "d/b", New: []byte("2")}, {Path: "d/a", Old: old}} {
+		if err := r.Apply([]Change{c}, noon); !errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), "change d/") {
+			t.Errorf("%s in a read-only directory: %v", c.Path, err)
+		}
+	}
+}
+
+// On a full disk the old file stays whole. A limit on the size of files looks the same to a writer.
+func TestDiskFull(t *testing.T) {
+	r := project(t, map[string]string{"a": "1", "b": "1"})
+	changes := []Change{{Path: "a", Old: read(t, r, "a"), New: []byte("2")}, {Path: "b", Old: read(t, r, "b"), New: make([]byte, 4<<20)}, {Path: "c", New: make([]byte, 4<<20)}}
+	signal.Ignore(syscall.SIGXFSZ)
+	defer signal.Reset(syscall.SIGXFSZ)
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	small := limit
+	small.Cur = 1 << 20
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &small); err != nil {
+		t.Fatal(err)
+	}
+	err := r.Apply(changes, noon)
+	if err2 := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit); err2 != nil {
+		t.Fatal(err2)
+	}
+	if !errors.Is(err, syscall.EFBIG) || !strings.Contains(err.Error(), "change b: ") {
+		t.Errorf("error %v", err)
+	}
+	if diff := cmp.Diff(map[string]string{"a": "1", "b": "1"}, tree(t, r)); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
