@@ -28,7 +28,10 @@ func load(t testing.TB, src string, opts ...loop.Option) *loop.Loop {
 func named(t testing.TB, name, src string, opts ...loop.Option) *loop.Loop {
 	t.Helper()
 	fsys := fstest.MapFS{name + ".yaml": {Data: []byte("ralph: 1\n" + src)}}
-	env := loop.WithEnv(func(name string) (string, bool) { v := map[string]string{"HOME": os.Getenv("HOME")}[name]; return v, v != "" })
+	env := loop.WithEnv(func(name string) (string, bool) {
+		v := map[string]string{"HOME": os.Getenv("HOME")}[name]
+		return v, v != ""
+	})
 	l, err := loop.Load(fsys, name+".yaml", append([]loop.Option{env}, opts...)...)
 	if err != nil {
 		t.Fatal(err)
@@ -52,8 +55,13 @@ func decide(t testing.TB, l *loop.Loop, ev loop.Event) loop.Decision {
 func project(t testing.TB, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
+	old := time.Now().Add(-time.Minute) // a file that was just written would be read again
 	for name, content := range files {
-		write(t, filepath.Join(dir, name), content)
+		path := filepath.Join(dir, name)
+		write(t, path, content)
+		if err := os.Chtimes(path, old, old); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return dir
 }

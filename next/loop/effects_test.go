@@ -36,9 +36,6 @@ func TestEffectsOnFiles(t *testing.T) {
 			nil, map[string]string{"d/s.json": "{\n  \"a\": 1,\n  \"n\": 2\n}\n"}, rules.Continued,
 		},
 		{
-			"a path that is not known", "state: {json: '${prompt}.json'}", "{set: state.n = 2}", nil, nil, rules.Continued,
-		},
-		{
 			"one that cannot be changed", "a: {json: a.json}\n  b: {json: .vscode/b.json}", "{set: a.n = 2}, {set: b.n = 2}",
 			map[string]string{"a.json": "{}", ".vscode/b.json": "{}"}, map[string]string{"a.json": "{}", ".vscode/b.json": "{}"}, rules.Failed,
 		},
@@ -141,7 +138,11 @@ func TestStart(t *testing.T) {
 	dir := project(t, nil)
 	l := load(t, `
 facts: {state: {json: s.json}, m: {frontmatter: m.md}}
-start: [{set: state = {"n": 0}}, {set: m.active = true}, {set: m.body = text}]
+start:
+  - set: 'state = {"n": 0}'
+  - set: m = {}
+  - set: m.active = true
+  - set: m.body = text
 rules: [{name: go, when: state.n == 0, continue: "${m.body}"}]
 `, loop.WithRoot(dir))
 	if err := l.Start(t.Context(), "the task"); err != nil {

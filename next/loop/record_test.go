@@ -47,7 +47,7 @@ rules:
 	got.Reason, got.Took, got.Progress, got.Counts = "", 0, nil, rules.Memory{}
 	want := loop.Record{
 		Time: now, Session: "s", Scope: "tenant", Project: dir, Policy: "policy", Event: "Stop", Outcome: rules.Continued, Rule: "open", Notice: "seen",
-		Rules: []rules.RuleTrace{{Name: "open", Truth: "true", Line: 5, Operands: []rules.OperandTrace{
+		Rules: []rules.RuleTrace{{Name: "open", Truth: "true", Line: 6, Operands: []rules.OperandTrace{
 			{Text: "state.n == 1", Truth: "true", Values: map[string]any{"state.n": 1}},
 			{Text: `state.secret != ""`, Truth: "true", Values: map[string]any{"state.secret": "a text of 7 characters"}},
 		}}},

@@ -80,10 +80,10 @@ func (l *Loop) sessionKey(ev Event) (string, error) {
 }
 
 func readSession(b []byte) (*session, error) {
-	s := &session{Version: sessionVersion, Policies: map[string]*counts{}}
 	if len(b) == 0 {
-		return s, nil
+		return &session{Version: sessionVersion, Policies: map[string]*counts{}}, nil
 	}
+	s := &session{}
 	d := json.NewDecoder(bytes.NewReader(b))
 	if err := d.Decode(s); err != nil {
 		return nil, fmt.Errorf("%w: %w", errDamaged, err)
@@ -91,8 +91,10 @@ func readSession(b []byte) (*session, error) {
 	switch {
 	case s.Version > sessionVersion:
 		return nil, errNewer
-	case s.Version < 1 || d.More() || s.Total < 0 || s.Policies == nil:
+	case s.Version < 1 || d.More() || s.Total < 0:
 		return nil, errDamaged
+	case s.Policies == nil:
+		s.Policies = map[string]*counts{}
 	}
 	for _, c := range s.Policies {
 		if c == nil || c.Memory.Continuations < 0 || c.Memory.Repeats < 0 {

@@ -27,10 +27,6 @@ func (c *counts) end(v rules.Verdict, continued bool) string {
 	case rules.Failed:
 		line = "the agent may stop: " + cmp.Or(v.Reason, fmt.Sprint(v.Err))
 		kind += fmt.Sprintf(" %.8x", sha256.Sum256([]byte(line)))
-	case rules.Stopped:
-		if continued && v.Err != nil && len(v.Notices) == 0 { // a done that was refused
-			line = "the agent may stop, and it is not done: " + v.Err.Error()
-		}
 	}
 	if line == "" || !c.show(kind) {
 		return ""

@@ -47,7 +47,6 @@ func TestFiles(t *testing.T) {
 		{"{text: none.txt}", "v", "missing:"},
 		{"{text: dir}", "v", "invalid: is a directory"},
 		{"{text: link.txt}", "v", "invalid: a link leaves"},
-		{"{text: ../x}", "v", "invalid:"},
 		{"{text: ~/note.txt}", "v", "ok: mine"},
 		{"{text: ~/none.txt}", "v", "missing:"},
 		{"{json: a.json}", "v.n", "ok: 1"},
@@ -56,7 +55,7 @@ func TestFiles(t *testing.T) {
 		{"{frontmatter: plain.md}", "v", "missing:"},
 		{"{checklist: tasks.md}", "len(v)", "ok: 2"},
 		{"{checklist: none.md}", "v", "missing:"},
-		{"{glob: '*.txt'}", "v", "ok: a.txt\nempty.txt\nlink.txt"},
+		{"{glob: '*.txt'}", "v", "ok: a.txt\nempty.txt"},
 		{"{glob: 'none/*'}", "len(v)", "ok: 0"},
 		{"{glob: 'g/*.json', parse: json}", "len(v)", "ok: 1 g/2.json:"},
 		{"{junit: report.xml}", "v.tests", "ok: 1"},
@@ -161,7 +160,7 @@ func TestApproval(t *testing.T) {
 		judge := loop.WithSource("judge", func(context.Context, rules.Query) (any, error) { return 1, nil })
 		no := loop.WithApproval(func() string { asked++; return "run ralph trust" })
 		asked = 0
-		l := load(t, src+"  - {name: twice, when: '"+map[bool]string{true: "env.SECRET", false: "v"}[name == "env"]+" == 2', stop: x}\n", judge, no,
+		l := load(t, src+"  - {name: again, when: missing(v), stop: x}\n", judge, no,
 			loop.WithRoot(t.TempDir()), loop.WithEnv(os.LookupEnv))
 		d := decide(t, l, loop.Event{})
 		if d.Outcome != rules.Failed || strings.Contains(d.Reason, "trust") || !strings.Contains(d.Notice, "run ralph trust") || asked != 1 {

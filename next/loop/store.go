@@ -94,6 +94,9 @@ type turnstile struct {
 
 // lock waits for a key until ctx is done.
 func (k *keyed) lock(ctx context.Context, key string) (unlock func(), err error) {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
 	k.mu.Lock()
 	if k.held == nil {
 		k.held = map[string]*turnstile{}
