@@ -40,7 +40,7 @@ rules:
 
 // An entry is added to settings and taken away again; every other byte stays.
 func ExampleInstall() {
-	settings := []byte("{\n  \"model\": \"opus\" // the best\n}\n")
+	settings := []byte("{\n  \"model\": \"opus\"\n}\n")
 	entry := host.Entry{Host: host.ClaudeCode, Program: "ralph", Policies: []string{"tests"}, Events: []string{"Stop"}}
 	with, err := host.Install(settings, entry)
 	if err != nil {
@@ -52,7 +52,7 @@ func ExampleInstall() {
 	fmt.Println(string(without) == string(settings), err)
 	// Output:
 	// {
-	//   "model": "opus", // the best
+	//   "model": "opus",
 	//   "hooks": {
 	//     "Stop": [
 	//       {

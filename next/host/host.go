@@ -159,6 +159,7 @@ type Settings struct {
 	Variable string // that names another one; "": none does
 
 	arguments bool   // a hook can be a program with a list of arguments
+	comments  bool   // it reads JSON with comments and trailing commas
 	off       string // the field that, if it is true, turns all hooks off
 }
 

@@ -170,6 +170,9 @@ func openSettings(host string, settings []byte) (*Host, *document, error) {
 	if d.value, err = hujson.Parse(src); err != nil {
 		return nil, nil, fmt.Errorf("the settings are not valid JSON: %s; fix them first", strings.TrimPrefix(err.Error(), "hujson: "))
 	}
+	if !h.Settings.comments && !d.value.IsStandard() {
+		return nil, nil, fmt.Errorf("the settings have a comment or a comma before a bracket, and %s reads plain JSON; remove it first", h.Title)
+	}
 	root, ok := d.value.Value.(*hujson.Object)
 	if !ok {
 		return nil, nil, errors.New("the settings are no JSON object: { … }")

@@ -31,13 +31,11 @@ func TestInstall(t *testing.T) {
 	}
 	compact := `[{"hooks":[{"type":"command","command":"` + line + `","timeout":25}]}]`
 	for name, tt := range map[string]struct{ src, want string }{
-		"no file":        {"", "{\n  \"hooks\": {\n    \"Stop\": " + hook("    ") + "\n  }\n}\n"},
-		"empty":          {"{}\n", "{\n  \"hooks\": {\n    \"Stop\": " + hook("    ") + "\n  }\t\n}\n"},
-		"another field":  {"{\n  \"model\": \"opus\"\n}\n", "{\n  \"model\": \"opus\",\n  \"hooks\": {\n    \"Stop\": " + hook("    ") + "\n  }\n}\n"},
-		"on one line":    {`{"model":"opus"}`, `{"model":"opus", "hooks": {"Stop":` + compact + `}}`},
-		"a comment":      {"{\n  \"model\": \"opus\" // the best\n}\n", "{\n  \"model\": \"opus\", // the best\n  \"hooks\": {\n    \"Stop\": " + hook("    ") + "\n  }\n}\n"},
-		"trailing comma": {"{\n  \"model\": \"opus\", // the best\n}\n", "{\n  \"model\": \"opus\", // the best\n  \"hooks\": {\n    \"Stop\": " + hook("    ") + "\n  },\n}\n"},
-		"an empty list":  {"{\n  \"hooks\": {\n    \"Stop\": [\n    ]\n  }\n}\n", "{\n  \"hooks\": {\n    \"Stop\": " + strings.TrimSuffix(hook("    "), "\n    ]") + " \n    ]\n  }\n}\n"},
+		"no file":       {"", "{\n  \"hooks\": {\n    \"Stop\": " + hook("    ") + "\n  }\n}\n"},
+		"empty":         {"{}\n", "{\n  \"hooks\": {\n    \"Stop\": " + hook("    ") + "\n  }\t\n}\n"},
+		"another field": {"{\n  \"model\": \"opus\"\n}\n", "{\n  \"model\": \"opus\",\n  \"hooks\": {\n    \"Stop\": " + hook("    ") + "\n  }\n}\n"},
+		"on one line":   {`{"model":"opus"}`, `{"model":"opus", "hooks": {"Stop":` + compact + `}}`},
+		"an empty list": {"{\n  \"hooks\": {\n    \"Stop\": [\n    ]\n  }\n}\n", "{\n  \"hooks\": {\n    \"Stop\": " + strings.TrimSuffix(hook("    "), "\n    ]") + " \n    ]\n  }\n}\n"},
 		"others' hooks": {
 			"{\"hooks\": {\n  \"Stop\": [\n    {\"hooks\": [{\"type\": \"command\", \"command\": \"say done\"}]}\n  ]\n}}",
 			"{\"hooks\": {\n  \"Stop\": [\n    {\"hooks\": [{\"type\": \"command\", \"command\": \"say done\"}]},\n    {\n      \"hooks\": [\n        {\n          \"type\": \"command\",\n          \"command\": \"" + line + "\",\n          \"timeout\": 25\n        }\n      ]\n    }\n  ]\n}}",
@@ -66,6 +64,8 @@ func TestInstallRefuses(t *testing.T) {
 		"{\n  \"a\": 1\n  \"b\": 2\n}": "line 3, column 3: invalid character '\"'",
 		" \n":                          "the settings are not valid JSON",
 		`[]`:                           "the settings are no JSON object",
+		"{\n  // mine\n}":              "a comment or a comma before a bracket",
+		`{"a": [1,]}`:                  "a comment or a comma before a bracket",
 		`{"hooks": []}`:                `"hooks" in the settings is no object`,
 		`{"hooks": {}, "hooks": {}}`:   `"hooks" is twice in one object`,
 		`{"hooks": {"Stop": {}}}`:      `"Stop" of "hooks" in the settings is no list`,
