@@ -258,6 +258,9 @@ func (e *evaluation) setEffect(v *Verdict, x *effect, out Effect) error {
 		return fmt.Errorf("set %s: %w", x.fact.Name, g.why)
 	}
 	out.Found = g.found
+	if g.found.Status == Missing {
+		out.Found.Value = g.value // the default, from which the file is made
+	}
 	v.Effects = append(v.Effects, out)
 	return nil
 }

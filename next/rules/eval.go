@@ -47,7 +47,8 @@ type World interface {
 	// Fact gathers a fact that has no value in Input.Values.
 	Fact(ctx context.Context, q Query) Found
 	// Name returns the value of one of ralph's names when it is first read, such as "session_id", "env" or "transcript", or nil for its
-	// zero value. An error makes what reads it unknown. loop is never asked for.
+	// zero value. A variable that env does not have is asked for as "env.NAME"; nil is an empty one. An error makes what reads the name
+	// unknown. loop is never asked for.
 	Name(ctx context.Context, name string) (any, error)
 	// Ask answers the functions said, mentions, exists (all bool) and which (string).
 	Ask(ctx context.Context, function, argument string) (any, error)
@@ -268,6 +269,9 @@ func (e *evaluation) find(p *valuePath) truth {
 	if _, bad := g.problems.Touching(p.steps); bad {
 		return failed
 	}
+	if p.root.name == envName && p.root.meaning == ralphName && len(p.steps) == 1 {
+		return e.variable(p.steps[0], g)
+	}
 	v, ok := fieldAt(g.value, p.steps)
 	if !ok {
 		return missing
@@ -279,6 +283,28 @@ func (e *evaluation) find(p *valuePath) truth {
 	if p.inline != "" {
 		e.env[p.inline] = v
 	}
+	return yes
+}
+
+const envName = "env"
+
+// variable finds a variable of the environment, which is empty if it is not set. A program may have others than its process.
+func (e *evaluation) variable(name string, g *gathered) truth {
+	known, _ := g.value.(map[string]string)
+	if _, ok := known[name]; ok {
+		return yes
+	}
+	value := ""
+	if _, given := e.in.Values[envName]; !given && e.in.World != nil {
+		v, err := e.in.World.Name(e.ctx, envName+"."+name)
+		if err != nil {
+			*g = gathered{state: failed, why: fmt.Errorf("%s.%s: %w", envName, name, err)}
+			return failed
+		}
+		value, _ = v.(string)
+	}
+	g.value = merged(known, map[string]string{name: value})
+	e.env[envName] = g.value
 	return yes
 }
 

@@ -33,7 +33,7 @@ type Verdict struct {
 type Effect struct {
 	Kind  string        // "set", "archive", "prune", "run", or one of WithEffect
 	Fact  *Fact         // of set and archive
-	Found Found         // as the fact was read
+	Found Found         // as the fact was read; if it is missing, Value is its default
 	Path  []any         // of set: fields and indices into the fact; empty: the whole
 	Value any           // of set
 	Args  []string      // of run; of prune: the glob; of WithEffect: the text
