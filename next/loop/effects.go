@@ -24,9 +24,9 @@ func (w *work) apply(effects []rules.Effect) error {
 		var err error
 		switch e.Kind {
 		case "set":
-			changes, err = w.set(changes, e)
+			changes, err = set(changes, e)
 		case "archive":
-			changes, err = w.archive(changes, e)
+			changes, err = archive(changes, e)
 		}
 		if err != nil {
 			return fmt.Errorf("%s %s: %w", e.Kind, e.Fact.Name, err)
@@ -63,26 +63,39 @@ func changeOf(changes []state.Change, found rules.Found) ([]state.Change, int, e
 	return append(changes, c), len(changes), nil
 }
 
-func (w *work) set(changes []state.Change, e rules.Effect) ([]state.Change, error) {
+// setter returns how a value is set in the files of a source.
+func setter(source string) (func(b []byte, path []any, value any) ([]byte, error), error) {
+	switch source {
+	case "json":
+		return state.SetJSON, nil
+	case "frontmatter":
+		return state.SetFrontMatter, nil
+	case "text":
+		return func(_ []byte, _ []any, value any) ([]byte, error) { return fmt.Appendln(nil, value), nil }, nil
+	}
+	return nil, fmt.Errorf("a fact of %s cannot be set", source)
+}
+
+func set(changes []state.Change, e rules.Effect) ([]state.Change, error) {
 	changes, i, err := changeOf(changes, e.Found)
 	if err != nil || i < 0 {
 		return changes, err
 	}
-	c := &changes[i]
-	switch e.Fact.Source {
-	case "json":
-		c.New, err = state.SetJSON(c.New, e.Path, e.Value)
-	case "frontmatter":
-		c.New, err = state.SetFrontMatter(c.New, e.Path, e.Value)
-	case "text":
-		c.New = []byte(fmt.Sprint(e.Value) + "\n")
-	default:
-		err = fmt.Errorf("a fact of %s cannot be set", e.Fact.Source)
+	put, err := setter(e.Fact.Source)
+	if err != nil {
+		return changes, err
 	}
+	c := &changes[i]
+	if c.Old == nil && c.New == nil && len(e.Path) > 0 && e.Found.Value != nil { // the default, which the file replaces
+		if c.New, err = put(nil, nil, e.Found.Value); err != nil {
+			return changes, err
+		}
+	}
+	c.New, err = put(c.New, e.Path, e.Value)
 	return changes, err
 }
 
-func (w *work) archive(changes []state.Change, e rules.Effect) ([]state.Change, error) {
+func archive(changes []state.Change, e rules.Effect) ([]state.Change, error) {
 	if e.Found.Version == nil {
 		return changes, nil // there is no file
 	}

@@ -67,10 +67,7 @@ func (l *Loop) updateStops(ctx context.Context, change func(map[string]time.Time
 
 // Off returns why events are not decided, or "": a person switched ralph off, or stopped the policy.
 func (l *Loop) Off(ctx context.Context) (string, error) {
-	v, _ := l.env("RALPH_OFF")
-	switch strings.ToLower(strings.TrimSpace(v)) {
-	case "", "0", "false", "no":
-	default:
+	if v, ok := l.env("RALPH_OFF"); ok && !slices.Contains([]string{"", "0", "false", "no"}, strings.ToLower(strings.TrimSpace(v))) {
 		return "RALPH_OFF is set", nil
 	}
 	if l.root != "" {

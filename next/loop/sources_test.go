@@ -178,6 +178,15 @@ func TestApproval(t *testing.T) {
 	}
 }
 
+// A variable that is not set is empty. A program may have variables of its own.
+func TestEnv(t *testing.T) {
+	own := loop.WithEnv(func(name string) (string, bool) { return "mine", name == "OWN_OF_RALPH" })
+	l := load(t, `rules: [{name: go, when: env.NO_SUCH_OF_RALPH == "", continue: "${env.OWN_OF_RALPH}"}]`, own, loop.WithAllow("env"))
+	if d := decide(t, l, loop.Event{}); d.Reason != "mine" {
+		t.Errorf("the decision is %+v", d)
+	}
+}
+
 // talk is a conversation that counts how often it is read.
 type talk struct {
 	turns []loop.Turn

@@ -101,10 +101,17 @@ func (w *work) Name(ctx context.Context, name string) (any, error) {
 		s = strings.Trim(strings.TrimSpace(s), "*_`\"')")
 		return strings.HasSuffix(s, "?") || strings.HasSuffix(s, "？"), err
 	}
+	if variable, ok := strings.CutPrefix(name, "env."); ok {
+		if err := w.may("env"); err != nil {
+			return nil, err
+		}
+		v, _ := w.env(variable)
+		return v, nil
+	}
 	return nil, nil
 }
 
-// environment returns the variables that the policy may read.
+// environment returns the variables of the process, with the values that the loop gives them.
 func (w *work) environment() (map[string]string, error) {
 	if err := w.may("env"); err != nil {
 		return nil, err
