@@ -105,8 +105,9 @@ func (w *work) Name(ctx context.Context, name string) (any, error) {
 		if err := w.may("env"); err != nil {
 			return nil, err
 		}
-		v, _ := w.env(variable)
-		return v, nil
+		if v, ok := w.env(variable); ok {
+			return v, nil
+		}
 	}
 	return nil, nil
 }
