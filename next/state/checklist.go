@@ -2,7 +2,6 @@ package state
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode"
 )
@@ -42,14 +41,14 @@ func ParseChecklist(b []byte) ([]any, error) {
 }
 
 // box matches an item: list sign, mark between brackets, or mark in one character, text.
-var box = regexp.MustCompile(`^((?:[-*+•◦▪‣·–—]|[0-9]{1,9}[.)])[\s\p{Z}]*)?(?:\[[\s\p{Z}]*([^\s\p{Z}]?)\x{FE0F}?[\s\p{Z}]*\]|([☐☑])\x{FE0F}?)(.*)$`)
+var box = lazy(`^((?:[-*+•◦▪‣·–—]|[0-9]+[.)])[\s\p{Z}]*)?(?:\[[\s\p{Z}]*([^\s\p{Z}]?)\x{FE0F}?[\s\p{Z}]*\]|([☐☑])\x{FE0F}?)(.*)$`)
 
 var (
-	tag     = regexp.MustCompile(`\[(\p{Lu}[\p{Lu}\p{Nd}_-]*)\]`)
-	sign    = regexp.MustCompile(`^(?:[-*+•◦▪‣·–—]|[0-9]{1,9}[.)])(?:[\s\p{Z}]|$)`)
-	heading = regexp.MustCompile(`^#{1,6}(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$`)
-	ruler   = regexp.MustCompile(`^(?:=+|-+)[ \t]*$`)
-	fence   = regexp.MustCompile("^(`{3,}|~{3,})[^`]*$")
+	tag     = lazy(`\[([A-Z][A-Z0-9_-]*)\]`)
+	sign    = lazy(`^(?:[-*+•◦▪‣·–—]|[0-9]+[.)])(?:[\s\p{Z}]|$)`)
+	heading = lazy(`^#{1,6}(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$`)
+	ruler   = lazy(`^(?:=+|-+)[ \t]*$`)
+	fence   = lazy("^(`{3,}|~{3,})[^`]*$")
 )
 
 // list is a checklist that is read line by line.
@@ -91,7 +90,7 @@ func (p *list) next() {
 	item := p.parse(text)
 	p.close(column)
 	p.last = start + len(strings.TrimRightFunc(line, unicode.IsSpace))
-	mark := sign.FindString(text)
+	mark := sign().FindString(text)
 	switch {
 	case item != nil || mark != "":
 		if item != nil {
@@ -101,9 +100,9 @@ func (p *list) next() {
 		p.open = append(p.open, openItem{column, start, item})
 		p.hidden(strings.TrimLeft(text[len(mark):], " \t"))
 	case p.hidden(text), column >= 4, len(p.open) > 0:
-	case heading.MatchString(text):
-		p.section = heading.FindStringSubmatch(text)[1]
-	case above != "" && ruler.MatchString(text):
+	case heading().MatchString(text):
+		p.section = heading().FindStringSubmatch(text)[1]
+	case above != "" && ruler().MatchString(text):
 		p.section = above
 	default:
 		p.prose = text
@@ -113,7 +112,7 @@ func (p *list) next() {
 // hidden reports whether a line opens a fence or a comment, and goes to its end.
 func (p *list) hidden(text string) bool {
 	comment := strings.HasPrefix(text, "<!--")
-	switch m := fence.FindStringSubmatch(text); {
+	switch m := fence().FindStringSubmatch(text); {
 	case m != nil:
 		p.skip(strings.IndexByte("`~", text[0]), len(m[1]), func(text string) bool {
 			return strings.HasPrefix(text, m[1]) && strings.Trim(text, m[1][:1]) == ""
@@ -130,7 +129,7 @@ func (p *list) parse(text string) map[string]any {
 	if !strings.ContainsAny(text, "[☐☑") {
 		return nil
 	}
-	m := box.FindStringSubmatch(text)
+	m := box().FindStringSubmatch(text)
 	if m == nil || m[4] != "" && strings.IndexByte("([:", m[4][0]) >= 0 {
 		return nil
 	}
@@ -146,7 +145,7 @@ func (p *list) parse(text string) map[string]any {
 		return nil
 	}
 	tags := []any{}
-	for _, t := range tag.FindAllStringSubmatch(m[4], -1) {
+	for _, t := range tag().FindAllStringSubmatch(m[4], -1) {
 		tags = append(tags, t[1])
 	}
 	return map[string]any{"text": strings.TrimSpace(m[4]), "mark": mark, "done": done, "tags": tags}

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"maps"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -128,7 +127,7 @@ func (m matter) set(b []byte, name string, known bool, value any) ([]byte, error
 }
 
 // plain is a text that every YAML parser reads as that text, also those of the older version.
-var plain = regexp.MustCompile(`^\pL[\pL\pN_./()+-]*(?: [\pL\pN_./()+-]+)*$`)
+var plain = lazy(`^[A-Za-z][A-Za-z0-9_./()+-]*(?: [A-Za-z0-9_./()+-]+)*$`)
 
 // renderYAML returns a value on one line, a text in the quotes of the value that it replaces.
 func renderYAML(v any, quote byte) string {
@@ -137,7 +136,7 @@ func renderYAML(v any, quote byte) string {
 	switch {
 	case ok && quote == '\'' && printable:
 		return "'" + strings.ReplaceAll(text, "'", "''") + "'"
-	case ok && quote != '"' && len(text) <= 200 && plain.MatchString(text) && !isWord(text):
+	case ok && quote != '"' && len(text) <= 200 && plain().MatchString(text) && !isWord(text):
 		return text
 	}
 	src, _ := encodeJSON(v) // it was decoded from JSON

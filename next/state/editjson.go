@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tailscale/hujson"
@@ -21,6 +22,7 @@ func SetJSON(b []byte, path []any, value any) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	value = json.RawMessage(src)
 	text := bytes.TrimPrefix(b, bom)
 	mark := b[:len(b)-len(text)]
 	if len(bytes.TrimSpace(text)) == 0 {
@@ -34,8 +36,8 @@ func SetJSON(b []byte, path []any, value any) ([]byte, error) {
 	for i := range path {
 		next, before, err := member(at, path[i])
 		if err == nil && next == nil {
-			if src, err = wrap(path[i+1:], src); err == nil {
-				err = style.add(at, path[i].(string), src)
+			if value, err = wrap(path[i+1:], value); err == nil {
+				style.add(at, path[i].(string), value)
 			}
 		}
 		if err != nil {
@@ -46,7 +48,7 @@ func SetJSON(b []byte, path []any, value any) ([]byte, error) {
 		}
 		at, style = next, style.within(before)
 	}
-	at.Value = style.literal(src)
+	at.Value = style.literal(value)
 	return join(mark, root.Pack()), nil
 }
 
@@ -75,17 +77,13 @@ func encodeJSON(v any) ([]byte, error) {
 }
 
 // wrap returns a value within the objects of a path.
-func wrap(path []any, value []byte) ([]byte, error) {
-	for i := len(path) - 1; i >= 0; i-- {
-		key, ok := path[i].(string)
+func wrap(path []any, value any) (any, error) {
+	for _, step := range slices.Backward(path) {
+		key, ok := step.(string)
 		if !ok {
-			return nil, fmt.Errorf("there is no list that could have an element %v", path[i])
+			return nil, fmt.Errorf("there is no list that could have an element %v", step)
 		}
-		name, err := encodeJSON(key)
-		if err != nil {
-			return nil, err
-		}
-		value = join([]byte("{"), name, []byte(":"), value, []byte("}"))
+		value = map[string]any{key: value}
 	}
 	return value, nil
 }
@@ -149,26 +147,13 @@ func styleOf(root *hujson.Value, text []byte) jsonStyle {
 	if bytes.Contains(text, []byte("\r\n")) {
 		s.nl = "\r\n"
 	}
-	var before hujson.Extra
-	switch c := root.Value.(type) {
-	case *hujson.Object:
-		if len(c.Members) == 0 {
-			return s
-		}
-		before = c.Members[0].Name.BeforeExtra
+	if c, ok := root.Value.(*hujson.Object); ok && len(c.Members) > 0 {
+		first := s.within(c.Members[0].Name.BeforeExtra)
+		s.lines, s.unit = first.lines, first.indent
 		if extra := c.Members[0].Value.BeforeExtra; len(bytes.Trim(extra, " ")) == 0 {
 			s.colon = string(extra)
 		}
-	case *hujson.Array:
-		if len(c.Elements) == 0 {
-			return s
-		}
-		before = c.Elements[0].BeforeExtra
-	default:
-		return s
 	}
-	s.unit = s.within(before).indent
-	s.lines = s.within(before).lines
 	return s
 }
 
@@ -182,23 +167,23 @@ func (s jsonStyle) within(before hujson.Extra) jsonStyle {
 }
 
 // literal returns a value in this style.
-func (s jsonStyle) literal(value []byte) hujson.Literal {
+func (s jsonStyle) literal(value any) hujson.Literal {
 	var out bytes.Buffer
-	if !s.lines || json.Indent(&out, value, s.indent, s.unit) != nil {
-		return value
+	src, _ := encodeJSON(value) // it was encoded before
+	if !s.lines || json.Indent(&out, src, s.indent, s.unit) != nil {
+		return src
 	}
 	return bytes.ReplaceAll(out.Bytes(), []byte("\n"), []byte(s.nl))
 }
 
 // add adds a field to an object, laid out as the last one is.
-func (s jsonStyle) add(v *hujson.Value, key string, value []byte) error {
-	src, err := wrap([]any{key}, value)
+func (s jsonStyle) add(v *hujson.Value, key string, value any) {
 	c, ok := v.Value.(*hujson.Object)
-	if !ok || err != nil { // null
-		v.Value = s.literal(src)
-		return err
+	if !ok { // null
+		v.Value = s.literal(map[string]any{key: value})
+		return
 	}
-	name, _ := encodeJSON(key) // as wrap did
+	name, _ := encodeJSON(key)
 	m := hujson.ObjectMember{Name: hujson.Value{Value: hujson.Literal(name)}, Value: hujson.Value{BeforeExtra: hujson.Extra(s.colon)}}
 	if n := len(c.Members); n > 0 {
 		last := &c.Members[n-1]
@@ -222,5 +207,4 @@ func (s jsonStyle) add(v *hujson.Value, key string, value []byte) error {
 	}
 	m.Value.Value = s.literal(value)
 	c.Members = append(c.Members, m)
-	return nil
 }

@@ -4,15 +4,11 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 )
 
-// Bounds of front matter, which is for a few fields. The text below it may be as large as any file.
-const (
-	maxMatter = 256 << 10 // bytes
-	maxFields = 1000
-)
+// maxMatter bounds front matter in bytes, which is for a few fields. The text below it may be as large as any file.
+const maxMatter = 64 << 10
 
 // ParseFrontMatter returns the fields of front matter, and the text below it as body. Without front matter the error is
 // [fs.ErrNotExist].
@@ -46,7 +42,7 @@ type matter struct {
 	nl    string // line end
 }
 
-var dashes = regexp.MustCompile(`(?m)^---[ \t]*(\r?)$`)
+var dashes = lazy(`(?m)^---[ \t]*(\r?)$`)
 
 // split finds the two lines of dashes. Blank lines may come first.
 func split(b []byte) (matter, error) {
@@ -54,7 +50,7 @@ func split(b []byte) (matter, error) {
 	if !bytes.HasPrefix(b[skip:], []byte("---")) {
 		return matter{}, missing("has no front matter")
 	}
-	found := dashes.FindAllSubmatchIndex(b[skip:], 2)
+	found := dashes().FindAllSubmatchIndex(b[skip:], 2)
 	switch {
 	case len(found) == 0 || found[0][0] > 0:
 		return matter{}, missing("has no front matter")
@@ -84,11 +80,8 @@ func (m matter) values() (map[string]any, error) {
 		return values, nil // nothing but comments
 	}
 	fields := fieldsOf(m.block)
-	switch {
-	case len(fields) == 0:
+	if len(fields) == 0 {
 		return nil, errors.New("has front matter that is no list of fields: write key: value")
-	case len(fields) > maxFields:
-		return nil, fmt.Errorf("has front matter of more than %d fields", maxFields)
 	}
 	for _, f := range fields {
 		v, err := f.read(m.block)
@@ -111,7 +104,7 @@ type field struct {
 }
 
 // keyValue matches key: value # comment.
-var keyValue = regexp.MustCompile(`^([ \t]*)("(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^\s#"'-][^:]*?)[ \t]*:()[ \t]*` +
+var keyValue = lazy(`^([ \t]*)("(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^\s#"'-][^:]*?)[ \t]*:()[ \t]*` +
 	`("(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|(?:[^\s#].*?)?)(?:[ \t]+#.*|[ \t\r]*)$`)
 
 // fieldsOf finds the lines with key: value. Lines further right, of a list or that begin with a bracket belong to the field above.
@@ -126,7 +119,7 @@ func fieldsOf(block []byte) (fields []field) {
 			fields[last].below = at
 			continue
 		}
-		m := keyValue.FindSubmatchIndex(bytes.TrimSuffix(line, []byte("\n")))
+		m := keyValue().FindSubmatchIndex(bytes.TrimSuffix(line, []byte("\n")))
 		if m == nil {
 			continue
 		}

@@ -17,6 +17,9 @@ var protected = []string{
 	".kiro/{agents,hooks,settings,steering}", ".github/{agents,copilot*,hooks}",
 }
 
+// atEnd matches blanks and points at the end of a name.
+var atEnd = lazy(`[. ]+(/|$)`)
+
 // isProtected reports whether a path from the root is a protected one or lies below one. Systems that ignore case, blanks and points at the
 // end, or invisible characters, take other spellings for the same name.
 func isProtected(rel string) bool {
@@ -26,11 +29,7 @@ func isProtected(rel string) bool {
 		}
 		return unicode.ToLower(unicode.ToUpper(r))
 	}, rel)
-	parts := strings.Split(name, "/")
-	for i, part := range parts {
-		parts[i] = strings.TrimRight(part, ". ")
-	}
-	name = strings.Join(parts, "/")
+	name = atEnd().ReplaceAllString(name, "$1")
 	for _, p := range protected {
 		if doublestar.MatchUnvalidated("**/"+p+"/**", name) {
 			return true

@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"syscall"
 	"time"
 )
 
@@ -39,6 +40,9 @@ func (r *Root) Read(path string) (*File, error) {
 		file, err = readAll(f)
 		return err
 	})
+	if errors.Is(err, syscall.ENOTDIR) {
+		err = missing("there is a file instead of its directory")
+	}
 	if err != nil {
 		return nil, fail("read", rel, err)
 	}

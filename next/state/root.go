@@ -9,7 +9,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"syscall"
 )
 
 // Root is a directory below which files are read and changed. Nothing outside of it is opened, whatever links say. Links within it
@@ -24,16 +23,15 @@ type Root struct {
 
 // Open opens a directory. The caller closes it.
 func Open(dir string) (*Root, error) {
-	abs, err := filepath.Abs(dir)
-	if err != nil {
-		return nil, fail("open", dir, err)
+	real, err := filepath.Abs(dir)
+	if err == nil {
+		real, err = filepath.EvalSymlinks(real)
 	}
-	real, err := filepath.EvalSymlinks(abs)
-	if err != nil {
-		return nil, fail("open", dir, err)
+	var root *os.Root
+	if err == nil {
+		// The separator at the end makes the system refuse a pipe, instead of waiting for it.
+		root, err = os.OpenRoot(real + string(filepath.Separator))
 	}
-	// The separator at the end makes the system refuse a pipe, instead of waiting for it.
-	root, err := os.OpenRoot(real + string(filepath.Separator))
 	if err != nil {
 		return nil, fail("open", dir, err)
 	}
@@ -131,9 +129,6 @@ func fail(op, name string, err error) error {
 		err = inner.Err
 	case errors.As(err, &link):
 		err = link.Err
-	}
-	if errors.Is(err, syscall.ENOTDIR) { // a file where the path has a directory: nothing is there
-		err = fs.ErrNotExist
 	}
 	return &fs.PathError{Op: op, Path: name, Err: err}
 }

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"io/fs"
+	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/ralph-sdk/ralph/next/schema"
 )
@@ -26,6 +28,11 @@ func decode(b []byte) (string, error) {
 		return "", errUTF16
 	}
 	return strings.ToValidUTF8(string(bytes.TrimPrefix(b, bom)), "\uFFFD"), nil
+}
+
+// lazy returns a regular expression that is compiled when it is first used: most processes need few of them.
+func lazy(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }
 
 // isUTF16 finds a byte order mark, or a first character that takes two bytes.

@@ -27,13 +27,10 @@ func readYAML(b []byte) (v any, err error) {
 	}()
 	dec := yaml.NewDecoder(bytes.NewReader(b))
 	var doc, second yaml.Node
-	if err := dec.Decode(&doc); err != nil || doc.Kind != yaml.DocumentNode {
-		if doc.Kind == 0 && errors.Is(err, io.EOF) {
-			return nil, nil
-		}
-		return nil, errNotPlain
-	}
-	if !errors.Is(dec.Decode(&second), io.EOF) {
+	switch err := dec.Decode(&doc); {
+	case errors.Is(err, io.EOF):
+		return nil, nil
+	case err != nil, !errors.Is(dec.Decode(&second), io.EOF):
 		return nil, errNotPlain
 	}
 	return valueOf(doc.Content[0], 0)
