@@ -54,13 +54,7 @@ var replaced = []string{"exec", "git", "judge"}
 func hermetic(b *bench) []loop.Option {
 	opts := []loop.Option{
 		loop.WithRoot(b.root), loop.WithStore(b.store), loop.WithClock(func() time.Time { return b.now }), loop.WithAllow("env", "home", "judge"),
-		loop.WithEnv(func(name string) (string, bool) {
-			if name == "HOME" {
-				return b.home, true
-			}
-			v, ok := b.given.Env[name]
-			return v, ok
-		}),
+		loop.WithEnv(func(name string) (string, bool) { return b.home, name == "HOME" }),
 		loop.WithRecorder(func(_ context.Context, r loop.Record) error {
 			b.record = &r
 			return nil
@@ -81,6 +75,8 @@ func (b *bench) fact(_ context.Context, q rules.Query) (any, error) {
 	}
 	v, ok := b.given.Facts[name]
 	switch {
+	case !ok && q.Fact.Source == "git":
+		return nil, fmt.Errorf("there is no git repository: %w", fs.ErrNotExist)
 	case !ok:
 		return nil, fmt.Errorf("a test starts no program and asks no model: give it in facts, as %s: value", name)
 	case v == nil:
@@ -138,7 +134,7 @@ func (b *bench) decide(ctx context.Context, l *loop.Loop, s step) (decided, erro
 	if err == nil {
 		got.Decision, err = l.Decide(ctx, ev)
 	}
-	if b.record != nil && v.Trace != nil {
+	if b.record != nil && len(b.record.Rules) > 0 { // not of a turn that failed
 		got.effects, got.tried = v.Effects, v.Trace.Rules
 	}
 	b.continued = got.Continue()
@@ -155,7 +151,8 @@ func (b *bench) write() error {
 		path := filepath.Join(dir, filepath.FromSlash(rel))
 		text, at := f.Text, b.now.Add(-f.Age)
 		if f.JSON != nil {
-			text = jsonText(f.JSON) + "\n"
+			b, _ := json.MarshalIndent(f.JSON, "", "  ")
+			text = string(b) + "\n"
 		}
 		var err error
 		switch {
@@ -183,11 +180,14 @@ func (b *bench) event(p *rules.Policy) (loop.Event, error) {
 		Dir: b.root, Names: map[string]any{}, Values: map[string]any{}, Run: e.Run != nil,
 	}
 	maps.Copy(ev.Names, e.names)
+	env := map[string]string{}
+	maps.Copy(env, b.given.Env)
+	ev.Names["env"] = env
 	for _, field := range []string{"hook_event_name", "session_id", "last_assistant_message", "failed"} {
 		delete(ev.Names, field)
 	}
-	active, given := e.Active, ev.Names["stop_hook_active"] != nil
-	if m := b.given.Memory; !given {
+	m, active := b.given.Memory, e.Active
+	if _, given := e.names["stop_hook_active"]; !given {
 		active = b.continued || m != nil && m.Continuations > 0
 	}
 	switch {
@@ -195,7 +195,7 @@ func (b *bench) event(p *rules.Policy) (loop.Event, error) {
 	case ev.Name == "UserPromptSubmit":
 		ev.AfterStop = true
 	default:
-		ev.NewPrompt, ev.Names["stop_hook_active"] = !active, active
+		ev.NewPrompt, ev.Names["stop_hook_active"] = m == nil && !active, active
 	}
 	if b.given.Transcript != nil {
 		ev.Conversation = conversation(b.given.Transcript)
@@ -204,10 +204,12 @@ func (b *bench) event(p *rules.Policy) (loop.Event, error) {
 		ev.Tasks = func(context.Context) ([]any, error) { return list, nil }
 	}
 	for name, v := range b.given.Facts {
-		source := ""
-		if i := slices.IndexFunc(p.Facts, func(f *rules.Fact) bool { return f.Name == name }); i >= 0 {
-			source = p.Facts[i].Source
+		i := slices.IndexFunc(p.Facts, func(f *rules.Fact) bool { return f.Name == name })
+		if i < 0 {
+			ev.Values[name] = v // of the program
+			continue
 		}
+		source := p.Facts[i].Source
 		if v == nil || slices.Contains(replaced, source) {
 			continue // it is asked for
 		}

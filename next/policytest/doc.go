@@ -33,10 +33,12 @@
 // list of what occurs in it, {json: …} or {absent: true}).
 //
 // Everything is decided by a real loop in a temporary directory, with a fixed clock and a store in memory. No program, model or git
-// runs: a fact of exec, git or judge that a test does not give is invalid, and effects that run programs only show in effects. A first
-// turn begins a prompt, unless its memory has continuations; a later one does if the turn before let the agent stop. stop_hook_active
-// says so, and may be given. The package is strict: what it does not know is an error with its place, because a test that passes by
-// mistake is worse than none.
+// runs: a fact of exec or judge that a test does not give is invalid, one of git is missing, and effects that run programs only show in
+// effects. A fact that a rule changes is given by its file.
 //
+// A first turn begins a prompt, unless it has a memory, which is that of the prompt; a later one begins one if the turn before let the
+// agent stop. stop_hook_active says whether the turn before was continued, and may be given.
+//
+// The package is strict: what it does not know is an error with its place, because a test that passes by mistake is worse than none.
 // It leaves out printing. Start with [Run], or with [Test] in go test.
 package policytest

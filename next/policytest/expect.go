@@ -130,14 +130,15 @@ func (d decided) why() string {
 	}
 	for _, rule := range d.tried {
 		fmt.Fprintf(&b, "\n  %s is %s", rule.Name, rule.Truth)
+		if rule.Truth == "true" {
+			continue
+		}
 		for _, o := range rule.Operands {
-			switch {
-			case rule.Truth == "true" || o.Truth != rule.Truth:
-			case o.Why != "":
-				fmt.Fprintf(&b, ": %s: %s", o.Text, o.Why)
-			default:
-				fmt.Fprintf(&b, ": %s with %s", o.Text, jsonText(o.Values))
+			why := o.Why
+			if why == "" && len(o.Values) > 0 {
+				why = "with " + jsonText(o.Values)
 			}
+			fmt.Fprintf(&b, "\n    %s is %s %s", o.Text, o.Truth, why)
 		}
 	}
 	return b.String()

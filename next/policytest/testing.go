@@ -9,15 +9,13 @@ import (
 	"github.com/ralph-sdk/ralph/next/loop"
 )
 
-// Test runs the tests of all policies of a directory and its .ralph as subtests, and logs the rules that no test reached. Without any
+// Test runs the tests of all policies of a directory and its .ralph as subtests, and logs the rules that held in none. Without any
 // test file it fails. opts are those of [Run].
 func Test(t *testing.T, dir string, opts ...loop.Option) {
 	t.Helper()
-	var files []string
-	for _, in := range []string{"*", ".ralph/*"} {
-		found, _ := filepath.Glob(filepath.Join(dir, filepath.FromSlash(in)+suffix))
-		files = append(files, found...)
-	}
+	files, _ := filepath.Glob(filepath.Join(dir, "*"+suffix))
+	more, _ := filepath.Glob(filepath.Join(dir, ".ralph", "*"+suffix))
+	files = append(files, more...)
 	if len(files) == 0 {
 		t.Fatalf("%s has no file NAME%s", dir, suffix)
 	}
