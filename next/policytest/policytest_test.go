@@ -237,6 +237,14 @@ func TestFindings(t *testing.T) {
 	}
 }
 
+// No test file crashes its reader, or changes a file outside of its project.
+func FuzzRun(f *testing.F) {
+	f.Add(given + "tests: [{name: n, given: {transcript: [{role: user, tools: [Bash]}]}, expect: {rule: next, effects: [{prune: {glob: x}}]}}]")
+	f.Add("tests: [{name: n, given: &a {files: {../x: y}}, turns: [{given: *a, expect: {files: {a: [b]}}}]}]")
+	f.Add("tests: {? [a]: b}")
+	f.Fuzz(func(t *testing.T, tests string) { _, _ = run(t, policy, tests) })
+}
+
 // The functions, sources and values of a program are those of its tests.
 func TestProgram(t *testing.T) {
 	const own = `ralph: 1

@@ -147,8 +147,6 @@ func (r *reader) decode(n *yaml.Node, to any) {
 		at := *n
 		if _, err := fmt.Sscanf(message, "line %d:", &at.Line); err == nil {
 			_, message, _ = strings.Cut(message, ": ")
-		}
-		if at.Line != n.Line {
 			at.Column = 1
 		}
 		r.report(&at, message, "")
