@@ -88,7 +88,10 @@ func compiled(doc any, count counter) (*jsonschema.Schema, error) {
 		first := problems(invalid, doc)[0]
 		return nil, &Error{Path: first.Path, Message: first.Message}
 	}
-	return s, errors.Unwrap(err) // of jsonschema.SchemaError
+	if err != nil {
+		err = errors.New(strings.ReplaceAll(errors.Unwrap(err).Error(), base, ""))
+	}
+	return s, err
 }
 
 // meter finds out how large a schema is if each reference in it is replaced by what it refers to.

@@ -55,15 +55,31 @@ func problems(err *jsonschema.ValidationError, doc any) Problems {
 	return slices.CompactFunc(all, func(a, b Problem) bool { return a.Message == b.Message && slices.Equal(a.Path, b.Path) })
 }
 
-// leaves adds the errors that name a broken keyword. Why each alternative is broken does not matter.
+// leaves adds the errors that name a broken keyword. Of alternatives, only one that is left by the type of the value says why.
 func leaves(err *jsonschema.ValidationError, all []*jsonschema.ValidationError) []*jsonschema.ValidationError {
-	if len(err.Causes) == 0 || err.Message == "anyOf failed" || err.Message == "oneOf failed" {
+	causes := err.Causes
+	if err.Message == "anyOf failed" || err.Message == "oneOf failed" {
+		causes = slices.DeleteFunc(slices.Clone(causes), func(c *jsonschema.ValidationError) bool {
+			for len(c.Causes) == 1 {
+				c = c.Causes[0]
+			}
+			return keyword(c) == "type" && c.InstanceLocation == err.InstanceLocation
+		})
+		if len(causes) != 1 {
+			return append(all, err)
+		}
+	}
+	if len(causes) == 0 {
 		return append(all, err)
 	}
-	for _, cause := range err.Causes {
+	for _, cause := range causes {
 		all = leaves(cause, all)
 	}
 	return all
+}
+
+func keyword(err *jsonschema.ValidationError) string {
+	return err.KeywordLocation[strings.LastIndexByte(err.KeywordLocation, '/')+1:]
 }
 
 // place returns the path of a location, a JSON pointer after an address, as the library writes it: names are escaped for an address too.
@@ -97,7 +113,7 @@ func valueAt(v any, path []string) any {
 
 // message says in plain words what the schema expects, where the library does not.
 func message(err *jsonschema.ValidationError, v any) string {
-	switch err.KeywordLocation[strings.LastIndexByte(err.KeywordLocation, '/')+1:] {
+	switch keyword(err) {
 	case "type":
 		kinds, _, _ := strings.Cut(strings.TrimPrefix(err.Message, "expected "), ", but got ")
 		return "must be " + plain.Replace(kinds) + ", and is " + show(v)

@@ -38,15 +38,15 @@ func (s *Schema) Type() *Type {
 func (s *Schema) Read(v any) (any, Problems) {
 	p := preparation{}
 	v = p.value(s.Type(), v, 0)
-	if p.depth > maxDepth {
-		return v, Problems{{Message: "must not be nested deeper than 1,000 levels"}}
+	if s == nil {
+		return v, nil
 	}
-	var problems Problems
-	if s != nil {
-		problems = s.validate(v, p.depth)
+	if p.depth > maxLevels {
+		return v, Problems{{Message: "must not be nested deeper than 100 levels"}}
 	}
+	problems := s.validate(v, p.depth)
 	c := completion{left: maxFilled}
-	v, _ = c.value(s.Type(), v)
+	v, _ = c.value(s.typ, v)
 	if c.left < 0 {
 		problems = append(Problems{{Message: "must be smaller: it has too many values without the defaults of the schema"}}, problems...)
 	}

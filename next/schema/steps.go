@@ -7,15 +7,16 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v5"
 )
 
-// maxSteps bounds a validation: the schemas that are applied, times the depth of the document, since a step takes longer in a deep one.
-const maxSteps = 10_000_000
+// maxSteps bounds how often a validation applies a schema to a value.
+const maxSteps = 500_000
 
 var errSteps = errors.New("must be smaller: the schema takes too many steps to check it")
 
 // validate returns what jsonschema/v5 finds in a document.
 func (s *Schema) validate(v any, depth int) Problems {
 	var invalid *jsonschema.ValidationError
-	switch err := s.count(v, maxSteps/(depth+1)); {
+	// An error takes time by the square of the depth, since the library joins all names above it one after the other.
+	switch err := s.count(v, maxSteps/(1+depth*depth/20)); {
 	case err == nil:
 		return nil
 	case errors.As(err, &invalid):
