@@ -40,8 +40,11 @@ func (r *Root) Read(path string) (*File, error) {
 		file, err = readAll(f)
 		return err
 	})
-	if errors.Is(err, syscall.ENOTDIR) {
+	switch {
+	case errors.Is(err, syscall.ENOTDIR):
 		err = missing("there is a file instead of its directory")
+	case errors.Is(err, syscall.ENAMETOOLONG):
+		err = missing("its name is longer than that of any file")
 	}
 	if err != nil {
 		return nil, fail("read", rel, err)
