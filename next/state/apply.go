@@ -33,8 +33,8 @@ type Change struct {
 // [ArchiveDir]. Nothing is written in .git, .ralph, .vscode, or a file that configures a host.
 //
 // A file keeps its mode; of a link within the root the target is changed. Directories of new files are created. One process at a time
-// applies changes to a root. If writing fails, as on a full disk, each file is whole: as it was, or changed. The error names the first
-// that is as it was. One that is [ErrChanged] for the only change, or the first, means that nothing was written.
+// applies changes to a root. An error that is [ErrChanged] means that nothing was written. If writing fails, as on a full disk, each file
+// is whole: as it was, or changed; the error names the first that is as it was.
 func (r *Root) Apply(changes []Change, now time.Time) error {
 	defer r.lock()()
 	a := application{root: r, archive: archive{root: r.root, now: now}, places: map[string]bool{}}
@@ -141,10 +141,14 @@ func (a *application) prepare(t *target) (err error) {
 // compare reports a file that is not as it was read.
 func (a *application) compare(t *target) error {
 	if t.Old == nil {
-		if _, err := a.root.root.Lstat(t.place); !errors.Is(err, fs.ErrNotExist) {
+		_, err := a.root.root.Lstat(t.place)
+		switch {
+		case err == nil:
 			return ErrChanged
+		case errors.Is(err, fs.ErrNotExist):
+			return nil
 		}
-		return nil
+		return err
 	}
 	f, err := a.root.Read(t.place)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !bytes.Equal(f.Bytes, t.Old.Bytes) {
@@ -176,11 +180,10 @@ func (a *application) commit(t *target) error {
 	case t.temp == "":
 		return nil // the file has these bytes
 	case t.Old == nil:
-		// Unlike a rename, a link does not replace a file that was just created. Not every file system has links.
-		if err := root.Link(t.temp, t.place); err == nil {
-			return nil
-		} else if errors.Is(err, fs.ErrExist) {
-			return ErrChanged
+		// Unlike a rename, a link does not replace a file that was just created. Not every file system has links. The error is not
+		// ErrChanged: other files may be written already.
+		if err := root.Link(t.temp, t.place); err == nil || errors.Is(err, fs.ErrExist) {
+			return err
 		}
 	}
 	return root.Rename(t.temp, t.place)
@@ -191,9 +194,6 @@ func (a *application) cleanUp() {
 	for _, t := range a.targets {
 		if t.temp != "" {
 			_ = a.root.root.Remove(t.temp)
-		}
-		if t.to != "" {
-			a.archive.removeEmpty(path.Dir(t.to))
 		}
 	}
 }

@@ -54,13 +54,6 @@ func (a *archive) create() error {
 	return err
 }
 
-// removeEmpty removes an empty directory of the archive, and those around it that become empty.
-func (a *archive) removeEmpty(dir string) {
-	for dir != ArchiveDir && a.root.Remove(dir) == nil {
-		dir = path.Dir(dir)
-	}
-}
-
 // Prune removes regular files that match a pattern, see [Root.Glob], and were last changed before a time; it returns their paths, also with
 // an error. It removes no link, nothing behind a link out of the root, and nothing where [Root.Apply] writes nothing. A file that cannot
 // be removed is an error, after the others were tried.
@@ -72,9 +65,6 @@ func (r *Root) Prune(ctx context.Context, pattern string, before time.Time) ([]s
 	var removed []string
 	var failed []error
 	for _, name := range matches {
-		if err := ctx.Err(); err != nil {
-			return removed, errors.Join(append(failed, err)...)
-		}
 		info, err := r.root.Lstat(name)
 		if err != nil || !info.Mode().IsRegular() || !info.ModTime().Before(before) {
 			continue

@@ -141,7 +141,7 @@ func (p *list) parse(text string) map[string]any {
 		mark = " "
 	}
 	done := mark == "x" || mark == "X"
-	if m[1] == "" && !done && mark != " " {
+	if m[1] == "" && (!done && mark != " " || strings.HasPrefix(text, "[]")) {
 		return nil
 	}
 	tags := []any{}

@@ -13,7 +13,7 @@ func TestChecklist(t *testing.T) {
 	for _, test := range []struct{ name, text, want string }{
 		{"signs", "- [ ] a\n* [x] b\n+ [X] c\n1. [ ] d\n12) [x] e\n-   [ ]   f  \n• [ ] g\n– [x] h",
 			"[ ] a\n[x]✓ b\n[X]✓ c\n[ ] d\n[x]✓ e\n[ ] f\n[ ] g\n[x]✓ h"},
-		{"without a sign", "[ ] a\n[x] b\n  [X] c\n[~] no\n[1] no\ntext [ ] no", "[ ] a\n[x]✓ b\n[X]✓ 1 c"},
+		{"without a sign", "[ ] a\n[x] b\n  [X] c\n[~] no\n[] no\n[1] no\ntext [ ] no", "[ ] a\n[x]✓ b\n[X]✓ 1 c"},
 		{"another mark is open", "- [~] a\n- [-] b\n- [/] c\n- [>] d\n- [ö] e\n- [✅] f\n- [☑️] g\n- [1] h",
 			"[~] a\n[-] b\n[/] c\n[>] d\n[ö] e\n[✅] f\n[☑] g\n[1] h"},
 		{"as people write it", "-\u00a0[\u00a0] a\n- [ ]b\n-[x] c\n- [] d\n- [ x ] e\n- [X\u00a0] f\n- [ ]* g\n- [ ]",

@@ -11,12 +11,16 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// maxBrackets bounds a text that only the parser with comments reads, which has no bound of its own.
-const maxBrackets = 100_000
+// Bounds of a text that is edited: the parser takes many times its size, and has no bound of its own on brackets.
+const (
+	maxEdited   = 2 << 20 // bytes
+	maxBrackets = 100_000
+)
 
 // SetJSON sets the value at a path of fields and indices in a JSON text and keeps every other byte, comments and commas before a closing
 // bracket too. A field that is not there is added in the style of the text, with the objects around it; an index that is not there is an
-// error. An empty path sets the whole. An empty text is an object without fields. Duplicate keys on the way are an error.
+// error. An empty path sets the whole. An empty text is an object without fields. Duplicate keys on the way are an error, and so is a text
+// of more than 2 MiB.
 func SetJSON(b []byte, path []any, value any) ([]byte, error) {
 	src, err := encodeJSON(value)
 	if err != nil {
@@ -56,6 +60,9 @@ func join(parts ...[]byte) []byte { return bytes.Join(parts, nil) }
 
 // parseJSONC parses JSON, also with comments.
 func parseJSONC(text []byte) (hujson.Value, error) {
+	if len(text) > maxEdited {
+		return hujson.Value{}, fmt.Errorf("is larger than %d MiB, the most that is edited", maxEdited>>20)
+	}
 	_, strict := ParseJSON(text)
 	if strict != nil && bytes.Count(text, []byte("["))+bytes.Count(text, []byte("{")) > maxBrackets {
 		return hujson.Value{}, strict

@@ -7,8 +7,11 @@ import (
 	"strings"
 )
 
-// maxMatter bounds front matter in bytes, which is for a few fields. The text below it may be as large as any file.
-const maxMatter = 64 << 10
+// Bounds of front matter, which is for a few fields. The text below it may be as large as any file.
+const (
+	maxMatter = 64 << 10 // bytes
+	maxFields = 1000     // of a block that is not YAML
+)
 
 // ParseFrontMatter returns the fields of front matter, and the text below it as body. Without front matter the error is
 // [fs.ErrNotExist].
@@ -80,8 +83,11 @@ func (m matter) values() (map[string]any, error) {
 		return values, nil // nothing but comments
 	}
 	fields := fieldsOf(m.block)
-	if len(fields) == 0 {
+	switch {
+	case len(fields) == 0:
 		return nil, errors.New("has front matter that is no list of fields: write key: value")
+	case len(fields) > maxFields:
+		return nil, fmt.Errorf("has front matter that is not YAML, of more than %d fields", maxFields)
 	}
 	for _, f := range fields {
 		v, err := f.read(m.block)
@@ -123,10 +129,10 @@ func fieldsOf(block []byte) (fields []field) {
 		if m == nil {
 			continue
 		}
-		key, _ := readYAML(line[m[4]:m[5]])
-		name, ok := key.(string)
-		if !ok {
-			name = string(line[m[4]:m[5]])
+		name := string(line[m[4]:m[5]])
+		if name[0] == '"' || name[0] == '\'' {
+			v, _ := readYAML([]byte(name))
+			name = fmt.Sprint(v)
 		}
 		fields = append(fields, field{name, string(line[:m[3]]), n, start + m[6], start + m[8], start + m[9], at})
 	}

@@ -49,6 +49,7 @@ func TestParseFrontMatter(t *testing.T) {
 		{"a text", "---\nhello\n---\n", nil, "has front matter that is no list of fields: write key: value"},
 		{"a list", "---\n- a: b\n---\n", nil, "has front matter that is no list of fields: write key: value"},
 		{"too large", "---\na: " + strings.Repeat("x", maxMatter) + "\n---\n", nil, "has front matter of more than 64 KiB"},
+		{"too many fields", "---\nx: *\n" + strings.Repeat("a: b\n", maxFields) + "---\n", nil, "has front matter that is not YAML, of more than 1000 fields"},
 		{"UTF-16", "\xfe\xff\x00-\x00-\x00-", nil, "is UTF-16: save it as UTF-8"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

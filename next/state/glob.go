@@ -29,7 +29,6 @@ const (
 func (r *Root) Glob(ctx context.Context, pattern string) ([]string, error) {
 	w := &walk{ctx: ctx, root: r, dirs: strings.HasSuffix(pattern, "/")}
 	clean, err := localPattern(pattern)
-	w.whole = clean == "."
 	if err == nil {
 		err = doublestar.GlobWalk(w, clean, w.found, doublestar.WithNoFollow(), doublestar.WithFailOnIOErrors())
 	}
@@ -71,15 +70,14 @@ type walk struct {
 	ctx     context.Context
 	root    *Root
 	dirs    bool // only directories match
-	whole   bool // the root itself is meant
 	entries int
 	matches []string
 }
 
 func (w *walk) found(name string, e fs.DirEntry) error {
 	dir := e.IsDir()
-	if name == "." && !w.whole {
-		return nil // ** matches it too
+	if name == "." { // ** matches it too
+		return nil
 	}
 	if e.Type()&fs.ModeSymlink != 0 {
 		info, err := w.root.stat(name)
