@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Bounds of front matter, which is for a few fields. The text below it may be as large as any file.
+// Bounds of front matter, which is for a few fields. The text below may be as large as any file.
 const (
 	maxMatter = 64 << 10 // bytes
 	maxFields = 1000     // of a block that is not YAML
@@ -53,14 +53,16 @@ func split(b []byte) (matter, error) {
 	if !bytes.HasPrefix(b[skip:], []byte("---")) {
 		return matter{}, missing("has no front matter")
 	}
-	found := dashes().FindAllSubmatchIndex(b[skip:], 2)
+	head := b[skip:]
+	if len(head) > maxMatter {
+		head = head[:bytes.LastIndexByte(head[:maxMatter], '\n')+1]
+	}
+	found := dashes().FindAllSubmatchIndex(head, 2)
 	switch {
 	case len(found) == 0 || found[0][0] > 0:
 		return matter{}, missing("has no front matter")
 	case len(found) == 1:
-		return matter{}, errors.New("has front matter that is not closed: write a line of --- below its last field")
-	case found[1][0]-found[0][1] > maxMatter:
-		return matter{}, fmt.Errorf("has front matter of more than %d KiB", maxMatter>>10)
+		return matter{}, fmt.Errorf("has front matter that is not closed within %d KiB: write a line of --- below its last field", maxMatter>>10)
 	}
 	from, to := skip+found[0][1]+1, skip+found[1][0]
 	return matter{

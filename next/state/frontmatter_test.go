@@ -18,6 +18,7 @@ func TestParseFrontMatter(t *testing.T) {
 		}
 		return m
 	}
+	const notClosed = "has front matter that is not closed within 64 KiB: write a line of --- below its last field"
 	for _, test := range []struct {
 		name, src string
 		want      map[string]any
@@ -27,6 +28,7 @@ func TestParseFrontMatter(t *testing.T) {
 		{"scalars", "---\na: ~\nb:\nc: yes\nd: 2026-01-01\ne: \"1\"\nf: '2'\ng: 1e3\nh: -0.5\ni: 0x1f\nj: .inf\nk: 1_000\nl: +7\nm: 99999999999999999999\nn: 1e999\no: True\n---",
 			object("a", nil, "b", nil, "c", "yes", "d", "2026-01-01", "e", "1", "f", "2", "g", 1000, "h", -0.5, "i", "0x1f", "j", ".inf", "k", "1_000", "l", 7, "m", 1e20, "n", "1e999", "o", true), ""},
 		{"BOM, CRLF, blanks before and behind", "\ufeff\r\n \r\n--- \r\nn: 3\r\n---\t\r\n\r\nbody", object("n", 3, "body", "\r\nbody"), ""},
+		{"a large body", "---\na: 1\n---\n" + strings.Repeat("---x\n", maxMatter), object("a", 1, "body", strings.Repeat("---x\n", maxMatter)), ""},
 		{"rulers in the body", "---\na: 1\n---\nx\n---\na: 2\n---\n", object("a", 1, "body", "x\n---\na: 2\n---\n"), ""},
 		{"of equal keys the last counts", "---\na: 1\na: 2\n---", object("a", 2), ""},
 		{"no fields", "---\n# none\n---\n", object(), ""},
@@ -45,10 +47,10 @@ func TestParseFrontMatter(t *testing.T) {
 
 		{"open bracket", "---\nn: 1\nmax: [10\n---", nil, "line 3: max has a [ that is not closed"},
 		{"open quote", "\n---\np: \"X\nn: 1\n---", nil, "line 3: p has a \" that is not closed"},
-		{"not closed", "---\nn: 1\n", nil, "has front matter that is not closed: write a line of --- below its last field"},
+		{"not closed", "---\nn: 1\n", nil, notClosed},
 		{"a text", "---\nhello\n---\n", nil, "has front matter that is no list of fields: write key: value"},
 		{"a list", "---\n- a: b\n---\n", nil, "has front matter that is no list of fields: write key: value"},
-		{"too large", "---\na: " + strings.Repeat("x", maxMatter) + "\n---\n", nil, "has front matter of more than 64 KiB"},
+		{"too large", "---\na: " + strings.Repeat("x", maxMatter) + "\n---\n", nil, notClosed},
 		{"too many fields", "---\nx: *\n" + strings.Repeat("a: b\n", maxFields) + "---\n", nil, "has front matter that is not YAML, of more than 1000 fields"},
 		{"UTF-16", "\xfe\xff\x00-\x00-\x00-", nil, "is UTF-16: save it as UTF-8"},
 	} {

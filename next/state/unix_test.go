@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"net"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"strings"
@@ -72,25 +73,23 @@ func TestNotPermitted(t *testing.T) {
 	}
 }
 
-// On a full disk the old file stays whole. A limit on the size of files looks the same to a writer.
+// On a full disk the old file stays whole. A limit on the size of files looks the same to a writer; it is set in a process of its own.
 func TestDiskFull(t *testing.T) {
-	r := project(t, map[string]string{"a": "1", "b": "1"})
-	changes := []Change{{Path: "a", Old: read(t, r, "a"), New: []byte("2")}, {Path: "b", Old: read(t, r, "b"), New: make([]byte, 4<<20)}, {Path: "c", New: make([]byte, 4<<20)}}
+	if os.Getenv("STATE_TEST_LIMIT") == "" {
+		cmd := exec.Command(os.Args[0], "-test.run=^TestDiskFull$")
+		cmd.Env = append(os.Environ(), "STATE_TEST_LIMIT=1")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%v\n%s", err, out)
+		}
+		return
+	}
 	signal.Ignore(syscall.SIGXFSZ)
-	defer signal.Reset(syscall.SIGXFSZ)
-	var limit syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: 1 << 12, Max: 1 << 12}); err != nil {
 		t.Fatal(err)
 	}
-	small := limit
-	small.Cur = 1 << 20
-	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &small); err != nil {
-		t.Fatal(err)
-	}
-	err := r.Apply(changes, noon)
-	if err2 := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit); err2 != nil {
-		t.Fatal(err2)
-	}
+	r := project(t, map[string]string{"a": "1", "b": "1"})
+	large := make([]byte, 1<<14)
+	err := r.Apply([]Change{{Path: "a", Old: read(t, r, "a"), New: []byte("2")}, {Path: "b", Old: read(t, r, "b"), New: large}, {Path: "c", New: large}}, noon)
 	if !errors.Is(err, syscall.EFBIG) || !strings.Contains(err.Error(), "change b: ") {
 		t.Errorf("error %v", err)
 	}
