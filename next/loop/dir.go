@@ -23,19 +23,17 @@ import (
 
 // Dir returns a store in a directory, which is made with mode 0700 when it is first written. The path is absolute; the directory must
 // belong to the user and others must not be able to write to it. Each document is a file: its first line is the key, as JSON, and
-// what follows is the document.
+// what follows is the document. A lock beside it holds other processes off.
 //
 // Documents of sessions that were not written for 30 days are removed now and then.
-func Dir(path string) Store { return &directory{path: path} }
+func Dir(path string) Store { return directory(path) }
 
-type directory struct {
-	keyed
-	path string
-}
+type directory string
 
 const (
 	documentSuffix = ".json"
 	lockSuffix     = ".lock"
+	newSuffix      = ".new"
 	maxDocument    = 64 << 20
 
 	unused    = 30 * 24 * time.Hour // documents of sessions are kept so long
@@ -43,46 +41,43 @@ const (
 	cleanedAt = "cleaned"           // a file whose time says when
 )
 
-// errNotRegular reports a pipe, a device or a directory where a file of the store should be.
-var errNotRegular = errors.New("it is not a regular file")
-
-// file returns the path of a document: what can be read of its key, and a hash, since keys are any texts.
-func (d *directory) file(key string) string {
+// file returns the path of a document without its ending: what can be read of its key, and a hash, since keys are any texts.
+func (d directory) file(key string) string {
 	readable := strings.Map(func(r rune) rune {
 		if r == '-' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
 			return r
 		}
 		return '_'
 	}, key)
-	return filepath.Join(d.path, fmt.Sprintf("%.60s-%.16x%s", readable, sha256.Sum256([]byte(key)), documentSuffix))
+	return filepath.Join(string(d), fmt.Sprintf("%.60s-%.16x", readable, sha256.Sum256([]byte(key))))
 }
 
-func (d *directory) Load(ctx context.Context, key string) ([]byte, error) {
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
-	}
-	if err := d.check(); err != nil {
+func (d directory) Load(ctx context.Context, key string) ([]byte, error) {
+	if err := d.check(ctx); err != nil {
 		return nil, err
 	}
-	_, b, err := readDocument(d.file(key))
+	_, b, err := readDocument(d.file(key) + documentSuffix)
 	return b, err
 }
 
-func (d *directory) Update(ctx context.Context, key string, change func([]byte) ([]byte, error)) error {
-	if err := d.make(); err != nil {
+func (d directory) Update(ctx context.Context, key string, change func([]byte) ([]byte, error)) error {
+	if err := errors.Join(d.check(ctx), os.MkdirAll(string(d), 0o700)); err != nil {
 		return err
 	}
-	unlock, err := d.lock(ctx, key)
+	if err := d.update(ctx, key, change); err != nil {
+		return err
+	}
+	d.clean(ctx)
+	return nil
+}
+
+func (d directory) update(ctx context.Context, key string, change func([]byte) ([]byte, error)) error {
+	path := d.file(key) + documentSuffix
+	lock, err := lockFile(ctx, d.file(key)+lockSuffix)
 	if err != nil {
 		return err
 	}
-	defer unlock()
-	path := d.file(key)
-	held, err := lockFile(ctx, strings.TrimSuffix(path, documentSuffix)+lockSuffix)
-	if err != nil {
-		return err
-	}
-	defer held.Unlock()
+	defer lock.Unlock()
 	_, old, err := readDocument(path)
 	if err != nil {
 		return err
@@ -95,65 +90,52 @@ func (d *directory) Update(ctx context.Context, key string, change func([]byte) 
 		return nil
 	case len(b) == 0:
 		err = os.Remove(path)
-	default:
-		err = d.write(path, key, b)
+		_ = os.Remove(lock.Path()) // fails where an open file stays; see tryLock
+		return err
 	}
-	d.clean()
-	return err
+	return writeDocument(path, key, b)
 }
 
-func (d *directory) Keys(ctx context.Context, prefix string) ([]string, error) {
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
-	}
-	if err := d.check(); err != nil {
+// Keys lists what it can, also with an error.
+func (d directory) Keys(ctx context.Context, prefix string) ([]string, error) {
+	if err := d.check(ctx); err != nil {
 		return nil, err
 	}
-	entries, err := os.ReadDir(d.path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
+	entries, err := os.ReadDir(string(d))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
 	}
 	var keys []string
 	for _, e := range entries {
-		if filepath.Ext(e.Name()) != documentSuffix || strings.HasPrefix(e.Name(), ".") {
+		if filepath.Ext(e.Name()) != documentSuffix {
 			continue
 		}
-		key, _, err := readDocument(filepath.Join(d.path, e.Name()))
-		if err != nil {
-			return nil, err
-		}
+		key, _, err2 := readDocument(filepath.Join(string(d), e.Name()))
+		err = errors.Join(err, err2)
 		if key != "" && strings.HasPrefix(key, prefix) {
 			keys = append(keys, key)
 		}
 	}
 	slices.Sort(keys)
-	return keys, nil
+	return keys, err
 }
 
 // check refuses a directory that is not safe. One that does not exist is.
-func (d *directory) check() error {
-	if !filepath.IsAbs(d.path) {
-		return fmt.Errorf("the directory of the store is %q: it must be an absolute path", d.path)
+func (d directory) check(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
 	}
-	info, err := os.Stat(d.path)
+	if !filepath.IsAbs(string(d)) {
+		return fmt.Errorf("the directory of the store is %q: it must be an absolute path", string(d))
+	}
+	info, err := os.Stat(string(d))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
-	case err != nil:
-		return err
-	case !info.IsDir():
-		return &fs.PathError{Op: "open", Path: d.path, Err: syscall.ENOTDIR}
-	case runtime.GOOS != "windows" && info.Mode()&0o022 != 0:
-		return fmt.Errorf("others can write to %s: run chmod go-w on it", d.path)
+	case err == nil && runtime.GOOS != "windows" && info.Mode()&0o022 != 0:
+		return fmt.Errorf("others can write to %s: run chmod go-w on it", string(d))
 	}
-	return nil
-}
-
-func (d *directory) make() error {
-	if err := d.check(); err != nil {
-		return err
-	}
-	return os.MkdirAll(d.path, 0o700)
+	return err
 }
 
 // readDocument returns the key and the bytes of a document, nothing if there is none.
@@ -169,14 +151,11 @@ func readDocument(path string) (key string, b []byte, err error) {
 	if err != nil {
 		return "", nil, err
 	}
-	if len(b) > maxDocument {
-		return "", nil, &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("it is larger than %d MiB", maxDocument>>20)}
-	}
-	first, b, ok := bytes.Cut(b, []byte("\n"))
-	if !ok || len(b) == 0 || json.Unmarshal(first, &key) != nil {
+	first, rest, ok := bytes.Cut(b, []byte("\n"))
+	if !ok || len(rest) == 0 || len(b) > maxDocument || json.Unmarshal(first, &key) != nil {
 		return "", nil, &fs.PathError{Op: "read", Path: path, Err: errDamaged}
 	}
-	return key, b, nil
+	return key, rest, nil
 }
 
 // openRegular opens a file without waiting. Anything but a regular file is an error.
@@ -185,32 +164,38 @@ func openRegular(path string, flag int) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+	if err := regular(f.Stat()); err != nil {
 		f.Close()
-		return nil, &fs.PathError{Op: "open", Path: path, Err: errors.Join(err, errNotRegular)}
+		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
 	}
 	return f, nil
 }
 
-// write replaces a document as a whole.
-func (d *directory) write(path, key string, b []byte) error {
+func regular(info fs.FileInfo, err error) error {
+	if err == nil && !info.Mode().IsRegular() {
+		err = errors.New("it is not a regular file")
+	}
+	return err
+}
+
+// writeDocument replaces a document as a whole, while its lock is held.
+func writeDocument(path, key string, b []byte) error {
 	first, err := json.Marshal(key)
 	if err != nil {
 		return err
 	}
-	t, err := os.CreateTemp(d.path, ".new-*")
+	f, err := openRegular(path+newSuffix, os.O_WRONLY|os.O_CREATE|os.O_TRUNC)
 	if err != nil {
 		return err
 	}
-	defer os.Remove(t.Name())
-	_, err = t.Write(slices.Concat(first, []byte("\n"), b))
+	_, err = f.Write(slices.Concat(first, []byte("\n"), b))
 	if err == nil {
-		err = t.Sync() // else a crash of the machine may leave an empty file
+		err = f.Sync() // else a crash of the machine may leave an empty file
 	}
-	if err := errors.Join(err, t.Close()); err != nil {
+	if err := errors.Join(err, f.Close()); err != nil {
 		return err
 	}
-	return os.Rename(t.Name(), path)
+	return os.Rename(f.Name(), path)
 }
 
 // lockFile waits for the lock of a file until ctx is done. The lock ends with the process, however it ends.
@@ -236,60 +221,37 @@ func tryLock(path string) (*flock.Flock, error) {
 		return nil, err
 	}
 	locked, err := l.Stat()
-	if err == nil && !locked.Mode().IsRegular() {
-		err = &fs.PathError{Op: "lock", Path: path, Err: errNotRegular}
+	if err = regular(locked, err); err != nil {
+		err = &fs.PathError{Op: "lock", Path: path, Err: err}
 	}
-	// A file that clean removed after it was opened locks nothing.
+	// A file that was removed after it was opened locks nothing.
 	if there, gone := os.Stat(path); err != nil || gone != nil || !os.SameFile(locked, there) {
 		return nil, errors.Join(err, l.Unlock())
 	}
 	return l, nil
 }
 
-// clean removes documents of sessions that were not used for long, and what killed processes left. It does so once a day, and leaves
-// what it cannot remove.
-func (d *directory) clean() {
-	now := time.Now()
-	stamp := filepath.Join(d.path, cleanedAt)
-	if info, err := os.Lstat(stamp); err == nil && now.Sub(info.ModTime()).Abs() < cleaning {
+// clean removes documents of sessions that were not written for long. It does so once a day, and leaves what it cannot remove.
+func (d directory) clean(ctx context.Context) {
+	stamp := filepath.Join(string(d), cleanedAt)
+	if info, err := os.Lstat(stamp); err == nil && time.Since(info.ModTime()).Abs() < cleaning {
 		return
 	}
 	f, err := openRegular(stamp, os.O_CREATE|os.O_WRONLY)
-	if err != nil {
+	if err != nil || errors.Join(f.Close(), os.Chtimes(stamp, time.Time{}, time.Now())) != nil {
 		return
 	}
-	f.Close()
-	if os.Chtimes(stamp, now, now) != nil {
-		return
-	}
-	entries, _ := os.ReadDir(d.path)
-	for _, e := range entries {
-		info, err := e.Info()
-		path := filepath.Join(d.path, e.Name())
-		switch {
-		case err != nil || !info.Mode().IsRegular() || now.Sub(info.ModTime()) < unused:
-		case strings.HasPrefix(e.Name(), ".new-"):
-			os.Remove(path)
-		case filepath.Ext(path) == lockSuffix:
-			forget(strings.TrimSuffix(path, lockSuffix))
+	keys, _ := d.Keys(ctx, "")
+	for _, key := range keys {
+		if !isSession(key) || ctx.Err() != nil {
+			continue
 		}
+		_ = d.update(ctx, key, func(old []byte) ([]byte, error) {
+			info, err := os.Stat(d.file(key) + documentSuffix)
+			if err != nil || time.Since(info.ModTime()) < unused {
+				return old, nil
+			}
+			return nil, nil
+		})
 	}
-}
-
-// forget removes a document of a session and its lock, unless it was written lately or is used now.
-func forget(path string) {
-	l, err := tryLock(path + lockSuffix)
-	if err != nil || l == nil {
-		return
-	}
-	defer l.Unlock()
-	document := path + documentSuffix
-	info, err := os.Lstat(document)
-	if err == nil {
-		key, _, err := readDocument(document)
-		if err != nil || time.Since(info.ModTime()) < unused || !isSession(key) || os.Remove(document) != nil {
-			return
-		}
-	}
-	os.Remove(path + lockSuffix)
 }

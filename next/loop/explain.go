@@ -2,8 +2,6 @@ package loop
 
 import (
 	"context"
-	"errors"
-	"fmt"
 
 	"github.com/ralph-sdk/ralph/next/rules"
 )
@@ -62,17 +60,6 @@ func (l *Loop) Start(ctx context.Context, text string) error {
 	effects, err := w.policy.Start(ctx, w.input(0), text)
 	if err != nil {
 		return err
-	}
-	for _, e := range effects {
-		if e.Kind != "set" {
-			continue
-		}
-		if e.Found.Version != nil || e.Found.Status != rules.Missing {
-			return fmt.Errorf("%s exists: remove it, or let its loop end", e.Found.Path)
-		}
-		if e.Found.Path == "" {
-			return errors.Join(fmt.Errorf("the path of %s is not known", e.Fact.Name), e.Found.Err)
-		}
 	}
 	if err := w.apply(effects); err != nil {
 		return err

@@ -1,12 +1,9 @@
 package loop
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/xml"
-	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/ralph-sdk/ralph/next/internal/text"
@@ -17,54 +14,12 @@ const (
 	maxFailedText  = 500 // characters of the message of each
 )
 
-// readJUnit returns the value of a report of tests in JUnit's XML. No standard defines it;
-// https://github.com/testmoapp/junitxml collects what runners agree on. It counts the test cases, because the sums in attributes
-// differ between runners.
-func readJUnit(b []byte) (any, error) {
-	var tests, failures, faults, skipped int
-	failed := []any{}
-	inside := false // the root element
-	for dec := xml.NewDecoder(bytes.NewReader(b)); ; {
-		token, err := dec.Token()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
-		start, ok := token.(xml.StartElement)
-		if !ok {
-			continue
-		}
-		name := start.Name.Local
-		if !inside && name != "testsuites" && name != "testsuite" {
-			return nil, fmt.Errorf("it is no JUnit report: expected <testsuites> or <testsuite>, found <%s>", text.Cut(name, 60))
-		}
-		inside = true
-		if name != "testcase" {
-			continue
-		}
-		var test testCase
-		if err := dec.DecodeElement(&test, &start); err != nil {
-			return nil, err
-		}
-		tests++
-		why := append(test.Failures, test.Errors...)
-		switch {
-		case len(why) > 0:
-			failures++ // whoever asks for no failures means no errors, too
-			faults += min(1, len(test.Errors))
-			if len(failed) < maxFailedTests {
-				failed = append(failed, test.line(why[0]))
-			}
-		case test.Skipped != nil:
-			skipped++
-		}
-	}
-	if !inside {
-		return nil, errors.New("it is no JUnit report: it has no element")
-	}
-	return map[string]any{"tests": tests, "failures": failures, "errors": faults, "skipped": skipped, "failed": failed}, nil
+// suite is a report of tests, or a part of one, in JUnit's XML. No standard defines it; https://github.com/testmoapp/junitxml collects
+// what runners agree on.
+type suite struct {
+	XMLName xml.Name
+	Suites  []suite    `xml:"testsuite"`
+	Cases   []testCase `xml:"testcase"`
 }
 
 type testCase struct {
@@ -75,18 +30,53 @@ type testCase struct {
 	Skipped  *struct{}     `xml:"skipped"`
 }
 
-// line names a test and the first line of why it failed.
-func (t testCase) line(why testFailure) string {
-	name := strings.Trim(t.Class+"."+t.Name, ".")
-	message, _, _ := strings.Cut(strings.TrimSpace(cmp.Or(why.Message, why.Body)), "\n")
-	if message == "" {
-		return name
-	}
-	return name + ": " + text.Cut(message, maxFailedText)
-}
-
-// testFailure is the failure or error of a test.
 type testFailure struct {
 	Message string `xml:"message,attr"`
 	Body    string `xml:",chardata"`
+}
+
+// counted is the value of a report. It counts the test cases, because the sums in attributes differ between runners.
+type counted struct {
+	tests, failures, errors, skipped int
+	failed                           []any
+}
+
+func readJUnit(b []byte) (any, error) {
+	var root suite
+	if err := xml.Unmarshal(b, &root); err != nil {
+		return nil, fmt.Errorf("it is no JUnit report: %w", err)
+	}
+	if name := root.XMLName.Local; name != "testsuites" && name != "testsuite" {
+		return nil, fmt.Errorf("it is no JUnit report: expected <testsuites> or <testsuite>, found <%s>", text.Line(text.Cut(name, 60)))
+	}
+	c := counted{failed: []any{}}
+	c.add(root)
+	return map[string]any{"tests": c.tests, "failures": c.failures, "errors": c.errors, "skipped": c.skipped, "failed": c.failed}, nil
+}
+
+func (c *counted) add(s suite) {
+	for _, inner := range s.Suites {
+		c.add(inner)
+	}
+	for _, test := range s.Cases {
+		c.tests++
+		why := append(test.Failures, test.Errors...)
+		if len(why) == 0 {
+			if test.Skipped != nil {
+				c.skipped++
+			}
+			continue
+		}
+		c.failures++ // whoever asks for no failures means no errors, too
+		c.errors += min(1, len(test.Errors))
+		if len(c.failed) < maxFailedTests {
+			c.failed = append(c.failed, test.line(why[0]))
+		}
+	}
+}
+
+// line names a test and the first line of why it failed.
+func (t testCase) line(why testFailure) string {
+	message, _, _ := strings.Cut(strings.TrimSpace(cmp.Or(why.Message, why.Body)), "\n")
+	return strings.Trim(t.Class+"."+t.Name, ".") + ": " + text.Cut(message, maxFailedText)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,12 +17,12 @@ import (
 // "". The policy need not be the loop's.
 func (l *Loop) Stop(ctx context.Context, policy string) error {
 	now := l.now()
-	return l.updateStops(ctx, func(stops map[string]time.Time) { stops[policy] = now })
+	return l.changeStops(ctx, func(stops map[string]time.Time) { stops[policy] = now })
 }
 
 // Undo undoes Stop for one policy, or for all of the project if it is "". It may be called without a stop.
 func (l *Loop) Undo(ctx context.Context, policy string) error {
-	return l.updateStops(ctx, func(stops map[string]time.Time) {
+	return l.changeStops(ctx, func(stops map[string]time.Time) {
 		if policy == "" {
 			clear(stops)
 		}
@@ -51,7 +50,7 @@ func readStops(b []byte) (map[string]time.Time, error) {
 	return stops, nil
 }
 
-func (l *Loop) updateStops(ctx context.Context, change func(map[string]time.Time)) error {
+func (l *Loop) changeStops(ctx context.Context, change func(map[string]time.Time)) error {
 	return l.store.Update(ctx, l.key("stop", l.root), func(old []byte) ([]byte, error) {
 		stops, err := readStops(old)
 		if err != nil {
@@ -80,10 +79,9 @@ func (l *Loop) Off(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for _, policy := range slices.Sorted(maps.Keys(stops)) {
-		if policy == "" || policy == l.Policy().Name {
-			return "a person stopped it", nil
-		}
+	_, one := stops[l.Policy().Name]
+	if _, all := stops[""]; one || all {
+		return "a person stopped it", nil
 	}
 	return "", nil
 }

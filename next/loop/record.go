@@ -34,7 +34,7 @@ type Record struct {
 	Rules    []rules.RuleTrace `json:"rules,omitempty"`
 	Facts    []rules.FactTrace `json:"facts,omitempty"`
 	Counts   rules.Memory      `json:"counts,omitzero"`
-	Progress json.RawMessage   `json:"progress,omitempty"`
+	Progress json.RawMessage   `json:"progress,omitempty"` // {"done": n, "total": n}, if the policy says so
 	Took     time.Duration     `json:"took_ns"`
 }
 
@@ -47,7 +47,10 @@ func (l *Loop) keepRecord(ctx context.Context, w *work, d *made, began time.Time
 	r := Record{
 		Time: w.now, Session: w.ev.Session, Scope: l.scope, Project: l.root, Policy: d.Policy, Event: w.ev.Name,
 		Outcome: d.Outcome, Rule: d.Rule, Reason: cut(d.Reason), Notice: cut(d.Notice),
-		Counts: v.Memory, Progress: progress(v), Took: time.Since(began),
+		Counts: v.Memory, Took: time.Since(began),
+	}
+	if v.Total > 0 {
+		r.Progress = fmt.Appendf(nil, `{"done":%d,"total":%d}`, v.Done, v.Total)
 	}
 	if v.Trace != nil {
 		r.Rules, r.Facts = shortRules(v.Trace.Rules), shortFacts(v.Trace.Facts)
@@ -55,19 +58,6 @@ func (l *Loop) keepRecord(ctx context.Context, w *work, d *made, began time.Time
 	if _, err := guarded(func() (any, error) { return nil, l.record(ctx, r) }); err != nil {
 		d.Log = append(d.Log, text.Line("the record of this decision could not be kept: "+err.Error()))
 	}
-}
-
-// progress returns what people see of the progress.
-func progress(v rules.Verdict) json.RawMessage {
-	p := v.Memory.Progress
-	if v.Total > 0 {
-		p = map[string]int{"done": v.Done, "total": v.Total}
-	}
-	b, err := json.Marshal(p)
-	if p == nil || err != nil || len(b) > maxText {
-		return nil
-	}
-	return b
 }
 
 func shortRules(list []rules.RuleTrace) []rules.RuleTrace {

@@ -25,7 +25,7 @@ func TestRecord(t *testing.T) {
 	var got loop.Record
 	l := load(t, `
 facts: {state: {json: s.json}}
-progress: state.n
+progress: {done: state.n, total: 3}
 rules:
   - {name: open, when: state.n == 1 and state.secret != "", continue: "`+strings.Repeat("é", 5000)+`", notice: seen}
 `, loop.WithRoot(dir), loop.WithScope("tenant"), loop.WithClock(func() time.Time { return now }),
@@ -37,7 +37,7 @@ rules:
 	if len(got.Reason) > 4100 || !strings.HasSuffix(got.Reason, "é…") {
 		t.Errorf("the reason has %d bytes and ends with %q", len(got.Reason), got.Reason[len(got.Reason)-8:])
 	}
-	if got.Took < 0 || string(got.Progress) != "1" || got.Counts.Continuations != 1 {
+	if got.Took < 0 || string(got.Progress) != `{"done":1,"total":3}` || got.Counts.Continuations != 1 {
 		t.Errorf("the record has %+v", got)
 	}
 	b, err := json.Marshal(got)

@@ -40,12 +40,9 @@ func timeout(f *rules.Fact) time.Duration {
 }
 
 // tooLate is why a source or effect was ended.
-type tooLate time.Duration
-
-func (t tooLate) Error() string { return fmt.Sprintf("it took longer than %v", time.Duration(t)) }
-
-// Is makes it a timeout for those who ask.
-func (t tooLate) Is(err error) bool { return err == context.DeadlineExceeded }
+func tooLate(limit time.Duration) error {
+	return fmt.Errorf("it took longer than %v (%w)", limit, context.DeadlineExceeded)
+}
 
 // Fact gathers a fact. It never fails the decision: what cannot be gathered is missing or invalid.
 func (w *work) Fact(ctx context.Context, q rules.Query) rules.Found {

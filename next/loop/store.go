@@ -24,12 +24,32 @@ type Store interface {
 }
 
 // Map returns a store in memory.
-func Map() Store { return &memory{documents: map[string][]byte{}} }
+func Map() Store { return &memory{documents: map[string][]byte{}, held: map[string]chan struct{}{}} }
 
 type memory struct {
-	keyed
 	mu        sync.Mutex
 	documents map[string][]byte
+	held      map[string]chan struct{} // a channel of capacity 1 for each key that was ever used
+}
+
+// lock waits for a key until ctx is done.
+func (m *memory) lock(ctx context.Context, key string) (unlock func(), err error) {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	m.mu.Lock()
+	held := m.held[key]
+	if held == nil {
+		held = make(chan struct{}, 1)
+		m.held[key] = held
+	}
+	m.mu.Unlock()
+	select {
+	case held <- struct{}{}:
+		return func() { <-held }, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
 }
 
 func (m *memory) Load(ctx context.Context, key string) ([]byte, error) {
@@ -79,48 +99,4 @@ func (m *memory) Keys(ctx context.Context, prefix string) ([]string, error) {
 	}
 	slices.Sort(keys)
 	return keys, nil
-}
-
-// keyed is a lock for each key, of one process. Its zero value is ready.
-type keyed struct {
-	mu   sync.Mutex
-	held map[string]*turnstile
-}
-
-type turnstile struct {
-	free  chan struct{} // has one element while nothing holds the key
-	users int
-}
-
-// lock waits for a key until ctx is done.
-func (k *keyed) lock(ctx context.Context, key string) (unlock func(), err error) {
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
-	}
-	k.mu.Lock()
-	if k.held == nil {
-		k.held = map[string]*turnstile{}
-	}
-	t := k.held[key]
-	if t == nil {
-		t = &turnstile{free: make(chan struct{}, 1)}
-		t.free <- struct{}{}
-		k.held[key] = t
-	}
-	t.users++
-	k.mu.Unlock()
-	leave := func() {
-		k.mu.Lock()
-		defer k.mu.Unlock()
-		if t.users--; t.users == 0 {
-			delete(k.held, key)
-		}
-	}
-	select {
-	case <-t.free:
-		return func() { t.free <- struct{}{}; leave() }, nil
-	case <-ctx.Done():
-		leave()
-		return nil, context.Cause(ctx)
-	}
 }

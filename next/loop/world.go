@@ -88,8 +88,6 @@ func (w *work) Name(ctx context.Context, name string) (any, error) {
 		return !w.ev.Run && w.memory.Continuations > 0, nil
 	case "last_assistant_message":
 		return w.talk.message(ctx)
-	case "env":
-		return nilError(w.environment())
 	case "transcript":
 		return w.transcript(ctx)
 	case "busy":
@@ -101,30 +99,17 @@ func (w *work) Name(ctx context.Context, name string) (any, error) {
 		s = strings.Trim(strings.TrimSpace(s), "*_`\"')")
 		return strings.HasSuffix(s, "?") || strings.HasSuffix(s, "？"), err
 	}
-	if variable, ok := strings.CutPrefix(name, "env."); ok {
-		if err := w.may("env"); err != nil {
-			return nil, err
-		}
-		if v, ok := w.env(variable); ok {
-			return v, nil
-		}
+	variable, ok := strings.CutPrefix(name, "env.")
+	if !ok {
+		return nil, nil
 	}
-	return nil, nil
-}
-
-// environment returns the variables of the process, with the values that the loop gives them.
-func (w *work) environment() (map[string]string, error) {
 	if err := w.may("env"); err != nil {
 		return nil, err
 	}
-	variables := map[string]string{}
-	for _, kv := range os.Environ() {
-		name, _, _ := strings.Cut(kv, "=")
-		if v, ok := w.env(name); ok {
-			variables[name] = v
-		}
+	if v, ok := w.env(variable); ok {
+		return v, nil
 	}
-	return variables, nil
+	return nil, nil
 }
 
 // busy reports whether a subagent or a wake-up that comes once will start the agent again.

@@ -65,9 +65,10 @@ func Source(lookup func(string) (string, bool)) loop.SourceFunc {
 	}
 }
 
+// number returns an option that is a number above 0.
 func number(q rules.Query, option string, usual int) (int, error) {
-	s := q.Options[option]
-	if s == "" {
+	s, ok := q.Options[option]
+	if !ok {
 		return usual, nil
 	}
 	n, err := strconv.Atoi(s)

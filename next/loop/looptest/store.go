@@ -8,13 +8,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/ralph-sdk/ralph/next/loop"
 )
@@ -22,28 +20,22 @@ import (
 // Store tests a store. open returns an empty one for each test; it may use t to clean up.
 func Store(t *testing.T, open func(t *testing.T) loop.Store) {
 	t.Helper()
-	for _, c := range []struct {
-		name string
-		test func(t *testing.T, s loop.Store)
-	}{
-		{"documents", documents},
-		{"keys of any text", anyKeys},
-		{"a prefix", prefixes},
-		{"an error changes nothing", errorsChangeNothing},
-		{"one change after the other", serialized},
-		{"other keys do not wait", otherKeys},
-		{"waiting ends with the context", waiting},
-		{"bytes are copied", copied},
+	for name, test := range map[string]func(*tester){
+		"documents": documents, "keys": keys, "errors": failures, "serialized": serialized, "waiting": waiting,
 	} {
-		t.Run(c.name, func(t *testing.T) { c.test(t, open(t)) })
+		t.Run(name, func(t *testing.T) { test(&tester{t, open(t)}) })
 	}
 }
 
-// put replaces a document and returns what it was.
-func put(t *testing.T, s loop.Store, key string, b []byte) (old []byte) {
+type tester struct {
+	*testing.T
+	loop.Store
+}
+
+func (t *tester) put(key string, b []byte) (old []byte) {
 	t.Helper()
 	calls := 0
-	err := s.Update(t.Context(), key, func(was []byte) ([]byte, error) {
+	err := t.Update(t.Context(), key, func(was []byte) ([]byte, error) {
 		calls++
 		old = bytes.Clone(was)
 		return b, nil
@@ -54,109 +46,92 @@ func put(t *testing.T, s loop.Store, key string, b []byte) (old []byte) {
 	return old
 }
 
-func load(t *testing.T, s loop.Store, key string) []byte {
+func (t *tester) load(key string) []byte {
 	t.Helper()
-	b, err := s.Load(t.Context(), key)
+	b, err := t.Load(t.Context(), key)
 	if err != nil {
 		t.Fatalf("Load(%.80q): %v", key, err)
 	}
 	return b
 }
 
-func keys(t *testing.T, s loop.Store, prefix string) []string {
+func (t *tester) keys(prefix string) []string {
 	t.Helper()
-	list, err := s.Keys(t.Context(), prefix)
+	list, err := t.Keys(t.Context(), prefix)
 	if err != nil {
 		t.Fatalf("Keys(%q): %v", prefix, err)
 	}
 	return list
 }
 
-// documents are kept, replaced, left alone by the same bytes, and removed by none.
-func documents(t *testing.T, s loop.Store) {
+// documents are kept, replaced, left alone by the same bytes, and removed by none. What is given or returned may be changed later.
+func documents(t *tester) {
 	big := bytes.Repeat([]byte("0123456789abcdef"), 1<<16) // 1 MiB
 	for _, b := range [][]byte{[]byte("one"), []byte("two"), []byte("two"), []byte("\x00\xff\r\n\n"), big, nil, []byte("again"), {}} {
-		before := load(t, s, "k")
-		if old := put(t, s, "k", b); !bytes.Equal(old, before) {
+		before, given := t.load("k"), bytes.Clone(b)
+		if old := t.put("k", given); !bytes.Equal(old, before) {
 			t.Errorf("change got %.80q, and Load returned %.80q", old, before)
 		}
-		if got := load(t, s, "k"); !bytes.Equal(got, b) {
+		clear(given)
+		clear(t.load("k"))
+		if got := t.load("k"); !bytes.Equal(got, b) {
 			t.Errorf("Load returns %.80q after %.80q was put", got, b)
 		}
 	}
-	if got, err := s.Load(t.Context(), "k"); got != nil || err != nil {
+	if got, err := t.Load(t.Context(), "k"); got != nil || err != nil {
 		t.Errorf("a document that was removed is %q, %v; want nil, nil", got, err)
 	}
-	if list := keys(t, s, ""); len(list) > 0 {
+	if list := t.keys(""); len(list) > 0 {
 		t.Errorf("Keys lists %q, which was removed", list)
 	}
 }
 
-// Names of sessions come from elsewhere: they are texts, not paths.
-func anyKeys(t *testing.T, s loop.Store) {
-	odd := []string{
-		"session/s1", "session/S1", "session/s1/", "session/", "/", "..", "../../etc/passwd", "a b", "a\nb", "a\x00b", "%2F", "é", "日本", "CON", "c:\\x",
-		"*", "?", "session_s1", "session-s1", " ", strings.Repeat("k", 300), strings.Repeat("k", 301),
+// keys are any texts, since names of sessions come from elsewhere; a prefix is no pattern.
+func keys(t *tester) {
+	all := []string{
+		"session/s1", "session/S1", "session/s1/", "session/s10", "session/", "/", "..", "../../etc/passwd", "a b", "a\nb", "a\x00b", "%2F", "é", "日本",
+		"CON", `c:\x`, "*", "?", "session_s1", " ", strings.Repeat("k", 300), strings.Repeat("k", 301),
 	}
-	for i, k := range odd {
-		put(t, s, k, []byte(strconv.Itoa(i)))
+	slices.Sort(all)
+	for i, k := range all {
+		t.put(k, []byte(strconv.Itoa(i)))
 	}
-	for i, k := range odd {
-		if got := string(load(t, s, k)); got != strconv.Itoa(i) {
+	for i, k := range all {
+		if got := string(t.load(k)); got != strconv.Itoa(i) {
 			t.Errorf("Load(%.80q) = %q, want %d", k, got, i)
 		}
 	}
-	found := map[string]bool{}
-	for _, k := range keys(t, s, "") {
-		found[k] = true
-	}
-	for _, k := range odd {
-		if !found[k] {
-			t.Errorf("Keys leaves out %.80q", k)
+	for _, prefix := range []string{"", "session/", "session/s1", "*", "none"} {
+		want := slices.DeleteFunc(slices.Clone(all), func(k string) bool { return !strings.HasPrefix(k, prefix) })
+		if got := t.keys(prefix); !slices.Equal(got, want) {
+			t.Errorf("Keys(%q) = %q, want %q", prefix, got, want)
 		}
 	}
 }
 
-func prefixes(t *testing.T, s loop.Store) {
-	for _, k := range []string{"b/2", "a/1", "a/10", "a%/1", "A/1", "a"} {
-		put(t, s, k, []byte("x"))
-	}
-	if diff := cmp.Diff([]string{"a/1", "a/10"}, keys(t, s, "a/")); diff != "" {
-		t.Errorf("Keys(\"a/\") (-want +got):\n%s", diff)
-	}
-	if list := keys(t, s, "a%"); len(list) != 1 {
-		t.Errorf("Keys(\"a%%\") = %q, want one: a prefix is no pattern", list)
-	}
-	if list := keys(t, s, "c"); len(list) != 0 {
-		t.Errorf("Keys(\"c\") = %q, want none", list)
-	}
-}
-
-func errorsChangeNothing(t *testing.T, s loop.Store) {
-	put(t, s, "k", []byte("old"))
+// An error of change changes nothing, and the key is free again.
+func failures(t *tester) {
+	t.put("k", []byte("old"))
 	mine := errors.New("mine")
-	err := s.Update(t.Context(), "k", func([]byte) ([]byte, error) { return []byte("new"), mine })
-	if !errors.Is(err, mine) {
+	if err := t.Update(t.Context(), "k", func([]byte) ([]byte, error) { return []byte("new"), mine }); !errors.Is(err, mine) {
 		t.Errorf("Update returned %v, which does not wrap the error of change", err)
 	}
-	if got := string(load(t, s, "k")); got != "old" {
-		t.Errorf("after an error the document is %q, want that of before", got)
+	if old := string(t.put("k", []byte("new"))); old != "old" {
+		t.Errorf("after an error the document is %q, want that of before", old)
 	}
-	put(t, s, "k", []byte("new")) // the key is free
 }
 
 // No two changes of a key see the same document, and none begins before another has ended.
-func serialized(t *testing.T, s loop.Store) {
+func serialized(t *tester) {
 	const goroutines, each = 32, 10
 	var wg sync.WaitGroup
 	inside := 0 // guarded by the store
 	for range goroutines {
 		wg.Go(func() {
 			for range each {
-				err := s.Update(t.Context(), "counter", func(old []byte) ([]byte, error) {
-					inside++
-					if inside > 1 {
-						return nil, fmt.Errorf("%d changes of one key at once", inside)
+				err := t.Update(t.Context(), "counter", func(old []byte) ([]byte, error) {
+					if inside++; inside > 1 {
+						return nil, errors.New("two changes of one key at once")
 					}
 					n, _ := strconv.Atoi(string(old))
 					inside--
@@ -170,54 +145,32 @@ func serialized(t *testing.T, s loop.Store) {
 		})
 	}
 	wg.Wait()
-	if got, want := string(load(t, s, "counter")), strconv.Itoa(goroutines*each); got != want {
+	if got, want := string(t.load("counter")), strconv.Itoa(goroutines*each); got != want {
 		t.Errorf("the counter is %s, want %s", got, want)
 	}
 }
 
-// A change may use other keys.
-func otherKeys(t *testing.T, s loop.Store) {
-	err := s.Update(t.Context(), "a", func([]byte) ([]byte, error) {
-		put(t, s, "b", []byte("1"))
-		return load(t, s, "b"), nil
-	})
-	if err != nil || string(load(t, s, "a")) != "1" {
-		t.Errorf("a change that uses another key: %v", err)
-	}
-}
-
-func waiting(t *testing.T, s loop.Store) {
+// Waiting for a key ends with the context; other keys are free.
+func waiting(t *tester) {
 	ctx, cancel := context.WithCancel(t.Context())
-	err := s.Update(t.Context(), "k", func([]byte) ([]byte, error) {
+	unwanted := func([]byte) ([]byte, error) {
+		t.Error("change is called after its context has ended")
+		return nil, nil
+	}
+	err := t.Update(t.Context(), "k", func([]byte) ([]byte, error) {
+		t.put("other", []byte("1"))
 		cancel()
-		called := false
-		err := s.Update(ctx, "k", func([]byte) ([]byte, error) { called = true; return nil, nil })
-		if err == nil || called {
-			t.Errorf("an Update of a key that is held: %v, called %v; want the error of the context", err, called)
+		if err := t.Update(ctx, "k", unwanted); err == nil {
+			t.Error("an Update of a key that is held, whose context has ended, succeeds")
 		}
-		if other := s.Update(ctx, "j", func([]byte) ([]byte, error) { return []byte("x"), nil }); other == nil {
-			t.Error("an Update after its context has ended succeeds")
-		}
-		return []byte("kept"), nil
+		return t.load("other"), nil
 	})
-	if err != nil || string(load(t, s, "k")) != "kept" {
-		t.Errorf("the Update that held the key: %v, %q", err, load(t, s, "k"))
+	if err != nil || string(t.load("k")) != "1" {
+		t.Errorf("the Update that held the key: %v", err)
 	}
-	if _, err := s.Load(ctx, "k"); err == nil {
-		t.Error("Load after its context has ended succeeds")
-	}
-	if _, err := s.Keys(ctx, ""); err == nil {
-		t.Error("Keys after its context has ended succeeds")
-	}
-}
-
-// What is given or returned may be changed later.
-func copied(t *testing.T, s loop.Store) {
-	b := []byte("abc")
-	put(t, s, "k", b)
-	b[0] = 'X'
-	load(t, s, "k")[1] = 'X'
-	if got := string(load(t, s, "k")); got != "abc" {
-		t.Errorf("the document is %q, want abc: the store shares its bytes", got)
+	_, err1 := t.Load(ctx, "k")
+	_, err2 := t.Keys(ctx, "")
+	if err1 == nil || err2 == nil || t.Update(ctx, "free", unwanted) == nil {
+		t.Error("Load, Keys or Update succeed after their context has ended")
 	}
 }
