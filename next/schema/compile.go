@@ -2,6 +2,7 @@ package schema
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -33,31 +34,29 @@ func Compile(name string, src []byte) (*Schema, error) {
 	if err == nil {
 		return s, nil
 	}
-	var e *Error
-	if !errors.As(err, &e) {
-		e = &Error{Message: strings.TrimPrefix(err.Error(), "jsonschema: ")}
+	if err.Line == 0 {
+		err.Line, err.Col = Place(src, err.Path)
 	}
-	if e.Line == 0 {
-		e.Line, e.Col = Place(src, e.Path)
-	}
-	e.Name = name
-	return nil, e
+	err.Name = name
+	return nil, err
 }
 
-func compile(src []byte) (*Schema, error) {
+// fault returns an error that has no place yet. It has the path to one.
+func fault(path []string, format string, args ...any) *Error {
+	return &Error{Path: path, Message: fmt.Sprintf(format, args...)}
+}
+
+func compile(src []byte) (*Schema, *Error) {
 	if bytes.Count(src, []byte("{")) > maxBraces {
-		return nil, fmt.Errorf("the schema is too large: it has more than %d opening braces", maxBraces)
+		return nil, fault(nil, "the schema is too large: it has more than %d opening braces", maxBraces)
 	}
 	doc, err := parse(src, maxSchema, maxLevels)
 	if err != nil {
 		return nil, err
 	}
 	m := meter{doc: doc, sizes: map[string]int{}}
-	if size := m.size(nil); size > maxExpanded {
-		return nil, fmt.Errorf("the schema is too large: its references expand to more than %d values", maxExpanded)
-	}
-	if m.err != nil {
-		return nil, m.err
+	if size := m.size(nil); m.err != nil || size > maxExpanded {
+		return nil, cmp.Or(m.err, fault(nil, "the schema is too large: its references expand to more than %d values", maxExpanded))
 	}
 	s := &Schema{steps: new(int)}
 	if s.validator, err = compiled(doc, counter{left: s.steps}); err != nil {
@@ -68,7 +67,7 @@ func compile(src []byte) (*Schema, error) {
 }
 
 // compiled compiles the text of a schema by the library.
-func compiled(doc any, count counter) (*jsonschema.Schema, error) {
+func compiled(doc any, count counter) (*jsonschema.Schema, *Error) {
 	c := jsonschema.NewCompiler()
 	c.Draft = jsonschema.Draft2020
 	c.LoadURL = func(url string) (io.ReadCloser, error) {
@@ -76,29 +75,30 @@ func compiled(doc any, count counter) (*jsonschema.Schema, error) {
 	}
 	c.RegisterExtension("steps", nil, count)
 	src, err := json.Marshal(doc) // with numbers that are bounded
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = c.AddResource(base, bytes.NewReader(src))
 	}
-	if err = c.AddResource(base, bytes.NewReader(src)); err != nil {
-		return nil, err
+	if err != nil {
+		return nil, fault(nil, "%v", err)
 	}
 	s, err := c.Compile(base)
 	var invalid *jsonschema.ValidationError
-	if errors.As(err, &invalid) {
+	switch {
+	case errors.As(err, &invalid):
 		first := problems(invalid, doc)[0]
-		return nil, &Error{Path: first.Path, Message: first.Message}
+		return nil, fault(first.Path, "%s", first.Message)
+	case err != nil:
+		message := errors.Unwrap(err).Error() // of what the library wraps with the address
+		return nil, fault(nil, "%s", strings.TrimPrefix(strings.ReplaceAll(message, base, ""), "jsonschema: "))
 	}
-	if err != nil {
-		err = errors.New(strings.ReplaceAll(errors.Unwrap(err).Error(), base, ""))
-	}
-	return s, err
+	return s, nil
 }
 
 // meter finds out how large a schema is if each reference in it is replaced by what it refers to.
 type meter struct {
 	doc   any
 	sizes map[string]int // by their paths
-	err   error          // the last one of a reference
+	err   *Error         // the last one of a reference
 }
 
 func (m *meter) size(path []string) int {
@@ -130,9 +130,9 @@ func (m *meter) size(path []string) int {
 func (m *meter) reference(ref string, path []string) int {
 	switch {
 	case !strings.HasPrefix(ref, "#"):
-		m.err = &Error{Path: path, Message: fmt.Sprintf("%q leaves this schema, and nothing else is read; copy it below $defs", ref)}
+		m.err = fault(path, "%q leaves this schema, and nothing else is read; copy it below $defs", ref)
 	case strings.HasPrefix(ref, "#/") && valueAt(m.doc, place(ref)) == nil:
-		m.err = &Error{Path: path, Message: fmt.Sprintf("there is no %q in this schema", ref)}
+		m.err = fault(path, "there is no %q in this schema", ref)
 	case ref == "#", strings.HasPrefix(ref, "#/"):
 		return m.size(place(ref))
 	}

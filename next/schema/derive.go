@@ -2,7 +2,6 @@ package schema
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -17,7 +16,7 @@ const (
 )
 
 // derive returns the type of a compiled schema, whose text is doc.
-func derive(s *jsonschema.Schema, doc any) (*Type, error) {
+func derive(s *jsonschema.Schema, doc any) (*Type, *Error) {
 	d := deriver{doc: doc, types: map[string]*Type{}}
 	t := d.typeOf(s)
 	c := completion{left: maxDefaults}
@@ -25,7 +24,7 @@ func derive(s *jsonschema.Schema, doc any) (*Type, error) {
 		t.Default, _ = c.value(t, t.Default)
 	}
 	if c.left < 0 {
-		return nil, errors.New("the defaults of the schema have no end, or are too large: one contains a value with the same default")
+		return nil, fault(nil, "the defaults of the schema have no end, or are too large: one contains a value with the same default")
 	}
 	return t, nil
 }

@@ -34,7 +34,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Col, e.Message)
 }
 
-func failure(b []byte, at int, message string) error {
+func failure(b []byte, at int, message string) *Error {
 	line, col := lineCol(b, at)
 	return &Error{Line: line, Col: col, Message: message}
 }
@@ -42,9 +42,15 @@ func failure(b []byte, at int, message string) error {
 // ParseJSON reads exactly one JSON value: nil, bool, int, float64, string, []any or map[string]any. Numbers are int where they are whole
 // and at most 2^53 in size, else float64; one beyond float64 is the largest or smallest of it. Of duplicate keys the last counts. A byte
 // order mark is skipped. Text that is blank, UTF-16, larger than 16 MiB or deeper than 1,000 levels is an error. Errors are *Error.
-func ParseJSON(b []byte) (any, error) { return parse(b, maxJSON, maxDepth) }
+func ParseJSON(b []byte) (any, error) {
+	v, err := parse(b, maxJSON, maxDepth)
+	if err != nil {
+		return nil, err
+	}
+	return v, nil
+}
 
-func parse(b []byte, size, depth int) (any, error) {
+func parse(b []byte, size, depth int) (any, *Error) {
 	b = withoutBOM(b)
 	switch {
 	case len(b) > size:

@@ -55,13 +55,15 @@ func (p *preparation) value(t *Type, v any, depth int) any {
 
 // spelled returns the number or boolean that a text is, where the schema's type is that alone.
 func (t *Type) spelled(s string) any {
-	if t != nil && t.Kind == "boolean" && (s == "true" || s == "false") {
-		return s == "true"
+	if t == nil {
+		return s
 	}
-	if t != nil && (t.Kind == "integer" || t.Kind == "number") {
-		if n, ok := t.number(s); ok {
-			return n
-		}
+	n, ok := t.number(s)
+	switch {
+	case ok && (t.Kind == "integer" || t.Kind == "number"):
+		return n
+	case t.Kind == "boolean" && (s == "true" || s == "false"):
+		return s == "true"
 	}
 	return s
 }
@@ -95,15 +97,18 @@ func (c *completion) value(t *Type, v any) (any, bool) {
 	case map[string]any:
 		return c.object(t, v)
 	case []any:
-		list := v
+		copied := false
 		for i, x := range v {
 			y, differs := c.value(t.field(""), x)
-			if differs && &list[0] == &v[0] {
-				list = slices.Clone(v)
+			if !differs {
+				continue
 			}
-			list[i] = y
+			if !copied {
+				v, copied = slices.Clone(v), true
+			}
+			v[i] = y
 		}
-		return list, len(v) > 0 && &list[0] != &v[0]
+		return v, copied
 	}
 	return v, false
 }
