@@ -1,9 +1,13 @@
 package loop
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -106,4 +110,54 @@ func cut(s string) string {
 		return s
 	}
 	return strings.ToValidUTF8(s[:maxText], "") + "…"
+}
+
+const (
+	maxLog   = 8 << 20     // bytes of a log that is not rotated yet
+	logPause = time.Second // to wait for another writer
+)
+
+// Log returns a recorder that appends to a file, one JSON object a line. The file has mode 0600, and its directory 0700 if it is made.
+// A file of 8 MiB is renamed to one with .1 at its end, which replaces the one before. Several processes may use the same file.
+func Log(path string) Recorder {
+	return func(ctx context.Context, r Record) error {
+		var b bytes.Buffer
+		enc := json.NewEncoder(&b) // JSON has no line breaks
+		enc.SetEscapeHTML(false)
+		if err := errors.Join(enc.Encode(r), os.MkdirAll(filepath.Dir(path), 0o700)); err != nil {
+			return err
+		}
+		ctx, cancel := context.WithTimeoutCause(ctx, logPause, errors.New("another process holds the log"))
+		defer cancel()
+		lock, err := lockFile(ctx, path+lockSuffix)
+		if err != nil {
+			return err
+		}
+		defer lock.Unlock()
+		if info, err := os.Stat(path); err == nil && info.Size() >= maxLog {
+			if err := os.Rename(path, path+".1"); err != nil {
+				return err
+			}
+		}
+		return appendLine(path, b.Bytes())
+	}
+}
+
+// appendLine appends a line, after the end of one that a full disk or the end of its writer cut off.
+func appendLine(path string, line []byte) error {
+	f, err := openRegular(path, os.O_RDWR|os.O_CREATE|os.O_APPEND)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	var last [1]byte
+	if _, err := f.ReadAt(last[:], info.Size()-1); err == nil && last[0] != '\n' {
+		line = append([]byte("\n"), line...)
+	}
+	_, err = f.Write(line)
+	return err
 }

@@ -7,7 +7,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
+	"reflect"
 	"strings"
 
 	"github.com/ralph-sdk/ralph/next/rules"
@@ -106,13 +108,7 @@ func readSession(b []byte) (*session, error) {
 
 // bytes returns the document, nothing if there is nothing to keep.
 func (s *session) bytes() ([]byte, error) {
-	for name, c := range s.Policies {
-		if b, err := json.Marshal(c); err != nil {
-			return nil, err
-		} else if string(b) == "{}" {
-			delete(s.Policies, name)
-		}
-	}
+	maps.DeleteFunc(s.Policies, func(_ string, c *counts) bool { return reflect.ValueOf(*c).IsZero() })
 	if len(s.Policies) == 0 && s.Total == 0 && len(s.Off) == 0 {
 		return nil, nil
 	}

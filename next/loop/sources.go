@@ -93,18 +93,8 @@ func (w *work) gather(ctx context.Context, q rules.Query, f *rules.Found) (any, 
 		return source(ctx, q)
 	}
 	switch q.Fact.Source {
-	case "text":
-		return w.read(ctx, q, f, func(b []byte) (any, error) {
-			s, err := state.ParseText(b)
-			if err == nil && s == "" {
-				err = fmt.Errorf("it is empty: %w", fs.ErrNotExist)
-			}
-			return s, err
-		})
-	case "json", "frontmatter", "checklist":
-		return w.read(ctx, q, f, parser(q.Fact.Source))
-	case "junit":
-		return w.read(ctx, q, f, readJUnit)
+	case "text", "json", "frontmatter", "checklist", "junit":
+		return w.read(ctx, q, f)
 	case "glob":
 		return w.glob(ctx, q, f)
 	case "exec":
@@ -138,35 +128,35 @@ func (w *work) gather(ctx context.Context, q rules.Query, f *rules.Found) (any, 
 	return source(ctx, q)
 }
 
-// parser returns how the files of a source are read.
+// parser returns how the files of a source are read, nil if they are not.
 func parser(source string) func([]byte) (any, error) {
 	switch source {
+	case "text":
+		return asAny(state.ParseText)
 	case "json":
 		return state.ParseJSON
 	case "frontmatter":
-		return func(b []byte) (any, error) { return nilError(state.ParseFrontMatter(b)) }
+		return asAny(state.ParseFrontMatter)
 	case "checklist":
-		return func(b []byte) (any, error) { return nilError(state.ParseChecklist(b)) }
+		return asAny(state.ParseChecklist)
+	case "junit":
+		return readJUnit
 	}
 	return nil
 }
 
-// nilError makes the value nil where there is an error.
-func nilError[T any](v T, err error) (any, error) {
-	if err != nil {
-		return nil, err
-	}
-	return v, nil
+func asAny[T any](parse func([]byte) (T, error)) func([]byte) (any, error) {
+	return func(b []byte) (any, error) { return parse(b) }
 }
 
 // read reads the file of a fact.
-func (w *work) read(ctx context.Context, q rules.Query, f *rules.Found, parse func([]byte) (any, error)) (any, error) {
+func (w *work) read(ctx context.Context, q rules.Query, f *rules.Found) (any, error) {
 	f.Path = q.Args[0]
 	root, path, err := w.locate(q.Args[0])
 	if err != nil {
 		return nil, err
 	}
-	file, v, err := root.ReadSettled(ctx, path, usable(q, parse))
+	file, v, err := root.ReadSettled(ctx, path, usable(q, parser(q.Fact.Source)))
 	if file == nil {
 		return nil, err
 	}

@@ -157,10 +157,15 @@ func (w *work) yourTurn(ctx context.Context) (bool, error) {
 // Ask answers the functions said, mentions, exists and which.
 func (w *work) Ask(ctx context.Context, function, argument string) (any, error) {
 	switch function {
-	case "said":
-		return w.talk.said(ctx, argument)
-	case "mentions":
-		return w.talk.mentions(ctx, argument)
+	case "said", "mentions":
+		i, err := w.talk.indexed(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if function == "said" {
+			return i.said(argument), nil
+		}
+		return i.mentions(argument), nil
 	case "exists":
 		ctx, cancel := context.WithTimeoutCause(ctx, filesTime, tooLate(filesTime))
 		defer cancel()
