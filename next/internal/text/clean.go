@@ -5,17 +5,15 @@
 package text
 
 import (
-	"fmt"
+	"strconv"
 	"strings"
 	"unicode"
-	"unicode/utf16"
 	"unicode/utf8"
 )
 
 // Clean returns a text that is safe to show to an agent, a person, a log or a terminal. Controls but line feeds and tabs, characters
 // without width, tags, and those that change the direction of text become their escapes, such as \u202e. The end of a line is \n, and a
-// byte that is not UTF-8 is U+FFFD. What emoji and scripts need to be read stays. A clean text comes back as it is, and JSON keeps its
-// meaning.
+// byte that is not UTF-8 is U+FFFD. What emoji and scripts need to be read stays. A clean text comes back as it is.
 func Clean(s string) string {
 	var p previous
 	return escaped(s, func(r rune) bool { return p.shows(r) || r == '\n' || r == '\t' })
@@ -48,18 +46,12 @@ func escaped(s string, shown func(rune) bool) string {
 	return b.String() + s[kept:]
 }
 
-// escape returns the escape of a character. It is one of JSON too where JSON allows the character itself.
+// escape returns the escape of a character in Go.
 func escape(r rune) string {
-	switch {
-	case r == utf8.RuneError:
+	if r == utf8.RuneError {
 		return string(r)
-	case r < 0x7f:
-		return strings.Trim(fmt.Sprintf("%q", r), "'")
-	case r > 0xffff:
-		high, low := utf16.EncodeRune(r)
-		return fmt.Sprintf(`\u%04x\u%04x`, high, low)
 	}
-	return fmt.Sprintf(`\u%04x`, r)
+	return strings.Trim(strconv.QuoteRuneToASCII(r), "'")
 }
 
 // previous is the last visible character of a text, with the number of invisible ones that belong to it.
@@ -98,8 +90,6 @@ func (p *previous) takes(r rune) bool {
 		return p.char == flag && p.parts < maxTags // the flag of Scotland
 	case p.parts > 0 || !unicode.Is(unicode.Variation_Selector, r):
 		return false
-	case unicode.Is(unicode.Mongolian, r):
-		return unicode.Is(unicode.Mongolian, p.char)
 	case r == '\ufe0e', r == '\ufe0f':
 		return symbol || unicode.In(p.char, unicode.Nd, unicode.P, unicode.Han) || p.char == 'ℹ'
 	}

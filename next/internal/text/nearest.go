@@ -43,25 +43,22 @@ func nearest(name string, known []string) (best string) {
 	return best
 }
 
-// distance returns the number of letters to insert, delete, replace or swap to turn a into b.
+// distance returns the number of letters to insert, delete or replace to turn a into b.
 func distance(a, b []rune) int {
-	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range last {
-		last[j] = j
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
 	}
 	for i := range a {
-		row[0] = i + 1
+		diagonal := row[0]
+		row[0]++
 		for j := range b {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
+			cost := diagonal
+			if a[i] != b[j] {
+				cost = 1 + min(diagonal, row[j], row[j+1])
 			}
-			row[j+1] = min(last[j]+cost, last[j+1]+1, row[j]+1)
-			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
-				row[j+1] = min(row[j+1], before[j-1]+1)
-			}
+			diagonal, row[j+1] = row[j+1], cost
 		}
-		before, last, row = last, row, before
 	}
-	return last[len(b)]
+	return row[len(b)]
 }

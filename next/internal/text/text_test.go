@@ -1,7 +1,6 @@
 package text_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"strings"
@@ -17,14 +16,14 @@ func TestClean(t *testing.T) {
 		{"plain", "plain äöü 日本 ✓\n\ttabs", ""},
 		{"line ends of Windows", "a\r\nb", "a\nb"},
 		{"a title", "a\x1b]0;title\a", `a\x1b]0;title\a`},
-		{"what hides a line", "shown\rhidden\b\v\f\x00\x7f", `shown\rhidden\b\v\f\x00\u007f`},
+		{"what hides a line", "shown\rhidden\b\v\f\x00\x7f", `shown\rhidden\b\v\f\x00\x7f`},
 		{"the second set of controls", "\u0085\u009b31m", `\u0085\u009b31m`},
 		{"the same as bytes", "\x9b31m", "\ufffd31m"},
 		{"a changed direction", "user\u202e\u2066 // admin\u200f", `user\u202e\u2066 // admin\u200f`},
 		{"zero width", "pass\u200bword\ufeff\u2060\u00ad\u3164", `pass\u200bword\ufeff\u2060\u00ad\u3164`},
 		{"another line end", "a\u2028b", `a\u2028b`},
-		{"hidden words", "a\U000E0073\U000E0061y", `a\udb40\udc73\udb40\udc61y`},
-		{"hidden bytes", "a\ufe00b\U000E0101 ☺\ufe0f\ufe0f", `a\ufe00b\udb40\udd01 ☺` + "\ufe0f" + `\ufe0f`},
+		{"hidden words", "a\U000E0073\U000E0061y", `a\U000e0073\U000e0061y`},
+		{"hidden bytes", "a\ufe00b\U000E0101 ☺\ufe0f\ufe0f", `a\ufe00b\U000e0101 ☺` + "\ufe0f" + `\ufe0f`},
 		{"a joiner between letters", "a\u200db\u200cc", `a\u200db\u200cc`},
 		{"joiners without an end", "👩\u200d\u200d\u200d", "👩\u200d\u200d" + `\u200d`},
 
@@ -48,8 +47,7 @@ func TestClean(t *testing.T) {
 	}
 }
 
-// Whatever the text, nothing invisible stays but what belongs to the visible character before it, a clean text stays as it is, and JSON
-// means the same.
+// Whatever the text, nothing invisible stays but what belongs to the visible character before it, and a clean text stays as it is.
 func FuzzClean(f *testing.F) {
 	for _, s := range []string{"", "a\x1b[0m\r\n", "\u202e", "👩\u200d💻", "क्\u200dष", "\xff\u009b", "\U000E0073", "🏴\U000E0067\u200d\ufe0f", "1\ufe0f\u20e3\u200d"} {
 		f.Add(s)
@@ -79,12 +77,6 @@ func FuzzClean(f *testing.F) {
 		}
 		if text.Clean(clean) != clean || text.Line(line) != line {
 			t.Errorf("cleaned twice: %+q, %+q", clean, line)
-		}
-		b, _ := json.Marshal(s)
-		var got, want string
-		_ = json.Unmarshal(b, &want)
-		if err := json.Unmarshal([]byte(text.Clean(string(b))), &got); err != nil || got != want {
-			t.Errorf("the JSON of %+q means %+q, error %v", want, got, err)
 		}
 	})
 }
