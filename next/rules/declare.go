@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"encoding/json"
 	"fmt"
 	"io/fs"
 	"slices"
@@ -16,60 +15,52 @@ import (
 // params reads the params and gives them their values.
 func (c *compiler) params(n *yaml.Node) {
 	c.entries(n, "params", func(k, v *yaml.Node) {
-		if !c.free(spot{k, 0}, k.Value, "the param") {
+		if !c.free(at(k), "param") {
 			return
 		}
 		p := Param{Name: k.Value, Schema: c.schema(v)}
-		s := c.symbol(p.Name, paramName, nil)
-		if p.Schema != nil {
-			s.typ = p.Schema.Type()
-			c.engine.declare(p.Name, s.typ)
-			c.paramValue(&p, k, v)
+		if p.Schema == nil {
+			c.symbol(p.Name, constant, nil)
+			return
 		}
-		s.value = p.Value
+		t := p.Schema.Type()
+		given, isGiven := c.config.params[p.Name]
+		value := copied(t.Default)
+		if isGiven {
+			value = paramText(given, t.Kind)
+		}
+		value, problems := p.Schema.Read(value)
+		switch {
+		case !isGiven && !t.HasDefault:
+			c.report(at(k), 0, "param", fmt.Sprintf("the param %s has no default, and is not set", p.Name), "give it a default")
+		case len(problems) > 0 && isGiven:
+			c.report(at(k), 0, "param", fmt.Sprintf("the param %s is set to %q, and %s", p.Name, given, problems[0].Message), text.Nearest(given, texts(t.Enum)))
+		case len(problems) > 0:
+			c.report(at(k), 0, "param", fmt.Sprintf("the default of the param %s %s", p.Name, problems[0].Message), "")
+		}
+		p.Value = value
+		for i := 0; i+1 < len(v.Content); i += 2 {
+			if v.Content[i].Value == "description" {
+				p.Description = v.Content[i+1].Value
+			}
+		}
+		c.symbol(p.Name, constant, t).value = value
 		c.p.Params = append(c.p.Params, p)
 	})
 	for _, name := range sortedKeys(c.config.params) {
-		if !slices.Contains(c.paramNames(), name) {
-			c.add(Finding{Line: 1, Col: 1, Check: "param", Message: "the policy has no param " + name, Help: text.Nearest(name, c.paramNames())})
-		}
-	}
-}
-
-func (c *compiler) paramValue(p *Param, k, v *yaml.Node) {
-	for i := 0; i+1 < len(v.Content); i += 2 {
-		if v.Content[i].Value == "description" {
-			p.Description = v.Content[i+1].Value
-		}
-	}
-	t := p.Schema.Type()
-	given, ok := c.config.params[p.Name]
-	switch {
-	case ok:
-		value, problems := p.Schema.Read(paramText(given, t.Kind))
-		if len(problems) > 0 {
-			help := ""
-			if len(t.Enum) > 0 {
-				help = text.Nearest(given, texts(t.Enum))
+		if s := c.symbols[name]; s == nil || s.meaning != constant {
+			var names []string
+			for _, p := range c.p.Params {
+				names = append(names, p.Name)
 			}
-			c.reportNode(k, "param", fmt.Sprintf("the param %s is set to %q, which %s", p.Name, given, problems[0].Message), help)
+			c.report(spot{}, 1, "param", "the policy has no param "+name, text.Nearest(name, names))
 		}
-		p.Value = value
-	case t.HasDefault:
-		value, problems := p.Schema.Read(numbers(t.Default))
-		if len(problems) > 0 {
-			c.reportNode(k, "param", fmt.Sprintf("the default of the param %s %s", p.Name, problems[0].Message), "")
-		}
-		p.Value = value
-	default:
-		c.reportNode(k, "param", fmt.Sprintf("the param %s has no default, and is not set", p.Name), "give it a default")
 	}
 }
 
 // paramText reads the text of a param by the type of its schema.
 func paramText(s, kind string) any {
-	switch kind {
-	case "integer", "number", "boolean", "array", "object":
+	if kind != "string" && kind != "" {
 		if v, err := schema.ParseJSON([]byte(strings.TrimSpace(s))); err == nil {
 			return v
 		}
@@ -86,264 +77,186 @@ func texts(values []any) (out []string) {
 
 // schema compiles a schema that is written in the policy, in a file, or shipped. It is nil where that fails, which is reported once.
 func (c *compiler) schema(n *yaml.Node) *schema.Schema {
-	name, src, err := c.file, []byte(nil), error(nil)
+	name, help := c.file, ""
+	var src []byte
+	var err error
 	switch {
+	case n == nil:
+		return nil
 	case n.Kind == yaml.MappingNode:
-		var v any
-		if v, err = plainValueOf(n); err == nil {
-			src, err = json.Marshal(v)
+		if _, src = c.data(n); src == nil {
+			return nil
 		}
 	case !c.scalar(n, "a schema"):
 		return nil
+	case strings.HasPrefix(n.Value, "ralph:"):
+		name = n.Value[len("ralph:"):]
+		var ok bool
+		if src, ok = schema.Shipped(name); !ok {
+			err, help = fmt.Errorf("ralph ships none of this name"), text.Nearest(name, schema.ShippedNames())
+		}
+	case c.files == nil:
+		err = fmt.Errorf("no files can be read here")
 	default:
 		name = n.Value
-		src, err = c.schemaFile(n.Value)
+		src, err = fs.ReadFile(c.files, strings.TrimPrefix(name, "./"))
 	}
 	var s *schema.Schema
 	if err == nil {
 		s, err = schema.Compile(name, src)
 	}
 	if err != nil {
-		help := ""
-		if rest, ok := strings.CutPrefix(n.Value, "ralph:"); ok {
-			help = text.Nearest(rest, schema.ShippedNames())
-		}
-		c.reportNode(n, "schema", "the schema cannot be used: "+err.Error(), help)
+		c.report(at(n), 0, "schema", "the schema cannot be used: "+err.Error(), help)
 		return nil
 	}
 	return s
 }
 
-func (c *compiler) schemaFile(name string) ([]byte, error) {
-	if rest, ok := strings.CutPrefix(name, "ralph:"); ok {
-		src, ok := schema.Shipped(rest)
-		if !ok {
-			return nil, fmt.Errorf("ralph ships no schema %s", rest)
-		}
-		return src, nil
-	}
-	if c.files == nil {
-		return nil, fmt.Errorf("%s is a file, and no files can be read here", name)
-	}
-	return fs.ReadFile(c.files, strings.TrimPrefix(name, "./"))
-}
-
 // facts reads the facts.
 func (c *compiler) facts(n *yaml.Node) {
 	known := sources()
-	for name := range c.sources {
-		known[name] = &source{argument: aText, own: true}
+	for name := range c.config.sources {
+		known[name] = &source{argument: aText}
 	}
 	c.entries(n, "facts", func(k, v *yaml.Node) {
-		if !c.free(spot{k, 0}, k.Value, "a fact") {
+		if !c.free(at(k), "fact") {
 			return
 		}
 		f := &Fact{Name: k.Value, Line: k.Line, options: map[string]*template{}}
 		given := c.symbols[f.Name]
+		found := len(c.findings)
 		c.fact(f, k, v, known)
-		if f.source == nil {
-			f.typ = nil
-		} else if f.typ = f.source.typeOf(f, known); f.Source == "value" && f.Schema == nil && given != nil {
-			f.typ = given.typ
+		var t *schema.Type
+		if found == len(c.findings) { // else the value is any, so that nothing follows from the mistake
+			t = f.source.typeOf(f, known)
 		}
 		c.p.Facts = append(c.p.Facts, f)
-		f.symbol = c.symbol(f.Name, factName, f.typ)
+		f.symbol = c.symbol(f.Name, factName, t)
 		f.symbol.fact = f
 		if given != nil && f.Source == "value" && f.Schema == nil {
-			f.symbol.goType = given.goType
+			f.symbol.typ, f.symbol.goType = given.typ, given.goType
+			c.engine.declare(f.symbol)
 		}
 	})
 }
 
-var factOptions = []string{"schema", "default", "inline", "timeout"}
-
 func (c *compiler) fact(f *Fact, k, v *yaml.Node, known map[string]*source) {
-	if v.Kind != yaml.MappingNode {
-		c.reportNode(k, "source", fmt.Sprintf("the fact %s has no source", f.Name), "write a source and its argument, such as json: state.json")
-		return
-	}
-	allowed := append(sortedKeys(known), factOptions...)
+	names := sortedKeys(known)
+	allowed := append(slices.Clone(names), "schema", "default", "inline", "timeout")
 	for i := 0; i < len(v.Content); i += 2 {
-		if s := known[v.Content[i].Value]; s != nil {
+		if s := known[v.Content[i].Value]; s != nil && v.Kind == yaml.MappingNode {
+			f.source, f.Source = s, v.Content[i].Value
 			allowed = append(allowed, s.options...)
 		}
 	}
-	values := c.fields(v, "the fact "+f.Name, allowed...)
-	for _, name := range sortedKeys(known) {
-		switch {
-		case !values.has(name):
-		case f.source != nil:
-			c.reportNode(values.keys[name], "source", fmt.Sprintf("the fact %s has two sources, %s and %s", f.Name, f.Source, name), "make two facts of it")
-		default:
-			f.Source, f.source = name, known[name]
+	values := c.fields(v, "the fact "+f.Name, allowed)
+	names = slices.DeleteFunc(names, func(s string) bool { return values.values[s] == nil })
+	if len(names) != 1 {
+		if len(values.values)*2 == len(v.Content) { // else a key is reported
+			c.report(at(k), 0, "source", fmt.Sprintf("the fact %s has %d sources, and not one", f.Name, len(names)), "there is "+strings.Join(sortedKeys(known), ", "))
 		}
-	}
-	if f.source == nil {
-		if len(values.node.Content) == 0 || len(values.values)*2 == len(values.node.Content) {
-			c.reportNode(k, "source", fmt.Sprintf("the fact %s has no source", f.Name), "there is "+strings.Join(sortedKeys(known), ", "))
-		}
+		f.source = nil
 		return
 	}
-	c.factArgument(f, values.values[f.Source])
-	c.factOptions(f, values)
-}
-
-// factArgument reads what a source is asked for.
-func (c *compiler) factArgument(f *Fact, n *yaml.Node) {
 	f.OnePath = f.source.argument == aPath
-	switch f.source.argument {
-	case aProgram:
-		f.args = c.program(n, f.Source)
-	case aWord:
-		if c.scalar(n, f.Source) {
-			f.args = []*template{{lits: []string{n.Value}}}
-			if f.Source == "tasks" && n.Value != "claude" {
-				c.reportNode(n, "source", "the host's task list is written tasks: claude", "")
-			}
-		}
+	argument := values.values[f.Source]
+	switch {
+	case f.source.argument == aProgram:
+		f.args = c.program(argument, f.Source)
+	case f.source.argument == aText:
+		f.args = templates(c.template(argument, f.Source))
 	default:
-		if t := c.template(n, f.Source); t != nil {
-			f.args = []*template{t}
-			if f.source.argument != aText {
-				c.pathTemplate(t)
-			}
-		}
+		f.args = templates(c.pathTemplate(argument, f.Source))
 	}
-}
-
-// pathTemplate reports a path that leads out of the project as it is written.
-func (c *compiler) pathTemplate(t *template) {
-	first := t.lits[0]
-	bad := strings.HasPrefix(first, "/") || strings.HasPrefix(first, `\`)
-	for _, lit := range t.lits {
-		bad = bad || slices.Contains(strings.FieldsFunc(lit, isSlash), "..")
-	}
-	if bad {
-		c.reportNode(t.node, "path", "the path leads out of the project", "write a path from the project's root, or one that begins with ~/")
-	}
-}
-
-// program reads a program and its arguments. The program itself is literal: no value may choose it.
-func (c *compiler) program(n *yaml.Node, what string) (args []*template) {
-	for _, x := range c.list(n, what) {
-		t := c.template(x, what)
-		if t == nil {
-			return nil
-		}
-		if len(args) == 0 && len(t.exprs) > 0 {
-			c.reportNode(x, "program", "the program is written out, without placeholders", "")
-		}
-		args = append(args, t)
-	}
-	if len(args) == 0 && n != nil && n.Kind == yaml.SequenceNode {
-		c.reportNode(n, "program", what+" names no program", "write "+what+": [program, argument, …]")
-	}
-	return args
-}
-
-func (c *compiler) factOptions(f *Fact, values fields) {
 	for _, key := range f.source.options {
-		v := values.values[key]
-		switch {
-		case v == nil:
-		case key == "parse":
-			if f.Parse = v.Value; !slices.Contains(parsers, v.Value) {
-				c.reportNode(v, "source", "a file is not parsed as "+v.Value, text.Nearest(v.Value, parsers))
-				f.Parse = ""
+		switch o := values.values[key]; key {
+		case "parse":
+			if c.scalar(o, key) {
+				f.Parse = o.Value
 			}
-		case key == "command":
-			f.command = c.program(v, key)
+		case "command":
+			f.command = c.program(o, key)
 		default:
-			if t := c.template(v, key); t != nil {
+			if t := c.template(o, key); t != nil {
 				f.options[key] = t
 			}
 		}
 	}
-	if v := values.values["timeout"]; v != nil {
-		f.Timeout = c.duration(v, "timeout")
+	if parsers := []string{"", "json", "frontmatter", "checklist"}; !slices.Contains(parsers, f.Parse) {
+		c.report(at(values.values["parse"]), 0, "source", "no file is parsed as "+f.Parse, text.Nearest(f.Parse, parsers[1:]))
 	}
-	if v := values.values["schema"]; v != nil {
-		f.Schema = c.schema(v)
-	}
-	if v := values.values["default"]; v != nil {
-		value, err := plainValueOf(v)
-		if err != nil {
-			c.reportNode(v, "type", "the default is no JSON value: "+err.Error(), "")
-		}
-		c.factDefault(f, v, value)
-	}
-	if v := values.values["inline"]; v != nil && c.truth(v, "inline") {
-		f.Inline = true
-		if fixed := f.source.typ != nil && f.source.typ.Properties != nil; values.values["schema"] == nil && !fixed && c.values[f.Name] == nil {
-			c.reportNode(values.keys["inline"], "inline", "inline makes names of the fields of a schema, and there is none", "add schema: with properties")
-		}
-	}
+	c.factOptions(f, values)
 }
 
-// factDefault takes the value of a fact that is missing, as its schema completes it.
-func (c *compiler) factDefault(f *Fact, n *yaml.Node, value any) {
-	f.defaults, f.fallback = true, numbers(value)
-	if f.Schema == nil || f.Parse != "" {
-		return
+func templates(t *template) []*template {
+	if t == nil {
+		return nil
 	}
-	v, problems := f.Schema.Read(f.fallback)
-	if len(problems) > 0 {
-		c.reportNode(n, "type", "the default of the fact "+f.Name+" breaks its schema: "+problemText(problems[0]), "")
-	}
-	f.fallback = v
+	return []*template{t}
 }
 
-// numbers makes whole numbers of a YAML value int, as in JSON.
-func numbers(v any) any {
-	b, err := json.Marshal(v)
-	if err != nil {
-		return v
+// factOptions reads the options of all sources.
+func (c *compiler) factOptions(f *Fact, values fields) {
+	f.Timeout = c.duration(values.values["timeout"], "timeout")
+	f.Schema = c.schema(values.values["schema"])
+	if d := values.values["default"]; d != nil {
+		f.fallback, _ = c.data(d)
+		f.defaults = true
+		if f.Parse == "" {
+			v, problems := f.Schema.Read(f.fallback)
+			if len(problems) > 0 {
+				c.report(at(d), 0, "type", fmt.Sprintf("the default of the fact %s breaks its schema: %s", f.Name, problemText(problems[0])), "")
+			}
+			f.fallback = v
+		}
 	}
-	if out, err := schema.ParseJSON(b); err == nil {
-		return out
+	if v := values.values["inline"]; v != nil {
+		f.Inline = v.Value == "true"
+		if v.Tag != "!!bool" {
+			c.report(at(v), 0, "type", "inline is true or false", "")
+		}
+		if t := f.source.typ; values.values["schema"] == nil && (t == nil || t.Properties == nil) && c.values[f.Name] == nil {
+			c.report(at(values.keys["inline"]), 0, "inline", "inline makes names of the fields of a schema, and there is none", "add schema: with properties")
+		}
 	}
-	return v
 }
 
 // inlineFields makes names of the fields of inline facts. A field whose name has a meaning already stays FACT.FIELD.
 func (c *compiler) inlineFields() {
 	for _, f := range c.p.Facts {
-		if !f.Inline {
-			continue
+		var fields map[string]*schema.Type
+		if t := f.symbol.typ; f.Inline && t != nil {
+			fields = merged(t.Properties, goFields(f.symbol.goType))
 		}
-		for _, name := range c.fieldNames(f.typ) {
-			switch s := c.symbols[name]; {
-			case c.engine.isFunction(name) || !isName(name):
-			case s == nil:
-				s = &symbol{id: f.symbol.id, name: name, meaning: factName, typ: f.typ.At(name), fact: f, inlined: []*symbol{f.symbol}}
+		for _, name := range sortedKeys(fields) {
+			s := c.symbols[name]
+			switch {
+			case s != nil:
+				s.fieldOf = append(s.fieldOf, f.symbol)
+			case isName(name) && !c.engine.isBuiltin(name):
+				s = &symbol{id: f.symbol.id, name: name, meaning: fieldName, typ: fields[name], fact: f, fieldOf: []*symbol{f.symbol}, read: map[*expression]spot{}}
 				c.symbols[name] = s
-				c.engine.declare(name, s.typ)
-			default:
-				s.inlined = append(s.inlined, f.symbol)
+				c.engine.declare(s)
 			}
 		}
 	}
 }
 
-// fieldNames returns the fields of a type, sorted.
-func (c *compiler) fieldNames(t *schema.Type) []string {
-	switch {
-	case t == nil:
-		return nil
-	case t.Go != nil:
-		return goFields(t.Go)
-	}
-	return sortedKeys(t.Properties)
-}
-
-// lets reads the named expressions.
-func (c *compiler) lets(n *yaml.Node) {
-	c.entries(n, "let", func(k, v *yaml.Node) {
-		if !c.free(spot{k, 0}, k.Value, "the let") || !c.scalar(v, "let "+k.Value) {
-			return
+// copied returns a copy of a JSON value, which may be changed.
+func copied(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for k, x := range v {
+			out[k] = copied(x)
 		}
-		s := c.symbol(k.Value, letName, nil)
-		s.let = c.newExpression(spot{v, 0}, v.Value, anyValue)
-		s.let.symbol = s
-	})
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i, x := range v {
+			out[i] = copied(x)
+		}
+		return out
+	}
+	return v
 }

@@ -7,7 +7,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/expr-lang/expr/ast"
-	"github.com/expr-lang/expr/builtin"
 	"github.com/expr-lang/expr/checker"
 	"github.com/expr-lang/expr/checker/nature"
 	exprcompiler "github.com/expr-lang/expr/compiler"
@@ -32,7 +31,10 @@ const (
 )
 
 // engine checks and compiles the expressions of one policy. It is not safe for concurrent use.
-type engine struct{ conf *conf.Config }
+type engine struct {
+	conf    *conf.Config
+	schemas map[*nature.TypeData]*schema.Type // of texts with known values
+}
 
 func newEngine() *engine {
 	c := conf.CreateNew()
@@ -40,53 +42,74 @@ func newEngine() *engine {
 	c.Env = nature.NatureOf(map[string]any{})
 	c.Env.TypeData = &nature.TypeData{Fields: make(map[string]nature.Nature, 64)}
 	c.Env.Strict = true
-	c.Env.Fields[selfName] = nature.FromType(reflect.TypeFor[*evaluation]())
-	for _, f := range functions() {
-		c.Functions[f.Name] = f
-	}
-	return &engine{c}
+	c.Visitors = []ast.Visitor{&jsonNames{}}
+	return &engine{c, map[*nature.TypeData]*schema.Type{}}
 }
-
-// selfName is the name of the evaluation in the environment. No expression can write it: it has a space.
-const selfName = " evaluation"
 
 // declare gives a name its type.
-func (e *engine) declare(name string, t *schema.Type) { e.conf.Env.Fields[name] = t.Expr().Nature() }
+func (e *engine) declare(s *symbol) {
+	n := s.typ.Expr().Nature()
+	e.mark(&n, s.typ)
+	if s.name == "env" {
+		n = nature.FromType(reflect.TypeFor[map[string]string]())
+	}
+	e.conf.Env.Fields[s.name] = n
+}
 
 // declareAs gives a name the type of an expression.
-func (e *engine) declareAs(name string, tree *parser.Tree) {
-	e.conf.Env.Fields[name] = *tree.Node.Nature()
+func (e *engine) declareAs(s *symbol, tree *parser.Tree) {
+	e.conf.Env.Fields[s.name] = *tree.Node.Nature()
 }
 
-// declareFunction adds a function of the embedding program.
-func (e *engine) declareFunction(f *builtin.Function) { e.conf.Functions[f.Name] = f }
-
-func (e *engine) isFunction(name string) bool {
-	return e.conf.Functions[name] != nil || e.conf.Builtins[name] != nil
+// mark ties the types of texts to their schemas, so that the schema can be found where the checker has found the type. Texts have no
+// TypeData of their own.
+func (e *engine) mark(n *nature.Nature, t *schema.Type) {
+	switch {
+	case t == nil || t.Go != nil:
+	case n.Kind == reflect.String && len(t.Enum)+len(t.Examples) > 0:
+		n.TypeData = &nature.TypeData{}
+		e.schemas[n.TypeData] = t
+	case n.Kind == reflect.Slice && n.Ref != nil:
+		e.mark(n.Ref, t.Items)
+	case n.Kind == reflect.Map && n.TypeData != nil:
+		for name, field := range n.Fields {
+			e.mark(&field, t.Properties[name])
+			n.Fields[name] = field
+		}
+	}
 }
 
-// functionNames returns the names of all functions, for guesses.
-func (e *engine) functionNames() []string {
-	return append(sortedKeys(e.conf.Functions), sortedKeys(e.conf.Builtins)...)
-}
+// schemaOf returns the schema of a checked text with known values, nil if there is none.
+func (e *engine) schemaOf(n ast.Node) *schema.Type { return e.schemas[n.Nature().TypeData] }
+
+func (e *engine) isBuiltin(name string) bool { return e.conf.Builtins[name] != nil }
+
+func (e *engine) builtins() []string { return sortedKeys(e.conf.Builtins) }
 
 // exprError is a problem at a place of an expression, in characters.
 type exprError struct {
 	from, width int
 	message     string
+	near        []string // fields, where one is not known
 }
 
 func toExprError(err error, src string) *exprError {
 	if fe := (*file.Error)(nil); errors.As(err, &fe) {
-		return &exprError{fe.From, max(1, fe.To-fe.From), fe.Message}
+		return &exprError{fe.From, max(1, fe.To-fe.From), fe.Message, nil}
 	}
-	return &exprError{0, utf8.RuneCountInString(src), err.Error()}
+	return &exprError{0, utf8.RuneCountInString(src), err.Error(), nil}
+}
+
+func recovered(problem **exprError) {
+	if r := recover(); r != nil {
+		*problem = &exprError{0, 1, fmt.Sprintf("expr cannot read this: %v", r), nil}
+	}
 }
 
 // parse reads an expression without looking at its names and types.
 func (e *engine) parse(src string) (tree *parser.Tree, problem *exprError) {
 	if len(src) > maxExpressionBytes {
-		return nil, &exprError{0, 1, fmt.Sprintf("an expression has at most %d bytes, and this has %d", maxExpressionBytes, len(src))}
+		return nil, &exprError{0, 1, fmt.Sprintf("an expression has at most %d bytes, and this has %d", maxExpressionBytes, len(src)), nil}
 	}
 	defer recovered(&problem)
 	tree, err := parser.ParseWithConfig(src, e.conf)
@@ -100,9 +123,14 @@ func (e *engine) parse(src string) (tree *parser.Tree, problem *exprError) {
 func (e *engine) check(tree *parser.Tree) (problem *exprError) {
 	defer recovered(&problem)
 	if _, err := new(checker.Checker).PatchAndCheck(tree, e.conf); err != nil {
-		return toExprError(err, tree.Source.String())
+		problem = toExprError(err, tree.Source.String())
+		ast.Walk(&tree.Node, visitor(func(n *ast.Node) {
+			if m, ok := (*n).(*ast.MemberNode); ok && m.Property.Location().From == problem.from && m.Node.Nature().TypeData != nil {
+				problem.near = sortedKeys(m.Node.Nature().Fields)
+			}
+		}))
 	}
-	return nil
+	return problem
 }
 
 // compile makes a program of a part of a checked tree.
@@ -117,12 +145,6 @@ func (e *engine) compile(n ast.Node, src file.Source) (p *vm.Program, problem *e
 		return nil, toExprError(err, src.String())
 	}
 	return p, nil
-}
-
-func recovered(problem **exprError) {
-	if r := recover(); r != nil {
-		*problem = &exprError{0, 1, fmt.Sprintf("expr cannot read this: %v", r)}
-	}
 }
 
 // soften keeps the compiler from instructions that rely on the exact Go type of a value: where the schema says integer there may be 2.0,
@@ -143,18 +165,27 @@ func (soften) Visit(n *ast.Node) {
 	}
 }
 
-// Kinds of results that the checker found.
-func isBool(n ast.Node) bool   { return n.Nature().Kind == reflect.Bool }
-func isString(n ast.Node) bool { return n.Nature().Kind == reflect.String }
-func isNumber(n ast.Node) bool { return n.Nature().IsInteger || n.Nature().IsFloat }
-func isUnknown(n ast.Node) bool {
-	return n.Nature().Type == nil && !n.Nature().Nil || n.Nature().Kind == reflect.Interface
-}
+// jsonNames lets expressions name the fields of Go structs as JSON does. expr knows the type of a field's value only after the next
+// check, so it is repeated.
+type jsonNames struct{ again bool }
 
-// typeName returns the name of a checked type for people.
-func typeName(n ast.Node) string {
-	if n.Nature().Nil {
-		return "nil"
+func (j *jsonNames) Reset()             { j.again = false }
+func (j *jsonNames) ShouldRepeat() bool { return j.again }
+
+func (j *jsonNames) Visit(n *ast.Node) {
+	m, ok := (*n).(*ast.MemberNode)
+	if !ok {
+		return
 	}
-	return typeWord(n.Nature().String())
+	t := m.Node.Type()
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	name, ok := m.Property.(*ast.StringNode)
+	if !ok || t.Kind() != reflect.Struct {
+		return
+	}
+	if f, ok := structField(t, name.Value); ok && f.Name != name.Value && f.Tag.Get("expr") == "" {
+		name.Value, j.again = f.Name, true
+	}
 }

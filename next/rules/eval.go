@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
@@ -14,7 +15,7 @@ import (
 type Query struct {
 	Fact    *Fact
 	Args    []string          // the argument, rendered: a path, a question, or a program and its arguments
-	Options map[string]string // rendered: dir of exec; model, system, turns, max_tokens, … of judge
+	Options map[string]string // rendered: dir of exec; model, system, turns, max_tokens of judge
 	Command []string          // of judge: the program that is asked instead of a service
 	// Usable reports why a decoded value cannot be used at all, nil if it can. A young file is read again until it can. It may change
 	// the value as Eval would.
@@ -46,15 +47,15 @@ type Found struct {
 type World interface {
 	// Fact gathers a fact that has no value in Input.Values.
 	Fact(ctx context.Context, q Query) Found
-	// Name returns the value of one of ralph's names when it is first read, such as "session_id", "env" or "transcript", or nil for its
-	// zero value. A variable that env does not have is asked for as "env.NAME"; nil is an empty one. An error makes what reads the name
-	// unknown. loop is never asked for.
+	// Name returns the value of one of ralph's names when it is first read, such as "session_id" or "transcript", or nil for its zero
+	// value. An error makes what reads it unknown. A variable is asked for as "env.HOME", unless "env" has a map[string]string of all.
+	// It is not asked for loop.
 	Name(ctx context.Context, name string) (any, error)
 	// Ask answers the functions said, mentions, exists (all bool) and which (string).
 	Ask(ctx context.Context, function, argument string) (any, error)
 }
 
-// Input is what one evaluation gets. Its zero value is a stop at the zero time in a new session, with no values and nothing outside.
+// Input is what one evaluation gets. Its zero value is a stop in a new session, with no values and nothing outside.
 type Input struct {
 	Event  string         // "" is "Stop"
 	Values map[string]any // by name: values of facts, of ralph's names, and of WithValues; nil says that nothing is there
@@ -79,13 +80,7 @@ const (
 )
 
 func (t truth) String() string {
-	switch t {
-	case no:
-		return "false"
-	case yes:
-		return "true"
-	}
-	return "unknown"
+	return []string{"false", "true", "unknown", "unknown", "open"}[t]
 }
 
 // result is what an expression came to. value is there if state is yes, why if it is not.
@@ -103,23 +98,20 @@ type evaluation struct {
 	env      map[string]any // what expressions read
 	got      []*gathered    // by the IDs of names
 	tested   []truth        // by the IDs of paths
-	asked    map[string]result
+	asked    map[[2]string]result
 	machine  vm.VM
 	running  bool
-	memory   Memory
 	progress result
 	wrong    error // a value that the program must give
 	doubt    error // why a done is not certain
 	trace    *Trace
-	operands *[]OperandTrace // of the rule that is tried
-	text     string          // in start
+	text     string // in start
 }
 
 func (p *Policy) evaluation(ctx context.Context, in *Input) *evaluation {
-	e := &evaluation{p: p, ctx: ctx, in: in, env: make(map[string]any, p.compiler.envSize), got: make([]*gathered, len(p.compiler.order)),
-		tested: make([]truth, p.compiler.pathCount), memory: in.Memory}
+	c := p.compiler
+	e := &evaluation{p: p, ctx: ctx, in: in, env: make(map[string]any, c.pathCount), got: make([]*gathered, len(c.order)), tested: make([]truth, c.pathCount)}
 	e.machine.MemoryBudget = memoryBudget
-	e.env[selfName] = e
 	if in.Trace {
 		e.trace = &Trace{}
 	}
@@ -132,14 +124,11 @@ func (e *evaluation) value(x *expression) result {
 	if x.problem != nil {
 		return result{state: failed, why: x.problem}
 	}
-	if x.root.op == isLeaf {
+	if x.root.leaf != nil {
 		return e.run(x.root.leaf)
 	}
 	t, why := e.cond(x.root)
-	if t == no {
-		return result{value: false, state: yes}
-	}
-	return result{value: true, state: t, why: why}
+	return result{value: t == yes, state: max(t, yes), why: why}
 }
 
 // holds evaluates a condition, nil for one that always holds.
@@ -156,28 +145,24 @@ func (e *evaluation) holds(x *expression) (truth, error) {
 
 // cond is three-valued: what is false or true anyway does not depend on what is unknown, and else the worse of two unknowns counts.
 func (e *evaluation) cond(x *cond) (truth, error) {
-	if x.op == isLeaf {
+	if x.leaf != nil {
 		return e.leaf(x.leaf)
 	}
 	l, why := e.cond(x.l)
-	if x.op == isNot {
+	decided := no
+	switch x.op {
+	case "not":
 		if l <= yes {
 			l = yes - l
 		}
 		return l, why
-	}
-	decided := no
-	if x.op == isOr {
+	case "or":
 		decided = yes
 	}
 	if l == decided {
 		return l, nil
 	}
-	r, rightWhy := e.cond(x.r)
-	switch {
-	case r == decided:
-		return r, nil
-	case r > yes && r > l || l <= yes:
+	if r, rightWhy := e.cond(x.r); r == decided || l <= yes || r > l {
 		return r, rightWhy
 	}
 	return l, why
@@ -185,31 +170,26 @@ func (e *evaluation) cond(x *cond) (truth, error) {
 
 func (e *evaluation) leaf(o *operand) (truth, error) {
 	r := e.run(o)
-	t := r.state
-	if t == yes {
-		switch v := r.value.(type) {
-		case bool:
-			if !v {
-				t = no
-			}
-		default:
-			t, r.why = failed, fmt.Errorf("%s is not true or false, but %s", o.text, kindOf(v))
+	if r.state == yes {
+		if b, ok := r.value.(bool); !ok {
+			r.state, r.why = failed, fmt.Errorf("%s is not true or false, but %s", o.text, kindOf(r.value))
+		} else if !b {
+			r.state = no
 		}
 	}
-	if e.operands != nil {
-		e.traceOperand(o, t, r.why)
+	if e.trace != nil {
+		e.traceOperand(o, r)
 	}
-	return t, r.why
+	return r.state, r.why
 }
 
 // run evaluates an operand if all that it reads is known.
 func (e *evaluation) run(o *operand) result {
-	for _, r := range o.reads {
-		t := yes
-		if id := r.path.id; id < len(e.tested) {
-			t = e.tested[id]
-		} else {
-			t = no
+	for i := range o.reads {
+		r := &o.reads[i]
+		t := no
+		if r.path.id < len(e.tested) {
+			t = e.tested[r.path.id]
 		}
 		if t == no {
 			t = e.test(r.path)
@@ -238,47 +218,49 @@ type runError struct {
 	err  error
 }
 
+var placeInExpression = regexp.MustCompile(` \(\d+:\d+\)$`)
+
 func (e *runError) Error() string {
 	message, _, _ := strings.Cut(e.err.Error(), "\n")
-	if i := strings.LastIndex(message, " ("); i > 0 && strings.HasSuffix(message, ")") { // the place within the expression
-		message = message[:i]
-	}
-	message, _ = reworded(message)
+	message, _ = reworded(placeInExpression.ReplaceAllString(message, ""))
 	return fmt.Sprintf("%s failed: %s", e.text, message)
 }
 
 func (e *runError) Unwrap() error { return e.err }
-
-var errItself = errors.New("it depends on itself")
 
 // test finds the value at a path, once.
 func (e *evaluation) test(p *valuePath) truth {
 	for len(e.tested) <= p.id { // a lazy policy has found new paths
 		e.tested = append(e.tested, no)
 	}
-	t := e.find(p)
-	e.tested[p.id] = t
-	return t
+	e.tested[p.id] = e.find(p)
+	return e.tested[p.id]
 }
 
 func (e *evaluation) find(p *valuePath) truth {
+	if p.root.name == "env" {
+		r := e.variable(p.steps[0])
+		if r.why != nil {
+			return failed
+		}
+		if e.env["env"] == nil {
+			e.env["env"] = map[string]string{}
+		}
+		e.env["env"].(map[string]string)[p.steps[0]] = show(r.value)
+		return yes
+	}
 	g := e.get(p.root)
-	if g.state != yes {
-		return g.state
-	}
-	if _, bad := g.problems.Touching(p.steps); bad {
-		return failed
-	}
-	if p.root.name == envName && p.root.meaning == ralphName && len(p.steps) == 1 {
-		return e.variable(p.steps[0], g)
-	}
 	v, ok := fieldAt(g.value, p.steps)
-	if !ok {
-		return missing
-	}
-	if g.given && p.typ != nil && !fits(v, p.typ) {
-		e.mistake(p.String(), fmt.Sprintf("must be %s, and is %s", typeWord(p.typ.Kind), kindOf(v)))
+	_, bad := g.problems.Touching(p.steps)
+	switch {
+	case g.state != yes:
+		return g.state
+	case bad:
 		return failed
+	case !ok && len(p.steps) > 0:
+		return missing
+	case g.given && !fits(v, p.typ):
+		return e.mistake(p.String(), fmt.Sprintf("must be %s, and is %s", typeWord(p.typ.Kind), kindOf(v)))
 	}
 	if p.inline != "" {
 		e.env[p.inline] = v
@@ -286,67 +268,69 @@ func (e *evaluation) find(p *valuePath) truth {
 	return yes
 }
 
-const envName = "env"
-
-// variable finds a variable of the environment, which is empty if it is not set. A program may have others than its process.
-func (e *evaluation) variable(name string, g *gathered) truth {
-	known, _ := g.value.(map[string]string)
-	if _, ok := known[name]; ok {
-		return yes
-	}
-	value := ""
-	if _, given := e.in.Values[envName]; !given && e.in.World != nil {
-		v, err := e.in.World.Name(e.ctx, envName+"."+name)
-		if err != nil {
-			*g = gathered{state: failed, why: fmt.Errorf("%s.%s: %w", envName, name, err)}
-			return failed
+// variable finds a variable of the environment.
+func (e *evaluation) variable(name string) result {
+	return e.once("env", name, func() (any, error) {
+		all := e.once("env", "", func() (any, error) {
+			if v, ok := e.in.Values["env"]; ok || e.in.World == nil {
+				return v, nil
+			}
+			return e.in.World.Name(e.ctx, "env")
+		})
+		if m, ok := all.value.(map[string]string); ok || all.why != nil || e.in.World == nil {
+			return m[name], all.why
 		}
-		value, _ = v.(string)
+		return e.in.World.Name(e.ctx, "env."+name)
+	})
+}
+
+// mistake notes a value that the program must give. The first one is the error of Eval.
+func (e *evaluation) mistake(name, message string) truth {
+	if e.wrong == nil {
+		e.wrong = &ValueError{name, message}
 	}
-	g.value = merged(known, map[string]string{name: value})
-	e.env[envName] = g.value
-	return yes
+	return failed
 }
 
 // lack says why the value at a path is not known.
 func (e *evaluation) lack(p *valuePath) error {
+	if p.root.name == "env" {
+		return fmt.Errorf("%s: %w", p, e.variable(p.steps[0]).why)
+	}
 	g := e.get(p.root)
 	if g.state != yes {
 		return g.why
 	}
 	if problem, bad := g.problems.Touching(p.steps); bad {
-		return fmt.Errorf("%s: %s", p.root.name, problemText(problem))
+		return errors.New(p.root.name + ": " + problemText(problem))
 	}
-	if e.tested[p.id] == failed {
-		return e.wrong
+	if e.tested[p.id] == missing {
+		return p.absent
 	}
-	return p.absent
+	return e.wrong
 }
 
-// mistake notes a value that the program must give. The first one is the error of Eval.
-func (e *evaluation) mistake(name, message string) {
-	if e.wrong == nil {
-		e.wrong = &ValueError{name, message}
-	}
-}
-
-// ask asks the world, once for each question.
-func (e *evaluation) ask(function, argument string, zero any) (any, error) {
-	key := function + "\x00" + argument
-	if r, ok := e.asked[key]; ok {
-		return r.value, r.why
-	}
-	r := result{value: zero}
-	if e.in.World != nil {
-		if v, err := e.in.World.Ask(e.ctx, function, argument); err != nil {
-			r.why = err
-		} else if v != nil {
-			r.value = v
+// ask asks the world.
+func (e *evaluation) ask(function, argument string) (any, error) {
+	r := e.once(function, argument, func() (any, error) {
+		if e.in.World == nil {
+			return nil, nil
 		}
-	}
-	if e.asked == nil {
-		e.asked = map[string]result{}
-	}
-	e.asked[key] = r
+		return e.in.World.Ask(e.ctx, function, argument)
+	})
 	return r.value, r.why
+}
+
+// once keeps the answer to a question.
+func (e *evaluation) once(about, what string, answer func() (any, error)) result {
+	key := [2]string{about, what}
+	r, ok := e.asked[key]
+	if !ok {
+		r.value, r.why = answer()
+		if e.asked == nil {
+			e.asked = map[[2]string]result{}
+		}
+		e.asked[key] = r
+	}
+	return r
 }

@@ -31,24 +31,24 @@ type Finding struct {
 //	policy.yaml:7:19: there is no field phaze in state [unknown-field]
 //	   7 |     when: state.phaze == "execution"
 //	     |                 ^~~~~
-//	     = did you mean phase?
+//	     = did you mean "phase"?
 func (f Finding) String() string {
-	var b strings.Builder
-	b.WriteString(f.line())
-	margin := "    "
+	out := f.line()
 	if f.Source != "" {
-		number := fmt.Sprintf("%4d", f.Line)
-		margin = strings.Repeat(" ", len(number))
-		line, col := window([]rune(text.Line(strings.ReplaceAll(f.Source, "\t", " "))), f.Col-1)
+		const before = 80 // characters of a long line
+		line := []rune(text.Line(strings.ReplaceAll(f.Source, "\t", " ")))
+		col := max(0, min(f.Col-1, len(line)))
+		line = line[max(0, col-before):]
+		col = min(col, before)
 		width := max(1, min(f.Width, len(line)-col))
-		fmt.Fprintf(&b, "\n%s | %s\n%s | %s^%s", number, string(line), margin, strings.Repeat(" ", col), strings.Repeat("~", width-1))
+		out += fmt.Sprintf("\n%4d | %s\n     | %s^%s", f.Line, text.Cut(string(line), 2*before), strings.Repeat(" ", col), strings.Repeat("~", width-1))
 	}
 	for _, s := range []string{f.Help, f.Situation} {
 		if s != "" {
-			b.WriteString("\n" + margin + " = " + text.Line(s))
+			out += "\n     = " + text.Line(s)
 		}
 	}
-	return b.String()
+	return out
 }
 
 func (f Finding) line() string {
@@ -57,17 +57,6 @@ func (f Finding) line() string {
 		warning = "warning: "
 	}
 	return fmt.Sprintf("%s:%d:%d: %s%s [%s]", text.Line(f.File), f.Line, f.Col, warning, text.Line(f.Message), f.Check)
-}
-
-// window returns the part of a long line around a column.
-func window(line []rune, col int) ([]rune, int) {
-	const before, after = 60, 100
-	col = max(0, min(col, len(line)))
-	from, to := max(0, col-before), min(len(line), col+after)
-	if len(line) <= before+after {
-		from, to = 0, len(line)
-	}
-	return line[from:to], col - from
 }
 
 // Findings are the problems of a policy, by place.
@@ -94,110 +83,68 @@ func (f Findings) sorted() Findings {
 	return slices.CompactFunc(f, func(a, b Finding) bool { return a.Line == b.Line && a.Col == b.Col && a.Message == b.Message })
 }
 
-// spot is a place in a scalar of the policy.
+// spot is a character of a node of the policy. The zero spot is the beginning of the file.
 type spot struct {
 	node *yaml.Node
-	off  int // in characters of the value
+	off  int // in the value of a scalar
 }
 
-func (s spot) plus(n int) spot { return spot{s.node, s.off + n} }
+func at(n *yaml.Node) spot { return spot{node: n} }
 
 const maxFindings = 100
 
-// report adds a finding that begins at a spot and is width characters wide.
+// report adds a finding that begins at a spot and is width characters wide; 0 is the whole value.
 func (c *compiler) report(s spot, width int, check, message, help string) {
-	line, col := c.place(s)
-	c.add(Finding{Line: line, Col: col, Width: width, Check: check, Message: message, Help: help})
-}
-
-// reportNode adds a finding about a whole node.
-func (c *compiler) reportNode(n *yaml.Node, check, message, help string) {
-	width := 1
-	if n.Kind == yaml.ScalarNode && n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) == 0 {
-		width = utf8.RuneCountInString(n.Value)
-	}
-	c.add(Finding{Line: n.Line, Col: n.Column, Width: width, Check: check, Message: message, Help: help})
-}
-
-func (c *compiler) add(f Finding) {
 	if len(c.findings) == maxFindings {
 		return
 	}
-	f.File = c.file
-	if f.Line >= 1 && f.Line <= len(c.lines) {
+	if width == 0 && s.node != nil && s.node.Kind == yaml.ScalarNode {
+		width = utf8.RuneCountInString(s.node.Value)
+	}
+	f := Finding{File: c.file, Width: width, Check: check, Message: text.Cut(message, 400), Help: text.Cut(help, 400)}
+	f.Line, f.Col = c.place(s)
+	if f.Line <= len(c.lines) {
 		f.Source = c.lines[f.Line-1]
 	}
-	f.Message, f.Help = text.Cut(f.Message, 400), text.Cut(f.Help, 400)
 	c.findings = append(c.findings, f)
 }
 
-// place returns line and column of a character of a scalar: it walks the value and its source side by side.
+// place returns line and column of a spot: it walks the value of a scalar and its source side by side.
 func (c *compiler) place(s spot) (line, col int) {
 	n := s.node
 	if n == nil || n.Line < 1 || n.Line > len(c.lines) {
 		return 1, 1
 	}
 	block := n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0
-	line, i := n.Line, n.Column-1
+	double, single := n.Style&yaml.DoubleQuotedStyle != 0, n.Style&yaml.SingleQuotedStyle != 0
+	line, col, indent := n.Line, n.Column-1, len(c.lines)
 	src := []rune(c.lines[line-1])
-	indent := -1
-	next := func() {
-		if line++; line > len(c.lines) {
-			line--
-		}
-		src = []rune(c.lines[line-1])
-		i = 0
-		for i < len(src) && src[i] == ' ' && (indent < 0 || i < indent) {
-			i++
+	next := func() { // the next line that is not empty, from its indentation on
+		for col = len(src); col == len(src) && line < len(c.lines); line++ {
+			src = []rune(c.lines[line])
+			for col = 0; col < len(src) && src[col] == ' ' && (!block || col < indent); col++ {
+			}
 		}
 	}
-	switch {
-	case block:
-		for next(); i == len(src) && line < len(c.lines); {
-			next()
-		}
-		indent = i
-	case n.Style&(yaml.DoubleQuotedStyle|yaml.SingleQuotedStyle) != 0:
-		i++
+	if block {
+		indent = len(c.lines[line-1]) + 1000
+		next()
+		indent = col
+	} else if double || single {
+		col++
 	}
-	for k, r := range []rune(n.Value) {
-		if !block && r == ' ' && i >= len(src) { // a folded line
-			for next(); i == len(src) && line < len(c.lines); {
-				next()
-			}
-			if k == s.off {
-				break
-			}
-			continue
-		}
-		if k == s.off {
-			break
-		}
+	for _, r := range []rune(n.Value)[:s.off] {
 		switch {
-		case r == '\n' && i >= len(src), block && r == ' ' && i >= len(src):
+		case col >= len(src) && (r == '\n' || r == ' '): // the end of a line, folded or not
 			next()
-		case n.Style&yaml.DoubleQuotedStyle != 0 && i < len(src) && src[i] == '\\':
-			i += escapeLength(src[i:])
-		case n.Style&yaml.SingleQuotedStyle != 0 && r == '\'':
-			i += 2
+		case double && col < len(src) && src[col] == '\\', single && r == '\'':
+			col += 2
 		default:
-			i++
+			col++
 		}
 	}
-	return line, i + 1
-}
-
-// escapeLength returns the length of an escape in a double quoted scalar.
-func escapeLength(src []rune) int {
-	if len(src) > 1 {
-		switch src[1] {
-		case 'x':
-			return 4
-		case 'u':
-			return 6
-		case 'U':
-			return 10
-		}
+	if col >= len(src) && !block && s.off < len([]rune(n.Value)) {
+		next()
 	}
-	return 2
+	return line, col + 1
 }

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ralph-sdk/ralph/next/internal/text"
 	"github.com/ralph-sdk/ralph/next/schema"
 )
 
@@ -19,7 +18,7 @@ type gathered struct {
 	why      error // it is not known
 	problems schema.Problems
 	found    Found
-	given    bool // by the program, as a Go value
+	given    bool // by the program, as a Go value whose type is not checked
 	file     bool // there is a file
 }
 
@@ -28,7 +27,7 @@ func (g *gathered) problem() string {
 	switch {
 	case g.found.Problem != "":
 		return g.found.Problem
-	case g.state != yes && g.why != nil:
+	case g.state > yes:
 		return g.why.Error()
 	}
 	var lines []string
@@ -39,29 +38,35 @@ func (g *gathered) problem() string {
 }
 
 func problemText(p schema.Problem) string {
-	if len(p.Path) == 0 {
-		return p.Message
-	}
-	return strings.Join(p.Path, ".") + " " + p.Message
+	return strings.TrimSpace(strings.Join(p.Path, ".") + " " + p.Message)
 }
+
+// fact returns what was found of a fact by its name.
+func (e *evaluation) fact(name string) *gathered { return e.get(e.p.compiler.symbols[name]) }
 
 // get finds what a name stands for, once.
 func (e *evaluation) get(s *symbol) *gathered {
 	if g := e.got[s.id]; g != nil {
 		return g
 	}
-	g := &gathered{state: failed, why: fmt.Errorf("%s: %w", s.name, errItself)}
+	g := &gathered{state: failed, why: fmt.Errorf("%s depends on itself", s.name)}
 	e.got[s.id] = g
 	switch s.meaning {
-	case paramName:
+	case constant:
 		*g = gathered{state: yes, value: s.value}
+	case function:
+		*g = gathered{state: yes, value: s.bind(e)}
+	case textName:
+		*g = gathered{state: yes, value: e.text}
 	case letName:
 		r := e.value(s.let)
 		*g = gathered{state: r.state, value: r.value, why: r.why}
 	case ralphName:
-		e.ralphName(s, g)
-	case textName:
-		*g = gathered{state: yes, value: e.text}
+		v, err := e.ralphName(s)
+		*g = gathered{state: yes, value: v}
+		if err != nil {
+			*g = gathered{state: failed, why: fmt.Errorf("%s: %w", s.name, err)}
+		}
 	default:
 		e.outside(s, g)
 	}
@@ -72,174 +77,134 @@ func (e *evaluation) get(s *symbol) *gathered {
 }
 
 // ralphName finds one of ralph's names.
-func (e *evaluation) ralphName(s *symbol, g *gathered) {
-	v, ok := e.in.Values[s.name]
+func (e *evaluation) ralphName(s *symbol) (v any, err error) {
+	v, given := e.in.Values[s.name]
 	switch {
-	case s == e.p.clock:
-		v = e.loopName(g)
-	case !ok && e.in.World != nil:
-		var err error
-		if v, err = e.in.World.Name(e.ctx, s.name); err != nil {
-			*g = gathered{state: failed, why: fmt.Errorf("%s: %w", s.name, err)}
-			return
+	case s.name == "loop":
+		m := e.counts()
+		elapsed := time.Duration(0)
+		if !m.Since.IsZero() {
+			elapsed = e.in.Now.Sub(m.Since)
 		}
+		return map[string]any{"continuations": m.Continuations, "repeats": m.Repeats, "elapsed": elapsed, "total": e.in.Total}, nil
+	case !given && e.in.World != nil:
+		v, err = e.in.World.Name(e.ctx, s.name)
 	}
-	if v == nil {
-		v = s.zero
+	if v == nil || err != nil {
+		return s.value, err
 	}
-	if got, zero := reflect.TypeOf(v).Kind(), reflect.TypeOf(s.zero).Kind(); got != zero {
-		*g = gathered{state: failed, why: fmt.Errorf("%s must be %s, and is %s", s.name, typeWord(zero.String()), kindOf(v))}
-		return
+	if got, zero := reflect.TypeOf(v).Kind(), reflect.TypeOf(s.value).Kind(); got != zero {
+		return nil, fmt.Errorf("it must be %s, and is %s", typeWord(zero.String()), kindOf(v))
 	}
 	if fields, ok := v.(map[string]any); ok {
-		v = merged(s.zero.(map[string]any), fields)
+		v = merged(s.value.(map[string]any), fields)
 	}
-	*g = gathered{state: yes, value: v}
-}
-
-// loopName is the counts before this decision. It knows whether progress has changed since.
-func (e *evaluation) loopName(g *gathered) any {
-	m := e.counts()
-	elapsed := time.Duration(0)
-	if !m.Since.IsZero() {
-		elapsed = e.in.Now.Sub(m.Since)
-	}
-	return map[string]any{"continuations": m.Continuations, "repeats": m.Repeats, "elapsed": elapsed, "total": e.in.Total}
+	return v, nil
 }
 
 // outside finds a value of the program, or gathers a fact.
 func (e *evaluation) outside(s *symbol, g *gathered) {
 	v, given := e.in.Values[s.name]
-	switch {
+	switch f := s.fact; {
 	case given:
 		e.given(s, g, v)
-	case s.meaning == givenName, s.fact.Source == "value" && !s.fact.defaults:
-		e.mistake(s.name, "is not given")
-		*g = gathered{state: failed, why: e.wrong}
-	case s.fact.Source == "value":
+	case f != nil && f.Source != "value":
+		e.gather(f, g)
+	case f != nil && f.defaults:
 		*g = gathered{state: missing}
 	default:
-		e.gather(s.fact, g)
+		*g = gathered{state: e.mistake(s.name, "is not given"), why: e.wrong}
 	}
-	if f := s.fact; f != nil {
-		e.settle(f, g)
+	if s.fact != nil {
+		e.settle(s.fact, g)
 	}
 }
 
 // given takes a value of the program as it is, but for JSON, which is decoded and validated, and for a struct that no WithValues declared,
 // which is read as its JSON.
 func (e *evaluation) given(s *symbol, g *gathered, v any) {
-	*g = gathered{state: yes, value: v, given: true}
+	*g = gathered{state: yes, value: v, given: s.goType == nil}
+	var err error
 	switch {
 	case v == nil:
 		*g = gathered{state: missing, why: fmt.Errorf("%s: nothing is given", s.name)}
-	case s.goType != nil && reflect.TypeOf(v) == s.goType:
-		g.given = false // its type is checked already
 	case s.goType != nil:
-		e.mistake(s.name, fmt.Sprintf("must be of type %s, and is of type %T", s.goType, v))
-		*g = gathered{state: failed, why: e.wrong}
-	case isJSON(v):
-		b := reflect.ValueOf(v).Bytes()
-		decoded, err := schema.ParseJSON(b)
-		if err != nil {
-			*g = gathered{state: failed, why: fmt.Errorf("%s: %w", s.name, err)}
-			return
+		if reflect.TypeOf(v) != s.goType {
+			*g = gathered{state: e.mistake(s.name, fmt.Sprintf("must be of type %s, and is of type %T", s.goType, v)), why: e.wrong}
 		}
-		*g = gathered{state: yes, found: Found{Status: OK, Value: decoded}}
+	case isJSON(v):
+		*g = gathered{state: yes, found: Found{Status: OK}}
+		if g.found.Value, err = schema.ParseJSON(reflect.ValueOf(v).Bytes()); err != nil {
+			*g = gathered{state: failed, why: fmt.Errorf("%s: %w", s.name, err)}
+		}
 	case isForeign(reflect.TypeOf(v)):
 		b, err := json.Marshal(v)
 		if err == nil {
 			g.value, err = schema.ParseJSON(b)
 		}
 		if err != nil {
-			e.mistake(s.name, "cannot be read as JSON: "+err.Error())
-			*g = gathered{state: failed, why: e.wrong}
+			*g = gathered{state: e.mistake(s.name, "cannot be read as JSON: "+err.Error()), why: e.wrong}
 		}
 	}
-	if g.state == yes && g.given && s.fact != nil && s.fact.Schema != nil && s.fact.Parse == "" {
+	if g.state == yes && g.given && s.fact != nil {
 		g.value = s.fact.Schema.Complete(g.value)
 	}
 }
 
 // gather asks the world for a fact.
 func (e *evaluation) gather(f *Fact, g *gathered) {
-	q := Query{Fact: f, Usable: func(v any) error { return usable(f, v) }}
-	state, err := e.arguments(f, &q)
-	if state != yes {
-		*g = gathered{state: state, why: fmt.Errorf("%s: %w", f.Name, err)}
-		if f.OnePath && len(q.Args) > 0 {
-			g.found.Path = q.Args[0]
+	q := Query{Fact: f, Usable: func(v any) error {
+		if f.Parse == "" {
+			_, problems := f.Schema.Read(v)
+			if whole, ok := problems.Whole(); ok {
+				return errors.New(whole.Message)
+			}
 		}
+		return nil
+	}}
+	if state, err := e.arguments(f, &q); state != yes {
+		*g = gathered{state: state, why: fmt.Errorf("%s: %w", f.Name, err)}
 		return
 	}
-	found := Found{}
+	var found Found
 	if e.in.World != nil {
 		found = e.in.World.Fact(e.ctx, q)
 	}
 	if found.Path == "" && f.OnePath {
 		found.Path = q.Args[0]
 	}
-	*g = gathered{found: found}
-	switch found.Status {
-	case OK:
-		g.state, g.file = yes, f.OnePath
-	case Invalid:
-		g.state, g.why = failed, lackOf(f, found, "cannot be used")
-	default:
-		g.state, g.why = missing, lackOf(f, found, "is missing")
+	*g = gathered{state: yes, found: found, file: f.OnePath && found.Status == OK}
+	if found.Status == OK {
+		return
+	}
+	err := found.Err
+	if err == nil {
+		err = errors.New(found.Problem)
+	}
+	if found.Status == Invalid {
+		g.state, g.why = failed, fmt.Errorf("%s (%s) cannot be used: %w", f.Name, found.Path, err)
+	} else {
+		g.state, g.why = missing, fmt.Errorf("%s (%s) is missing: %w", f.Name, found.Path, err)
 	}
 }
-
-// lackOf says why a fact has no value.
-func lackOf(f *Fact, found Found, short string) error {
-	at := ""
-	if found.Path != "" {
-		at = " (" + found.Path + ")"
-	}
-	switch {
-	case found.Err != nil && found.Problem != "":
-		return &factError{fmt.Sprintf("%s%s: %s", f.Name, at, found.Problem), found.Err}
-	case found.Err != nil:
-		return fmt.Errorf("%s%s: %w", f.Name, at, found.Err)
-	case found.Problem != "":
-		return fmt.Errorf("%s%s: %s", f.Name, at, found.Problem)
-	}
-	return fmt.Errorf("%s%s %s", f.Name, at, short)
-}
-
-type factError struct {
-	message string
-	err     error
-}
-
-func (e *factError) Error() string { return e.message }
-func (e *factError) Unwrap() error { return e.err }
-
-var errEmpty = errors.New("the text is empty")
 
 // settle applies the schema and the default of a fact to what was found.
 func (e *evaluation) settle(f *Fact, g *gathered) {
-	if g.state == yes && !g.given && g.found.Status == OK {
+	if g.state == yes && g.found.Status == OK {
 		g.value = g.found.Value
-		switch {
-		case f.Source == "text" && g.value == "":
-			g.state, g.why = missing, fmt.Errorf("%s: %w", f.Name, errEmpty)
-		case f.Parse != "":
+		if f.Parse != "" {
 			e.elements(f, g)
-		default:
+		} else {
 			g.value, g.problems = f.Schema.Read(g.value)
-			if whole, ok := g.problems.Whole(); ok {
-				g.state, g.why = failed, fmt.Errorf("%s: %s", f.Name, whole.Message)
-				g.found.Problem = whole.Message
-			}
 		}
-		if g.state == yes && g.value == nil {
-			g.state, g.why = missing, fmt.Errorf("%s is null", f.Name)
+		if whole, ok := g.problems.Whole(); ok {
+			g.state, g.why, g.found.Problem = failed, fmt.Errorf("%s: %s", f.Name, whole.Message), whole.Message
+		} else if g.value == nil || f.Source == "text" && g.value == "" {
+			g.state, g.why = missing, fmt.Errorf("%s is empty", f.Name)
 		}
 	}
 	if g.state == missing && f.defaults {
-		g.state, g.value, g.why = yes, f.fallback, nil
-		g.found.Problem = ""
+		g.state, g.value, g.found.Problem = yes, f.fallback, ""
 	}
 }
 
@@ -248,33 +213,16 @@ func (e *evaluation) elements(f *Fact, g *gathered) {
 	list, _ := g.value.([]any)
 	out := make([]any, 0, len(list))
 	for _, x := range list {
-		file, ok := x.(map[string]any)
-		if !ok {
-			continue
-		}
+		file, _ := x.(map[string]any)
 		value, problems := f.Schema.Read(file["value"])
-		if len(problems) > 0 {
-			line := fmt.Sprintf("%s: %s", show(file["path"]), problemText(problems[0]))
-			g.found.Problem = strings.TrimPrefix(g.found.Problem+"\n"+line, "\n")
+		if len(problems) == 0 {
+			out = append(out, map[string]any{"path": file["path"], "value": value})
 			continue
 		}
-		out = append(out, map[string]any{"path": file["path"], "value": value})
+		g.found.Problem = strings.TrimSpace(fmt.Sprintf("%s\n%s: %s", g.found.Problem, show(file["path"]), problemText(problems[0])))
 	}
 	g.value = out
 	if g.found.Problem != "" && e.doubt == nil {
-		e.doubt = fmt.Errorf("%s leaves files out: %s", f.Name, text.Line(g.found.Problem))
+		e.doubt = fmt.Errorf("%s leaves files out: %s", f.Name, g.found.Problem)
 	}
-}
-
-// usable reports why the value of a fact cannot be used at all.
-func usable(f *Fact, v any) error {
-	if f.Schema == nil || f.Parse != "" {
-		return nil
-	}
-	if _, problems := f.Schema.Read(v); len(problems) > 0 {
-		if whole, ok := problems.Whole(); ok {
-			return errors.New(whole.Message)
-		}
-	}
-	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 )
@@ -30,7 +29,7 @@ func (e *evaluation) counts() Memory {
 		e.progress = result{state: missing} // while it is evaluated it may read loop
 		e.progress = e.measure()
 	}
-	m := e.memory
+	m := e.in.Memory
 	if e.progress.state == yes && m.Progress != nil && !same(m.Progress, e.progress.value) {
 		m.Repeats = 0
 	}
@@ -75,8 +74,8 @@ func same(a, b any) bool {
 }
 
 // limit returns the limit that a further continuation would exceed, and what it says; "" if there is none.
-func (e *evaluation) limit(m Memory) (name, reason string) {
-	l := e.p.Limits
+func (e *evaluation) limit() (name, reason string) {
+	l, m := e.p.Limits, e.counts()
 	c := e.in.Limits
 	l.Continuations, l.Repeats, l.Total = ceiling(l.Continuations, c.Continuations), ceiling(l.Repeats, c.Repeats), ceiling(l.Total, c.Total)
 	if c.Elapsed > 0 {
@@ -109,14 +108,14 @@ func (e *evaluation) allows(r *rule) bool {
 	case r.times == 0:
 		return true
 	case !r.session:
-		return e.memory.Prompt[r.name] < r.times
+		return e.in.Memory.Prompt[r.name] < r.times
 	}
 	return len(e.recent(r)) < r.times
 }
 
 // recent returns when a rule was applied, as far as at_most still counts it.
 func (e *evaluation) recent(r *rule) []time.Time {
-	times := e.memory.Applied[r.name]
+	times := e.in.Memory.Applied[r.name]
 	if r.within == 0 {
 		return times
 	}
@@ -127,45 +126,39 @@ func (e *evaluation) recent(r *rule) []time.Time {
 	return times[i:]
 }
 
-// remember returns the memory after a verdict: which rules were applied, and which files were there.
-func (e *evaluation) remember(m Memory, applied []*rule, effects []Effect) Memory {
-	for _, r := range applied {
-		switch {
-		case r.times == 0:
-		case r.session:
-			m.Applied = merged(m.Applied, map[string][]time.Time{r.name: append(slices.Clone(e.recent(r)), e.in.Now)})
-		default:
-			m.Prompt = maps.Clone(m.Prompt)
-			if m.Prompt == nil {
-				m.Prompt = map[string]int{}
-			}
-			m.Prompt[r.name]++
-		}
+// applied counts a rule in a memory that the caller of Eval has too.
+func (e *evaluation) applied(m *Memory, r *rule) {
+	switch {
+	case r.times == 0:
+	case r.session:
+		m.Applied = merged(m.Applied, map[string][]time.Time{r.name: append(slices.Clone(e.recent(r)), e.in.Now)})
+	default:
+		m.Prompt = merged(m.Prompt, map[string]int{r.name: m.Prompt[r.name] + 1})
 	}
-	seen := slices.Clone(m.Seen)
-	for _, f := range e.p.Facts {
-		if g := e.got[f.symbol.id]; g != nil && g.file && !slices.Contains(seen, f.Name) {
-			seen = append(seen, f.Name)
-		}
-	}
-	for _, x := range effects {
-		if x.Kind == "archive" {
-			seen = slices.DeleteFunc(seen, func(name string) bool { return name == x.Fact.Name })
-		}
-	}
-	m.Seen = seen
-	return m
 }
 
-// continued returns the memory after a continuation.
-func (e *evaluation) continued(m Memory) Memory {
+// seen returns the memory of a verdict with the facts whose files were there in this prompt, without those that it archives.
+func (e *evaluation) seen(v Verdict) Memory {
+	names := slices.Clone(v.Memory.Seen)
+	for _, f := range e.p.Facts {
+		if g := e.got[f.symbol.id]; g != nil && g.file && !slices.Contains(names, f.Name) {
+			names = append(names, f.Name)
+		}
+	}
+	v.Memory.Seen = slices.DeleteFunc(names, func(name string) bool {
+		return slices.ContainsFunc(v.Effects, func(x Effect) bool { return x.Kind == "archive" && x.Fact.Name == name })
+	})
+	return v.Memory
+}
+
+// continued counts a continuation.
+func (e *evaluation) continued(m *Memory) {
+	m.Repeats = e.counts().Repeats + 1
 	m.Continuations++
-	m.Repeats++
 	if m.Since.IsZero() {
 		m.Since = e.in.Now
 	}
 	if e.progress.state == yes {
 		m.Progress = e.progress.value
 	}
-	return m
 }

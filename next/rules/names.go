@@ -7,7 +7,6 @@ import (
 
 	"github.com/expr-lang/expr/types"
 
-	"github.com/ralph-sdk/ralph/next/internal/text"
 	"github.com/ralph-sdk/ralph/next/schema"
 )
 
@@ -15,9 +14,11 @@ import (
 type meaning int
 
 const (
-	ralphName meaning = iota
-	paramName
+	constant  meaning = iota // a param, or a function of the program
+	function                 // one of ralph's functions
+	ralphName                // a name that every policy has
 	factName
+	fieldName // of an inline fact
 	letName
 	givenName // of WithValues
 	textName  // text, in start
@@ -29,24 +30,23 @@ type symbol struct {
 	name    string
 	meaning meaning
 	typ     *schema.Type
-	zero    any         // of one of ralph's names
-	value   any         // of a param
-	fact    *Fact       // of a fact
-	let     *expression // of a let
-	goType  reflect.Type
-	inlined []*symbol // facts of which an inline field has this name
-	used    bool
-	inside  bool // it is read by its own name
-	first   spot // where
+	value   any                     // of a constant; the zero value of one of ralph's names
+	bind    func(e *evaluation) any // of a function
+	fact    *Fact                   // of a fact, and of a field
+	let     *expression             // of a let
+	goType  reflect.Type            // of what WithValues declares
+	fieldOf []*symbol               // facts that have an inline field of this name
+	read    map[*expression]spot    // where the name is read
 }
 
-// ralphNames returns the names that every policy has, with their zero values. transcript and run are objects.
+// ralphNames are the names that every policy has, with their zero values.
 func ralphNames() map[string]any {
 	names := map[string]any{
 		"background_tasks": []any{}, "session_crons": []any{}, "env": map[string]string{},
-		"loop":       map[string]any{"continuations": 0, "repeats": 0, "elapsed": time.Duration(0), "total": 0},
-		"run":        map[string]any{"iteration": 0, "outcome": "", "tokens": 0, "cost": 0.0},
-		"transcript": map[string]any{"tools": []any{}, "tokens": 0, "turns": func(int) []any { return []any{} }, "passed_since_edit": func(string) bool { return false }},
+		"loop": map[string]any{"continuations": 0, "repeats": 0, "elapsed": time.Duration(0), "total": 0},
+		"run":  map[string]any{"iteration": 0, "outcome": "", "tokens": 0, "cost": 0.0},
+		"transcript": map[string]any{"tools": []any{}, "tokens": 0,
+			"turns": func(int) []any { return []any{} }, "passed_since_edit": func(string) bool { return false }},
 	}
 	for _, n := range []string{"session_id", "cwd", "last_assistant_message", "prompt", "permission_mode", "agent_id", "agent_type"} {
 		names[n] = ""
@@ -57,9 +57,11 @@ func ralphNames() map[string]any {
 	return names
 }
 
-// typeOfZero returns the type of a name from its zero value.
-func typeOfZero(v any) *schema.Type {
+// typeOf returns the type of a Go value. What an object has is known.
+func typeOf(v any) *schema.Type {
 	switch v := v.(type) {
+	case nil, map[string]string:
+		return nil
 	case string:
 		return kind("string")
 	case bool:
@@ -72,100 +74,75 @@ func typeOfZero(v any) *schema.Type {
 	case []any:
 		return listOf(nil)
 	case map[string]any:
-		fields := map[string]*schema.Type{}
-		for k, f := range v {
-			fields[k] = typeOfZero(f)
+		properties := map[string]*schema.Type{}
+		for k, field := range v {
+			properties[k] = typeOf(field)
 		}
-		return object(fields)
+		return object(properties)
 	}
 	return &schema.Type{Go: types.TypeOf(v)}
 }
 
+// declareNames declares what every policy has, and what the program adds.
 func (c *compiler) declareNames() {
-	zeros := ralphNames()
+	zeros, bound := ralphNames(), functions()
 	for _, n := range sortedKeys(zeros) {
-		s := c.symbol(n, ralphName, typeOfZero(zeros[n]))
-		s.zero = zeros[n]
-		if n == "transcript" {
-			s.typ.Properties["tools"].Items = kind("string")
-			c.engine.declare(n, s.typ)
-		}
-		if n == "loop" {
-			c.p.clock = s
-		}
+		c.symbol(n, ralphName, typeOf(zeros[n])).value = zeros[n]
 	}
-	for _, n := range sortedKeys(c.values) {
-		if c.symbols[n] != nil {
-			c.add(Finding{Line: 1, Col: 1, Check: "name", Message: fmt.Sprintf("the program declares the value %s, which is one of ralph's names", n)})
+	c.symbols["transcript"].typ.Properties["tools"].Items = kind("string")
+	for _, n := range sortedKeys(bound) {
+		c.symbol(n, function, typeOf(bound[n](nil))).bind = bound[n]
+	}
+	for _, n := range sortedKeys(c.functions) {
+		if c.taken(n) || reflect.TypeOf(c.functions[n]).Kind() != reflect.Func {
+			c.report(spot{}, 1, "name", fmt.Sprintf("the program declares %s, which is no function or has a name that is taken", n), "")
 			continue
 		}
-		typ := goType(c.values[n])
-		s := c.symbol(n, givenName, typ)
-		if typ != nil {
-			s.goType = reflect.TypeOf(c.values[n])
+		c.symbol(n, constant, typeOf(c.functions[n])).value = c.functions[n]
+	}
+	for _, n := range sortedKeys(c.values) {
+		if c.taken(n) {
+			c.report(spot{}, 1, "name", fmt.Sprintf("the program declares the value %s, and this name is taken", n), "")
+			continue
+		}
+		s := c.symbol(n, givenName, nil)
+		if v := c.values[n]; v != nil && !isJSON(v) && reflect.TypeOf(v) != reflect.TypeFor[map[string]any]() {
+			s.typ, s.goType = &schema.Type{Go: types.TypeOf(v)}, reflect.TypeOf(v)
+			c.engine.declare(s)
 		}
 	}
 }
 
-// goType returns the type of a value of the program, nil for any.
-func goType(v any) *schema.Type {
-	if v == nil {
-		return nil
-	}
-	if t := reflect.TypeOf(v); t != reflect.TypeFor[map[string]any]() && t != reflect.TypeFor[[]any]() && !isJSON(v) {
-		return &schema.Type{Go: types.TypeOf(v)}
-	}
-	return nil
-}
+func (c *compiler) taken(name string) bool { return c.symbols[name] != nil || c.engine.isBuiltin(name) }
 
-// symbol declares a name that is free.
+// symbol declares a name.
 func (c *compiler) symbol(name string, m meaning, t *schema.Type) *symbol {
-	s := &symbol{id: len(c.order), name: name, meaning: m, typ: t}
+	s := &symbol{id: len(c.order), name: name, meaning: m, typ: t, read: map[*expression]spot{}}
 	c.order = append(c.order, s)
 	c.symbols[name] = s
-	c.engine.declare(name, t)
+	c.engine.declare(s)
 	return s
 }
 
-// free reports whether a name of the policy can be declared. what is its kind, with an article.
-func (c *compiler) free(s spot, name, what string) bool {
+// free reports whether the policy may declare a name.
+func (c *compiler) free(s spot, what string) bool {
+	name := s.node.Value
 	old := c.symbols[name]
-	problem := ""
 	switch {
 	case !isName(name):
-		problem = fmt.Sprintf("%q is no name", name)
-		c.report(s, len(name), "name", problem, "a name has letters, digits and _, and begins with a letter")
+		c.report(s, 0, "name", fmt.Sprintf("%q is no name", name), "a name has letters, digits and _, and begins with a letter")
 		return false
-	case old != nil && old.meaning == givenName && what == "a fact": // WithValues gives the type of this fact
+	case old != nil && old.meaning == givenName && what == "fact": // WithValues says its type
 		return true
-	case old != nil && old.meaning == ralphName:
-		problem = fmt.Sprintf("%s is one of ralph's names", name)
-	case old != nil:
-		problem = fmt.Sprintf("%s is declared already", name)
-	case c.engine.isFunction(name):
-		problem = fmt.Sprintf("%s is a function", name)
-	default:
-		return true
+	case c.taken(name):
+		by := "ralph"
+		if old != nil && (old.fact != nil || old.let != nil || old.meaning == constant) {
+			by = "the policy"
+		}
+		c.report(s, 0, "name", fmt.Sprintf("%s is a name of %s already", name, by), "choose another name for the "+what)
+		return false
 	}
-	c.report(s, len(name), "name", problem, "choose another name for "+what)
-	return false
-}
-
-// names returns what an expression can read, for guesses.
-func (c *compiler) names() []string { return sortedKeys(c.symbols) }
-
-func (c *compiler) factNames() (names []string) {
-	for _, f := range c.p.Facts {
-		names = append(names, f.Name)
-	}
-	return names
-}
-
-func (c *compiler) paramNames() (names []string) {
-	for _, p := range c.p.Params {
-		names = append(names, p.Name)
-	}
-	return names
+	return true
 }
 
 func isName(s string) bool {
@@ -181,4 +158,14 @@ func isName(s string) bool {
 var keywords = map[string]bool{"true": true, "false": true, "nil": true, "and": true, "or": true, "not": true, "in": true, "let": true, "if": true, "else": true,
 	"matches": true, "contains": true, "startsWith": true, "endsWith": true}
 
-func nearestFact(c *compiler, name string) string { return text.Nearest(name, c.factNames()) }
+// named returns the names that have a meaning, for guesses.
+func (c *compiler) named(m ...meaning) (names []string) {
+	for _, n := range sortedKeys(c.symbols) {
+		for _, x := range m {
+			if c.symbols[n].meaning == x {
+				names = append(names, n)
+			}
+		}
+	}
+	return names
+}

@@ -1,8 +1,12 @@
 package rules
 
 import (
+	"cmp"
+	"fmt"
 	"path"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"go.yaml.in/yaml/v3"
@@ -25,9 +29,7 @@ type Policy struct {
 	compiler *compiler
 	rules    []*rule
 	progress []*expression // the value, or done and total
-	counted  bool          // progress has done and total
 	start    []*effect
-	clock    *symbol // loop
 }
 
 // Param is a param of a policy, with the value that it has.
@@ -66,14 +68,16 @@ type Fact struct {
 	command  []*template // of judge
 	fallback any         // the option default
 	defaults bool        // there is one
-	typ      *schema.Type
 	symbol   *symbol
 }
 
 // Parse reads a policy file. name is the file's name for messages, and without its ending the policy's name. The error is of type
 // Findings, and holds errors only; Check finds what is dubious. Without Lazy, every expression is compiled. src has at most 1 MiB.
 func Parse(name string, src []byte, opts ...Option) (*Policy, error) {
-	c := newCompiler(name)
+	base := path.Base(strings.ReplaceAll(name, `\`, "/"))
+	p := &Policy{Name: strings.TrimSuffix(base, path.Ext(base)), Events: []string{"Stop"}}
+	c := &compiler{p: p, file: name, engine: newEngine(), symbols: map[string]*symbol{}, paths: map[string]*valuePath{}}
+	p.compiler = c
 	for _, o := range opts {
 		o(&c.config)
 	}
@@ -83,13 +87,8 @@ func Parse(name string, src []byte, opts ...Option) (*Policy, error) {
 	if len(c.findings) > 0 {
 		return nil, c.findings.sorted()
 	}
-	return c.p, nil
-}
-
-func newCompiler(name string) *compiler {
-	p := &Policy{Name: strings.TrimSuffix(path.Base(strings.ReplaceAll(name, `\`, "/")), path.Ext(name)), Events: []string{"Stop"}}
-	p.compiler = &compiler{p: p, file: name, symbols: map[string]*symbol{}, paths: map[string]*valuePath{}}
-	return p.compiler
+	c.pathCount = len(c.paths)
+	return p, nil
 }
 
 // compiler turns a file into a policy, and the expressions of a lazy policy into programs while it is evaluated.
@@ -102,84 +101,68 @@ type compiler struct {
 	engine   *engine
 
 	symbols     map[string]*symbol
-	order       []*symbol // of symbols, by their IDs
+	order       []*symbol // by their IDs
 	paths       map[string]*valuePath
+	pathCount   int // when Parse is done
 	expressions []*expression
-	inStart     bool          // what is read now is in start
-	startText   *symbol       // text, there
-	lock        chan struct{} // of capacity 1: compiles of a lazy policy, one at a time
-	envSize     int           // names that an evaluation may read
-	pathCount   int           // of paths, when Parse is done
+	startText   *symbol    // text in start, while start is read
+	lock        sync.Mutex // compiles the expressions of a lazy policy, one at a time
 }
 
 var policyKeys = []string{"ralph", "description", "params", "facts", "let", "progress", "limits", "rules", "start", "events"}
 
-// startTextName is the name of the text that start gets, in the environment. In start it is written text.
-const startTextName = " text"
-
 func (c *compiler) policy(root *yaml.Node) {
-	p := c.p
-	f := c.fields(root, "a policy", policyKeys...)
-	if v := f.values["ralph"]; v == nil {
-		c.reportNode(root, "version", "a policy begins with its version", "write ralph: 1 in the first line")
-	} else if v.Value != "1" {
-		c.reportNode(v, "version", "the version of the language is 1, and this is "+v.Value, "write ralph: 1")
+	f := c.fields(root, "a policy", policyKeys)
+	if v := f.values["ralph"]; v == nil || v.Value != "1" {
+		if v == nil {
+			v = root
+		}
+		c.report(at(v), 1, "version", "a policy begins with its version, which is 1", "write ralph: 1")
 	}
-	if v := f.values["description"]; v != nil && c.scalar(v, "description") {
-		p.Description = strings.TrimSpace(v.Value)
+	if v := f.values["description"]; c.scalar(v, "description") {
+		c.p.Description = strings.TrimSpace(v.Value)
 	}
-	c.lock = make(chan struct{}, 1)
-	c.engine = newEngine()
 	c.declareNames()
-	c.declareFunctions()
 	c.params(f.values["params"])
 	c.facts(f.values["facts"])
-	c.lets(f.values["let"])
+	c.entries(f.values["let"], "let", func(k, v *yaml.Node) {
+		if c.free(at(k), "let") && c.scalar(v, "let "+k.Value) {
+			s := c.symbol(k.Value, letName, nil)
+			s.let = c.newExpression(at(v), v.Value)
+			s.let.symbol = s
+		}
+	})
 	c.inlineFields()
-	c.readProgress(f.values["progress"])
+	c.progress(f.values["progress"])
 	c.limits(f.values["limits"])
 	c.events(f.values["events"])
 	c.rules(f)
-	if v := f.values["start"]; v != nil {
-		c.startText = c.symbol(startTextName, textName, kind("string"))
-		c.inStart = true
-		p.start = c.effects(v, "start")
-		c.inStart = false
-	}
+	c.startText = c.symbol(" text", textName, kind("string")) // which no expression can write
+	c.p.start = c.effects(f.values["start"], "start")
+	c.startText = nil
 	if !c.lazy {
 		for i := 0; i < len(c.expressions); i++ {
 			c.compile(c.expressions[i])
 		}
-		c.cycles()
-		c.hiddenFields()
+		c.checkNames()
 	}
-	for _, s := range c.symbols {
-		if s.used {
-			c.envSize++
-		}
-	}
-	c.envSize, c.pathCount = c.envSize+1, len(c.paths)
 }
 
 func (c *compiler) events(n *yaml.Node) {
-	if n == nil {
-		return
-	}
 	known := []string{"Stop", "SubagentStop"}
-	c.p.Events = nil
-	for _, x := range c.list(n, "events") {
-		switch {
-		case !c.scalar(x, "an event"):
-		case x.Value == "UserPromptSubmit":
-			c.reportNode(x, "event", "events are Stop and SubagentStop", "leave UserPromptSubmit out: rules with note are tried there without it")
-		case x.Value != known[0] && x.Value != known[1]:
-			c.reportNode(x, "event", "there is no event "+x.Value, text.Nearest(x.Value, known))
-		default:
-			c.p.Events = append(c.p.Events, x.Value)
-		}
+	events := c.list(n, "events")
+	if n != nil {
+		c.p.Events = nil
 	}
-	if len(c.p.Events) == 0 {
-		c.reportNode(n, "event", "events names no event", "write events: [Stop]")
+	for _, x := range events {
+		if !slices.Contains(known, x.Value) {
+			help := text.Nearest(x.Value, known)
+			if x.Value == promptEvent {
+				help = "rules with note are tried there without it"
+			}
+			c.report(at(x), 0, "event", "there is no event "+x.Value+" to stop at", help)
+		}
+		c.p.Events = append(c.p.Events, x.Value)
 	}
 }
 
@@ -187,56 +170,37 @@ const maxTotal = 10_000
 
 // limits reads the limits and fills in their defaults.
 func (c *compiler) limits(n *yaml.Node) {
+	f := c.fields(n, "limits", []string{"continuations", "repeats", "elapsed", "total"})
 	l := &c.p.Limits
-	if n != nil {
-		f := c.fields(n, "limits", "continuations", "repeats", "elapsed", "total")
-		for key, to := range map[string]*int{"continuations": &l.Continuations, "repeats": &l.Repeats, "total": &l.Total} {
-			if v := f.values[key]; v != nil {
-				*to = c.number(v, key)
-			}
-		}
-		if v := f.values["elapsed"]; v != nil {
-			l.Elapsed = c.duration(v, "elapsed")
-		}
-		if l.Total > maxTotal {
-			c.reportNode(f.values["total"], "limit", "total is at most 10000", "")
-		}
-		if l.Repeats > 0 && c.p.progress == nil {
-			c.reportNode(f.keys["repeats"], "limit", "repeats counts continuations without progress, and the policy does not say what progress is", "write progress: EXPRESSION, or remove repeats")
-		}
+	l.Continuations = c.number(f.values["continuations"], "continuations")
+	l.Repeats = c.number(f.values["repeats"], "repeats")
+	l.Total = c.number(f.values["total"], "total")
+	l.Elapsed = c.duration(f.values["elapsed"], "elapsed")
+	if l.Total > maxTotal {
+		c.report(at(f.values["total"]), 0, "limit", fmt.Sprintf("total is at most %d", maxTotal), "")
 	}
-	if l.Continuations == 0 {
-		l.Continuations = 100
+	if l.Repeats > 0 && c.p.progress == nil {
+		c.report(at(f.keys["repeats"]), 0, "limit", "repeats counts continuations without progress, and the policy does not say what progress is", "write progress: EXPRESSION, or remove repeats")
 	}
 	if l.Repeats == 0 && c.p.progress != nil {
 		l.Repeats = 10
 	}
-	if l.Total == 0 {
-		l.Total = 1000
-	}
-	if l.Elapsed == 0 {
-		l.Elapsed = 24 * time.Hour
-	}
+	l.Continuations, l.Total, l.Elapsed = cmp.Or(l.Continuations, 100), cmp.Or(l.Total, 1000), cmp.Or(l.Elapsed, 24*time.Hour)
 }
 
-func (c *compiler) readProgress(n *yaml.Node) {
-	if n == nil {
-		return
-	}
-	if n.Kind != yaml.MappingNode {
-		if c.scalar(n, "progress") {
-			c.p.progress = []*expression{c.newExpression(spot{n, 0}, n.Value, anyValue)}
-		}
-		return
-	}
-	f := c.fields(n, "progress", "done", "total")
-	for _, key := range []string{"done", "total"} {
-		v := f.values[key]
-		if v == nil {
-			c.reportNode(n, "missing-key", "progress has no "+key, "write progress: {done: EXPRESSION, total: EXPRESSION}")
-		} else if c.scalar(v, key) {
-			c.p.progress = append(c.p.progress, c.newExpression(spot{v, 0}, v.Value, aNumber))
+// progress reads an expression, or {done, total}.
+func (c *compiler) progress(n *yaml.Node) {
+	values := []*yaml.Node{n}
+	if n != nil && n.Kind == yaml.MappingNode {
+		f := c.fields(n, "progress", []string{"done", "total"})
+		values = []*yaml.Node{f.values["done"], f.values["total"]}
+		if slices.Contains(values, nil) {
+			c.report(at(n), 0, "missing-key", "progress has done and total", "write progress: {done: EXPRESSION, total: EXPRESSION}")
 		}
 	}
-	c.p.counted = len(c.p.progress) == 2
+	for _, v := range values {
+		if c.scalar(v, "progress") {
+			c.p.progress = append(c.p.progress, c.newExpression(at(v), v.Value))
+		}
+	}
 }

@@ -19,35 +19,28 @@ func (e *evaluation) render(t *template) string {
 	if t == nil {
 		return ""
 	}
-	var b, line strings.Builder
-	filled := false // the line has a placeholder
-	flush := func(end string) {
-		if s := line.String(); !filled || strings.TrimSpace(s) != "" {
-			b.WriteString(s + end)
-		}
-		line.Reset()
-		filled = false
-	}
+	var b strings.Builder
+	line, filled := "", false // filled: the line has a placeholder
 	for i, lit := range t.lits {
-		for l := range strings.Lines(lit) {
-			whole, ends := strings.CutSuffix(l, "\n")
-			line.WriteString(whole)
-			if ends {
-				flush("\n")
+		before, rest, ends := strings.Cut(lit, "\n")
+		for ; ends; before, rest, ends = strings.Cut(rest, "\n") {
+			if line += before; !filled || strings.TrimSpace(line) != "" {
+				b.WriteString(line + "\n")
 			}
+			line, filled = "", false
 		}
+		line += before
 		if i == len(t.exprs) || b.Len() > maxText {
 			break
 		}
 		filled = true
 		if r := e.value(t.exprs[i]); r.state == yes {
-			line.WriteString(limited(show(r.value)))
+			line += limited(show(r.value))
 		} else {
-			line.WriteString(unknownValue)
+			line += unknownValue
 		}
 	}
-	flush("")
-	return strings.TrimRight(limited(b.String()), " \t\r\n")
+	return strings.TrimRight(limited(b.String()+line), " \t\r\n")
 }
 
 func limited(s string) string {
@@ -57,93 +50,80 @@ func limited(s string) string {
 	return s
 }
 
+// fill renders a text whose placeholders must all be known. fit prepares each value for its place, or says why it cannot stand there,
+// and then what the text is for is missing.
+func (e *evaluation) fill(t *template, fit func(s string, before string) (string, error)) (string, truth, error) {
+	out := t.lits[0]
+	for i, x := range t.exprs {
+		r := e.value(x)
+		if r.state != yes {
+			return "", r.state, r.why
+		}
+		s, err := fit(show(r.value), out)
+		if err != nil {
+			return "", missing, fmt.Errorf("${%s} %w", x.source, err)
+		}
+		out += s + t.lits[i+1]
+	}
+	return out, yes, nil
+}
+
 // arguments renders what a source is asked for.
-func (e *evaluation) arguments(f *Fact, q *Query) (truth, error) {
+func (e *evaluation) arguments(f *Fact, q *Query) (state truth, err error) {
+	state = yes
 	switch f.source.argument {
 	case aText:
 		q.Args = []string{e.render(f.args[0])}
 	case aProgram:
-		args, state, err := e.programLine(f.args)
-		if state != yes {
-			return state, err
-		}
-		q.Args = args
+		q.Args, state, err = e.programLine(f.args)
 	default:
-		for _, t := range f.args {
-			s, state, err := e.path(t, f.source.argument == aPattern)
-			if state != yes {
-				return state, err
-			}
-			q.Args = append(q.Args, s)
-		}
+		q.Args = make([]string, 1)
+		q.Args[0], state, err = e.path(f.args[0], f.source.argument == aPattern)
+	}
+	if state == yes && f.command != nil {
+		q.Command, state, err = e.programLine(f.command)
 	}
 	for key, t := range f.options {
 		if q.Options == nil {
 			q.Options = make(map[string]string, len(f.options))
 		}
-		if key != "dir" {
-			q.Options[key] = e.render(t)
-			continue
+		if q.Options[key] = e.render(t); key == "dir" && state == yes {
+			q.Options[key], state, err = e.path(t, false)
 		}
-		s, state, err := e.path(t, false)
-		if state != yes {
-			return state, err
-		}
-		q.Options[key] = s
 	}
-	if len(f.command) > 0 {
-		args, state, err := e.programLine(f.command)
-		if state != yes {
-			return state, err
-		}
-		q.Command = args
-	}
-	return yes, nil
+	return state, err
 }
 
-// path renders a path. Values stay values: they match only themselves in a pattern, and do not lead out of the project. A path whose
-// value is missing, empty or of such a kind leads nowhere.
+// path renders a path. Values stay values: they match only themselves in a pattern, and do not lead out of the project.
 func (e *evaluation) path(t *template, pattern bool) (string, truth, error) {
-	var b strings.Builder
-	var spans [][2]int // of b that came from values
-	for i, lit := range t.lits {
-		b.WriteString(lit)
-		if i == len(t.exprs) {
-			break
+	var spans [][2]int // what came from values
+	path, state, err := e.fill(t, func(s, before string) (string, error) {
+		if why := unfit(s); why != "" {
+			return "", fmt.Errorf("%s: %q", why, text.Cut(s, 60))
 		}
-		x := t.exprs[i]
-		r := e.value(x)
-		if r.state != yes {
-			return "", r.state, r.why
-		}
-		s := show(r.value)
-		if why := unfit(s, b.Len() == 0); why != "" {
-			return "", missing, fmt.Errorf("${%s} %s", x.source, why)
-		}
-		from := b.Len()
 		if pattern {
 			s = escapeGlob(s)
 		}
-		b.WriteString(s)
-		spans = append(spans, [2]int{from, b.Len()})
+		spans = append(spans, [2]int{len(before), len(before) + len(s)})
+		return s, nil
+	})
+	if state == yes && climbs(path, spans) {
+		return "", missing, fmt.Errorf("the path leads out of its directory: %q", text.Cut(path, 60))
 	}
-	if climbs(b.String(), spans) {
-		return "", missing, fmt.Errorf("the path leads out of its directory: %s", text.Line(text.Cut(b.String(), 100)))
-	}
-	return b.String(), yes, nil
+	return path, state, err
 }
 
 // unfit says why a value cannot be in a path, "" if it can.
-func unfit(s string, first bool) string {
+func unfit(s string) string {
 	switch {
 	case strings.TrimSpace(s) == "":
 		return "is empty"
 	case strings.ContainsAny(s, "\x00\n"):
-		return "has a line break or a NUL byte, and is no path"
-	case strings.HasPrefix(s, "/"), strings.HasPrefix(s, `\`), len(s) > 1 && s[1] == ':' && isName(s[:1]):
-		return "is an absolute path: " + text.Line(text.Cut(s, 60))
-	case strings.HasPrefix(s, "~"):
-		return "begins with ~: " + text.Line(text.Cut(s, 60))
+		return "is no path"
+	case isSlash(rune(s[0])), len(s) > 1 && s[1] == ':' && isName(s[:1]):
+		return "is an absolute path"
+	case s[0] == '~':
+		return "begins with ~"
 	}
 	return ""
 }
@@ -166,42 +146,26 @@ func climbs(path string, spans [][2]int) bool {
 
 // escapeGlob makes a value match only itself.
 func escapeGlob(s string) string {
-	var b strings.Builder
-	for _, r := range s {
-		if strings.ContainsRune(`*?[]{}\`, r) {
-			b.WriteByte('\\')
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`, `]`, `\]`, `{`, `\{`, `}`, `\}`).Replace(s)
 }
 
 // programLine renders a program and its arguments. A value that begins with a hyphen is refused, since the program would take it for an
 // option, unless -- stands before it.
 func (e *evaluation) programLine(args []*template) (out []string, state truth, err error) {
-	ended := false
 	for _, t := range args {
-		var b strings.Builder
-		for i, lit := range t.lits {
-			b.WriteString(lit)
-			if i == len(t.exprs) {
-				break
-			}
-			r := e.value(t.exprs[i])
-			if r.state != yes {
-				return nil, r.state, r.why
-			}
-			s := show(r.value)
+		arg, state, err := e.fill(t, func(s, before string) (string, error) {
 			switch {
 			case strings.ContainsRune(s, 0):
-				return nil, missing, fmt.Errorf("${%s} has a NUL byte", t.exprs[i].source)
-			case b.Len() == 0 && strings.HasPrefix(s, "-") && !ended:
-				return nil, missing, fmt.Errorf("${%s} begins with a hyphen, and the program could take it for an option: write -- before it", t.exprs[i].source)
+				return "", fmt.Errorf("has a NUL byte")
+			case before == "" && strings.HasPrefix(s, "-") && !slices.Contains(out, "--"):
+				return "", fmt.Errorf("begins with a hyphen, and the program could take it for an option: write -- before it")
 			}
-			b.WriteString(s)
+			return s, nil
+		})
+		if state != yes {
+			return nil, state, err
 		}
-		ended = ended || len(t.exprs) == 0 && b.String() == "--"
-		out = append(out, b.String())
+		out = append(out, arg)
 	}
 	return out, yes, nil
 }

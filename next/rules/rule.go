@@ -30,18 +30,14 @@ var (
 )
 
 func (c *compiler) rules(f fields) {
-	if !f.has("rules") {
-		c.reportNode(f.node, "missing-key", "the policy has no rules", "write rules: with a list of rules")
-		return
+	if f.values["rules"] == nil {
+		c.report(at(f.node), 1, "missing-key", "the policy has no rules", "write rules: with a list of rules")
 	}
 	lines := map[string]int{}
 	for _, n := range c.list(f.values["rules"], "rules") {
 		r := c.rule(n)
-		if r == nil {
-			continue
-		}
 		if first := lines[r.name]; first > 0 {
-			c.reportNode(n, "rule", fmt.Sprintf("there is a rule %s in line %d already", r.name, first), "give each rule a name of its own")
+			c.report(at(n), 1, "rule", fmt.Sprintf("there is a rule %s in line %d already", r.name, first), "give each rule a name of its own")
 		} else if r.name != "" {
 			lines[r.name] = r.line
 		}
@@ -49,81 +45,51 @@ func (c *compiler) rules(f fields) {
 		if r.when != nil {
 			info.When = r.when.source
 		}
-		c.p.rules = append(c.p.rules, r)
-		c.p.Rules = append(c.p.Rules, info)
+		c.p.rules, c.p.Rules = append(c.p.rules, r), append(c.p.Rules, info)
 	}
 }
 
 func (c *compiler) rule(n *yaml.Node) *rule {
-	f := c.fields(n, "a rule", ruleKeys...)
-	if n.Kind != yaml.MappingNode {
-		return nil
-	}
+	f := c.fields(n, "a rule", ruleKeys)
 	r := &rule{line: n.Line}
-	if v := f.values["name"]; v == nil {
-		c.reportNode(n, "rule", "the rule has no name", "begin it with name: NAME")
-	} else if c.scalar(v, "name") {
+	if v := f.values["name"]; c.scalar(v, "name") {
 		r.name = v.Value
+	} else if v == nil && n.Kind == yaml.MappingNode {
+		c.report(at(n), 1, "rule", "the rule has no name", "begin it with name: NAME")
 	}
-	if v := f.values["when"]; v != nil {
-		switch {
-		case v.Tag == "!!null":
-			c.reportNode(f.keys["when"], "rule", "when has no condition", "write a condition, or leave when out for a rule that always holds")
-		case c.scalar(v, "when"):
-			r.when = c.newExpression(spot{v, 0}, v.Value, aCondition)
-		}
+	if v := f.values["when"]; c.scalar(v, "when") {
+		r.when = c.newExpression(at(v), v.Value)
+		r.when.condition = true
 	}
-	c.verb(r, f)
-	if v := f.values["notice"]; v != nil {
-		r.notice = c.template(v, "notice")
-	}
-	if v := f.values["log"]; v != nil {
-		r.log = c.template(v, "log")
-	}
-	if v := f.values["then"]; v != nil {
-		r.then = c.effects(v, "then")
-	}
-	if v := f.values["at_most"]; v != nil {
-		c.atMost(r, v)
-	}
-	return r
-}
-
-func (c *compiler) verb(r *rule, f fields) {
 	var found []string
 	for _, v := range verbs {
-		if f.has(v) {
+		if f.values[v] != nil {
 			found = append(found, v)
 		}
 	}
 	switch {
 	case len(found) > 1:
-		second := f.keys[found[1]]
-		if f.keys[found[0]].Line > second.Line {
-			second = f.keys[found[0]]
-		}
-		c.reportNode(second, "rule", "a rule has one verb, and this has "+strings.Join(found, " and "), "make two rules of it")
+		c.report(at(f.keys[found[1]]), 0, "rule", "a rule has one verb, and this has "+strings.Join(found, " and "), "make two rules of it")
 	case len(found) == 1:
 		r.verb = found[0]
 		r.text = c.template(f.values[r.verb], r.verb)
-	case !f.has("notice") && !f.has("log") && !f.has("then"):
-		c.reportNode(f.node, "rule", "the rule does nothing", "give it continue, stop, done, note, notice, log or then")
+	case f.values["notice"] == nil && f.values["log"] == nil && f.values["then"] == nil && len(f.values) > 0:
+		c.report(at(n), 1, "rule", "the rule does nothing", "give it continue, stop, done, note, notice, log or then")
 	}
+	r.notice, r.log = c.template(f.values["notice"], "notice"), c.template(f.values["log"], "log")
+	r.then = c.effects(f.values["then"], "then")
+	c.atMost(r, f.values["at_most"])
+	return r
 }
 
 func (c *compiler) atMost(r *rule, n *yaml.Node) {
-	if n.Kind == yaml.ScalarNode {
+	if n == nil || n.Kind == yaml.ScalarNode {
 		r.times = c.number(n, "at_most")
 		return
 	}
-	f := c.fields(n, "at_most", "times", "within")
-	r.session = true
-	if v := f.values["times"]; v != nil {
-		r.times = c.number(v, "times")
-	} else {
-		c.reportNode(n, "missing-key", "at_most has no times", "write at_most: {times: 2, within: 1h}")
+	f := c.fields(n, "at_most", []string{"times", "within"})
+	if f.values["times"] == nil {
+		c.report(at(n), 1, "missing-key", "at_most has no times", "write at_most: {times: 2, within: 1h}")
 	}
-	if v := f.values["within"]; v != nil {
-		r.within = c.duration(v, "within")
-	}
+	r.session, r.times, r.within = true, c.number(f.values["times"], "times"), c.duration(f.values["within"], "within")
 }

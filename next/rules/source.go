@@ -16,15 +16,13 @@ const (
 	aPattern                 // of files, where a value matches only itself
 	aProgram                 // a list: the program and its arguments
 	aText
-	aWord // without placeholders
 )
 
 // source is a kind of fact, with what is known of its values.
 type source struct {
 	argument argument
-	options  []string
 	typ      *schema.Type
-	own      bool // of the embedding program
+	options  []string
 }
 
 // sources returns the sources by name, without those of the embedding program.
@@ -32,20 +30,17 @@ func sources() map[string]*source {
 	str, number, truth := kind("string"), kind("integer"), kind("boolean")
 	item := object(map[string]*schema.Type{"text": str, "mark": str, "done": truth, "depth": number, "line": number, "section": str, "tags": listOf(str), "source": str})
 	return map[string]*source{
-		"text":        {argument: aPath, typ: str},
-		"json":        {argument: aPath},
-		"frontmatter": {argument: aPath, typ: kind("object")},
-		"checklist":   {argument: aPath, typ: listOf(item)},
-		"glob":        {argument: aPattern, typ: listOf(str), options: []string{"parse"}},
-		"exec": {argument: aProgram, options: []string{"dir"}, typ: object(map[string]*schema.Type{
-			"code": number, "stdout": str, "stderr": str, "output": str, "lines": listOf(str)})},
-		"git": {argument: aPlace, typ: object(map[string]*schema.Type{
-			"dirty": truth, "changed": listOf(str), "branch": str, "ahead": number})},
-		"tasks": {argument: aWord, typ: listOf(nil)},
-		"junit": {argument: aPath, typ: object(map[string]*schema.Type{
-			"tests": number, "failures": number, "errors": number, "skipped": number, "failed": listOf(str)})},
-		"judge": {argument: aText, options: []string{"model", "system", "turns", "max_tokens", "tool_results", "command"}},
-		"value": {argument: aWord},
+		"text":        {aPath, str, nil},
+		"json":        {aPath, nil, nil},
+		"frontmatter": {aPath, kind("object"), nil},
+		"checklist":   {aPath, listOf(item), nil},
+		"glob":        {aPattern, listOf(str), []string{"parse"}},
+		"exec":        {aProgram, object(map[string]*schema.Type{"code": number, "stdout": str, "stderr": str, "output": str, "lines": listOf(str)}), []string{"dir"}},
+		"git":         {aPlace, object(map[string]*schema.Type{"dirty": truth, "changed": listOf(str), "branch": str, "ahead": number}), nil},
+		"tasks":       {aText, listOf(nil), nil},
+		"junit":       {aPath, object(map[string]*schema.Type{"tests": number, "failures": number, "errors": number, "skipped": number, "failed": listOf(str)}), nil},
+		"judge":       {aText, nil, []string{"model", "system", "turns", "max_tokens", "command"}},
+		"value":       {aText, nil, nil},
 	}
 }
 
@@ -57,43 +52,25 @@ func object(properties map[string]*schema.Type) *schema.Type {
 	return &schema.Type{Kind: "object", Properties: properties, Closed: true}
 }
 
-// parsers are the formats of a glob's files.
-var parsers = []string{"json", "frontmatter", "checklist"}
-
 // typeOf returns the type of a fact's value. The schema of a glob is that of each file.
 func (s *source) typeOf(f *Fact, known map[string]*source) *schema.Type {
-	var declared *schema.Type
+	t := s.typ
+	if f.Parse != "" {
+		t = known[f.Parse].typ
+	}
 	if f.Schema != nil {
-		declared = f.Schema.Type()
+		t = f.Schema.Type()
 	}
-	switch {
-	case f.Parse != "":
-		value := declared
-		if p := known[f.Parse]; value == nil {
-			value = p.typ
-		}
-		if f.Parse == "frontmatter" {
-			value = withBody(value)
-		}
-		return listOf(object(map[string]*schema.Type{"path": kind("string"), "value": value}))
-	case f.Source == "frontmatter":
-		return withBody(declared)
-	case declared != nil:
-		return declared
+	if (f.Source == "frontmatter" || f.Parse == "frontmatter") && t != nil && t.Properties != nil {
+		body := &schema.Type{Kind: "string", HasDefault: true, Default: ""}
+		withBody := *t
+		withBody.Properties = merged(t.Properties, map[string]*schema.Type{"body": body})
+		t = &withBody
 	}
-	return s.typ
-}
-
-// withBody adds the text below front matter to its fields.
-func withBody(t *schema.Type) *schema.Type {
-	body := &schema.Type{Kind: "string", HasDefault: true, Default: ""}
-	if t == nil || t.Properties == nil {
-		return t
+	if f.Parse != "" {
+		return listOf(object(map[string]*schema.Type{"path": kind("string"), "value": t}))
 	}
-	out := *t
-	out.Properties = maps.Clone(t.Properties)
-	out.Properties["body"] = body
-	return &out
+	return t
 }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ralph-sdk/ralph/next/schema"
-
 	"github.com/expr-lang/expr/types"
+
+	"github.com/ralph-sdk/ralph/next/schema"
 )
 
 // show returns a value as texts show it: nothing for nil, a line for each element of a list, JSON for an object.
@@ -21,19 +21,10 @@ func show(v any) string {
 		return ""
 	case string:
 		return v
-	case int:
-		return strconv.Itoa(v)
-	case bool:
-		return strconv.FormatBool(v)
 	case float64:
-		if v == math.Trunc(v) && math.Abs(v) < 1<<53 {
-			return strconv.FormatFloat(v, 'f', -1, 64)
-		}
-		return strconv.FormatFloat(v, 'g', -1, 64)
+		return strconv.FormatFloat(v, 'f', -1, 64)
 	case time.Time:
 		return v.Format(time.RFC3339)
-	case error:
-		return v.Error()
 	case fmt.Stringer:
 		return v.String()
 	}
@@ -54,24 +45,20 @@ func show(v any) string {
 
 // kindOf names the kind of a value for people.
 func kindOf(v any) string {
-	switch v.(type) {
-	case nil:
-		return "nothing"
-	case time.Time, time.Duration:
-		return typeWord(fmt.Sprintf("%T", v))
-	}
 	t := reflect.TypeOf(v)
-	if t.Kind() == reflect.Struct || t.Kind() == reflect.Pointer {
-		return "an object"
+	switch {
+	case t == nil:
+		return "nothing"
+	case t.PkgPath() == "time":
+		return typeWord(t.String())
 	}
-	return typeWord(t.Kind().String() + map[reflect.Kind]string{reflect.Slice: "[]"}[t.Kind()])
+	return typeWord(t.Kind().String())
 }
 
 // wholeNumber returns a number that expressions take for an int.
 func wholeNumber(v any) (int, bool) {
-	switch r := reflect.ValueOf(v); {
-	case !r.IsValid():
-		return 0, false
+	r := reflect.ValueOf(v)
+	switch {
 	case r.CanInt():
 		return int(r.Int()), true
 	case r.CanUint():
@@ -84,26 +71,11 @@ func wholeNumber(v any) (int, bool) {
 
 // fits reports whether a value of the program has the type that the schema declares.
 func fits(v any, t *schema.Type) bool {
-	if v == nil || t.Go != nil {
+	if v == nil || t == nil || t.Kind == "" {
 		return true
 	}
-	k := reflect.TypeOf(v).Kind()
-	switch t.Kind {
-	case "string":
-		return k == reflect.String
-	case "boolean":
-		return k == reflect.Bool
-	case "integer":
-		_, ok := wholeNumber(v)
-		return ok
-	case "number":
-		return k >= reflect.Int && k <= reflect.Float64
-	case "array":
-		return k == reflect.Slice || k == reflect.Array
-	case "object":
-		return k == reflect.Map || k == reflect.Struct || k == reflect.Pointer
-	}
-	return true
+	_, whole := wholeNumber(v)
+	return kindOf(v) == typeWord(t.Kind) && (whole || t.Kind != "integer")
 }
 
 // fieldAt returns the value at a path. Null is absent.
@@ -111,8 +83,8 @@ func fieldAt(v any, steps []string) (any, bool) {
 	for _, s := range steps {
 		if m, ok := v.(map[string]any); ok {
 			v = m[s]
-		} else if v, ok = goField(v, s); !ok {
-			return nil, false
+		} else {
+			v = goField(v, s)
 		}
 		if v == nil {
 			return nil, false
@@ -121,69 +93,65 @@ func fieldAt(v any, steps []string) (any, bool) {
 	return v, true
 }
 
-// goField returns a field of a Go value other than map[string]any. What has no fields is returned itself: the operand that reads the
-// field fails on it.
-func goField(v any, name string) (any, bool) {
-	r := reflect.ValueOf(v)
-	for r.Kind() == reflect.Pointer || r.Kind() == reflect.Interface {
-		if r.IsNil() {
-			return nil, false
-		}
-		r = r.Elem()
-	}
+// goField returns a field of a Go value other than map[string]any, nil for one that is absent. What has no fields is returned itself: the
+// operand that reads the field fails on it.
+func goField(v any, name string) any {
+	r := reflect.Indirect(reflect.ValueOf(v))
 	switch r.Kind() {
+	case reflect.Invalid: // of a nil pointer
+		return nil
 	case reflect.Map:
-		if x := r.MapIndex(reflect.ValueOf(name).Convert(r.Type().Key())); x.IsValid() {
-			return x.Interface(), true
-		}
-		return nil, false
+		r = r.MapIndex(reflect.ValueOf(name))
 	case reflect.Struct:
-		if f, ok := structField(r.Type(), name); ok {
-			x, err := r.FieldByIndexErr(f.Index)
-			if err != nil || (x.Kind() == reflect.Pointer || x.Kind() == reflect.Interface) && x.IsNil() {
-				return nil, false
-			}
-			return x.Interface(), true
+		f, ok := structField(r.Type(), name)
+		if !ok {
+			return v
 		}
+		r, _ = r.FieldByIndexErr(f.Index)
+	default:
+		return v
 	}
-	return v, true
+	if !r.IsValid() || r.Kind() == reflect.Pointer && r.IsNil() {
+		return nil
+	}
+	return r.Interface()
 }
 
 // structField finds a field by the name that expressions use: the tag expr, else that of json, else the Go name.
 func structField(t reflect.Type, name string) (reflect.StructField, bool) {
 	for _, f := range reflect.VisibleFields(t) {
-		if f.IsExported() && fieldName(f) == name {
+		if f.IsExported() && fieldOf(f) == name {
 			return f, true
 		}
 	}
 	return t.FieldByName(name)
 }
 
-func fieldName(f reflect.StructField) string {
-	if tag := f.Tag.Get("expr"); tag != "" {
-		return tag
-	}
-	if tag, _, _ := strings.Cut(f.Tag.Get("json"), ","); tag != "" && tag != "-" {
-		return tag
+func fieldOf(f reflect.StructField) string {
+	json, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+	for _, name := range []string{f.Tag.Get("expr"), strings.Trim(json, "-")} {
+		if name != "" {
+			return name
+		}
 	}
 	return f.Name
 }
 
-// goFields returns the names of the fields of a Go type, in their order.
-func goFields(t types.Type) (names []string) {
-	r := t.Nature().Type
-	for r != nil && r.Kind() == reflect.Pointer {
-		r = r.Elem()
+// goFields returns the fields of a struct that WithValues declares, with their types.
+func goFields(t reflect.Type) map[string]*schema.Type {
+	out := map[string]*schema.Type{}
+	if t != nil && t.Kind() == reflect.Pointer {
+		t = t.Elem()
 	}
-	if r == nil || r.Kind() != reflect.Struct {
-		return nil
+	if t == nil || t.Kind() != reflect.Struct {
+		return out
 	}
-	for _, f := range reflect.VisibleFields(r) {
+	for _, f := range reflect.VisibleFields(t) {
 		if f.IsExported() && !f.Anonymous {
-			names = append(names, fieldName(f))
+			out[fieldOf(f)] = &schema.Type{Go: types.TypeOf(reflect.Zero(f.Type).Interface())}
 		}
 	}
-	return names
+	return out
 }
 
 func isJSON(v any) bool {
@@ -198,14 +166,10 @@ func isJSON(v any) bool {
 // program's own for texts and numbers.
 func isForeign(t reflect.Type) bool {
 	switch t.Kind() {
-	case reflect.Struct:
+	case reflect.Pointer, reflect.Struct:
 		return t != reflect.TypeFor[time.Time]()
-	case reflect.Pointer:
-		return true
 	case reflect.Slice, reflect.Array, reflect.Map:
 		return isForeign(t.Elem())
-	case reflect.Interface, reflect.Func:
-		return false
 	}
-	return t.PkgPath() != "" && t != reflect.TypeFor[time.Duration]()
+	return t.PkgPath() != "" && t.PkgPath() != "time"
 }

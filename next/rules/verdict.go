@@ -70,37 +70,26 @@ type FactTrace struct {
 	Path    string `json:"path,omitempty"`
 }
 
-// traceRule adds a rule to the trace; what it returns ends it with its truth.
-func (e *evaluation) traceRule(r *rule) func(truth string) {
-	if e.trace == nil {
-		return func(string) {}
+// traceOperand adds an operand to the rule that is tried.
+func (e *evaluation) traceOperand(o *operand, r result) {
+	if len(e.trace.Rules) == 0 {
+		return
 	}
-	e.trace.Rules = append(e.trace.Rules, RuleTrace{Name: r.name, Line: r.line})
-	t := &e.trace.Rules[len(e.trace.Rules)-1]
-	e.operands = &t.Operands
-	return func(truth string) {
-		t.Truth = truth
-		e.operands = nil
+	x := OperandTrace{Text: o.text, Truth: r.state.String(), Values: map[string]any{}}
+	if r.state > yes {
+		x.Why = r.why.Error()
 	}
-}
-
-func (e *evaluation) traceOperand(o *operand, t truth, why error) {
-	x := OperandTrace{Text: o.text, Truth: t.String()}
-	if t > yes && why != nil {
-		x.Why = why.Error()
-	}
-	for _, r := range o.reads {
-		if r.path.id >= len(e.tested) || e.tested[r.path.id] != yes {
+	for _, read := range o.reads {
+		g := e.got[read.path.root.id]
+		if g == nil || read.path.root.meaning == function {
 			continue
 		}
-		if v, ok := fieldAt(e.get(r.path.root).value, r.path.steps); ok {
-			if x.Values == nil {
-				x.Values = map[string]any{}
-			}
-			x.Values[r.path.String()] = v
+		if v, ok := fieldAt(g.value, read.path.steps); ok && g.state == yes {
+			x.Values[read.path.String()] = v
 		}
 	}
-	*e.operands = append(*e.operands, x)
+	rule := &e.trace.Rules[len(e.trace.Rules)-1]
+	rule.Operands = append(rule.Operands, x)
 }
 
 func (e *evaluation) traceFacts() {

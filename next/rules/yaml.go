@@ -2,7 +2,7 @@ package rules
 
 import (
 	"bytes"
-	"errors"
+	"encoding/json"
 	"fmt"
 	"io"
 	"regexp"
@@ -15,6 +15,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/ralph-sdk/ralph/next/internal/text"
+	"github.com/ralph-sdk/ralph/next/schema"
 )
 
 // Limits of a policy file. Each use of an alias counts the nodes that it stands for.
@@ -26,36 +27,29 @@ const (
 
 // document reads the one document of a policy file and bounds it, so that all that follows may walk it freely.
 func (c *compiler) document(src []byte) *yaml.Node {
-	problem := func(message, help string) *yaml.Node {
-		c.add(Finding{Line: 1, Col: 1, Check: "yaml", Message: message, Help: help})
-		return nil
-	}
-	if len(src) > maxFileBytes {
-		return problem(fmt.Sprintf("the file has %d bytes, and a policy at most %d", len(src), maxFileBytes), "")
-	}
-	if !utf8.Valid(src) {
-		return problem("the file is not UTF-8", "save it as UTF-8")
-	}
 	c.lines = strings.Split(strings.ReplaceAll(string(src), "\r\n", "\n"), "\n")
 	var doc, more yaml.Node
 	d := yaml.NewDecoder(bytes.NewReader(src))
-	switch err := d.Decode(&doc); {
-	case err == io.EOF:
-		return problem("the file is empty", "begin with ralph: 1")
-	case err != nil:
-		c.yamlError(err)
-		return nil
-	}
-	root := doc.Content[0]
 	room := maxFileNodes
-	if n := excess(root, maxFileDepth, &room); n != nil {
-		c.reportNode(n, "yaml", fmt.Sprintf("the file is nested more than %d deep, or has more than %d values with those of its aliases", maxFileDepth, maxFileNodes), "")
-		return nil
+	switch {
+	case len(src) > maxFileBytes:
+		c.report(spot{}, 1, "yaml", fmt.Sprintf("the file has %d bytes, and a policy at most %d", len(src), maxFileBytes), "")
+	case !utf8.Valid(src):
+		c.report(spot{}, 1, "yaml", "the file is not UTF-8", "save it as UTF-8")
+	default:
+		if err := d.Decode(&doc); err == io.EOF {
+			c.report(spot{}, 1, "yaml", "the file is empty", "begin with ralph: 1")
+		} else if err != nil {
+			c.yamlError(err)
+		} else if n := excess(doc.Content[0], maxFileDepth, &room); n != nil {
+			c.report(at(n), 1, "yaml", fmt.Sprintf("the file is nested more than %d deep, or has more than %d values with those of its aliases", maxFileDepth, maxFileNodes), "")
+		} else if d.Decode(&more) != io.EOF {
+			c.report(spot{}, 1, "yaml", "the file has more than one document", "remove the line ---")
+		} else {
+			return doc.Content[0]
+		}
 	}
-	if err := d.Decode(&more); err != io.EOF {
-		return problem("the file has more than one document", "remove the line ---")
-	}
-	return root
+	return nil
 }
 
 // excess returns the first node that is too deep, or one too many.
@@ -76,49 +70,52 @@ func excess(n *yaml.Node, depth int, room *int) *yaml.Node {
 
 var errorLine = regexp.MustCompile(`line (\d+): (.*)`)
 
-// yamlError reports a syntax error at its line, with the trap that most likely led to it.
+// yamlError reports a syntax error, with the trap that most likely led to it: the library names its line or one beside it.
 func (c *compiler) yamlError(err error) {
-	f := Finding{Line: 1, Col: 1, Check: "yaml", Message: strings.TrimPrefix(err.Error(), "yaml: ")}
-	if m := errorLine.FindStringSubmatch(f.Message); m != nil {
-		f.Line, _ = strconv.Atoi(m[1])
-		f.Message = m[2]
+	line, message := 1, strings.TrimPrefix(err.Error(), "yaml: ")
+	if m := errorLine.FindStringSubmatch(message); m != nil {
+		line, _ = strconv.Atoi(m[1])
+		message = m[2]
 	}
-	f.Line = min(max(f.Line, 1), len(c.lines))
-	for _, at := range []int{f.Line, f.Line - 1, f.Line + 1} { // the library may name a line beside it
-		if at < 1 || at > len(c.lines) {
+	line = min(max(line, 1), len(c.lines))
+	for _, l := range []int{line, line - 1, line + 1} {
+		if l < 1 || l > len(c.lines) {
 			continue
 		}
-		if col, message, help := trap(c.lines[at-1]); help != "" {
-			f.Line, f.Col, f.Message, f.Help = at, col, message, help
-			break
+		if col, what, help := trap(c.lines[l-1]); help != "" {
+			c.report(at(&yaml.Node{Line: l, Column: col}), 1, "yaml", what, help)
+			return
 		}
 	}
-	c.add(f)
+	c.report(at(&yaml.Node{Line: line, Column: 1}), 1, "yaml", message, "")
 }
 
-var plainValue = regexp.MustCompile(`^\s*(?:- )?[\w-]+: +([^'"|>\[{&*!].*)$`)
+var keyValue = regexp.MustCompile(`^\s*(?:- )?[\w-]+: +([^'"|>\[{&*! ].*)$`)
 
 // trap names what YAML reads otherwise than it looks in a line that it refuses.
-func trap(line string) (col int, message, help string) {
-	at := func(i int) int { return utf8.RuneCountInString(line[:i]) + 1 }
-	if i := strings.IndexByte(line, '\t'); i >= 0 && strings.TrimSpace(line[:i]) == "" {
-		return at(i), "a tab indents this line", "YAML is indented with spaces"
+func trap(line string) (col int, what, help string) {
+	indent := len(line) - len(strings.TrimLeft(line, " \t"))
+	if i := strings.IndexByte(line[:indent], '\t'); i >= 0 {
+		return i + 1, "a tab indents this line", "YAML is indented with spaces"
 	}
-	m := plainValue.FindStringSubmatchIndex(line)
+	m := keyValue.FindStringSubmatchIndex(line)
 	if m == nil {
-		if i := strings.IndexAny(line, "`@%"); i >= 0 && strings.HasSuffix(strings.TrimRight(line[:i], " "), ":") {
-			return at(i), fmt.Sprintf("a value cannot begin with %c", line[i]), "put the value in quotes"
-		}
 		return 0, "", ""
 	}
 	value := line[m[2]:]
-	if i := strings.Index(value, ": "); i >= 0 {
-		if strings.Contains(value[:i], " ? ") {
-			return at(m[2] + i), "in YAML a colon and a space end a key, here within a condition with ? and :", "put the expression in quotes, or on a line of its own below |-"
-		}
-		return at(m[2] + i), "in YAML a colon and a space end a key, here within a text", "put the text in quotes, or on a line of its own below |-"
+	col = utf8.RuneCountInString(line[:m[2]]) + 1
+	if strings.ContainsAny(value[:1], "`@%") {
+		return col, "a value cannot begin with " + value[:1], "put the value in quotes"
 	}
-	return 0, "", ""
+	i := strings.Index(value, ": ")
+	if i < 0 {
+		return 0, "", ""
+	}
+	what = "a text"
+	if strings.Contains(value[:i], " ? ") {
+		what = "a condition with ? and :"
+	}
+	return col + utf8.RuneCountInString(value[:i]), "in YAML a colon and a space end a key, here within " + what, "put the value in quotes, or on a line of its own below |-"
 }
 
 // resolved follows aliases.
@@ -135,58 +132,57 @@ type fields struct {
 	keys, values map[string]*yaml.Node
 }
 
-func (f fields) has(key string) bool { return f.values[key] != nil }
-
 // fields reads a mapping whose keys are known, and reports those that are not.
-func (c *compiler) fields(n *yaml.Node, what string, known ...string) fields {
+func (c *compiler) fields(n *yaml.Node, what string, known []string) fields {
 	f := fields{n, map[string]*yaml.Node{}, map[string]*yaml.Node{}}
 	c.entries(n, what, func(k, v *yaml.Node) {
-		if !slices.Contains(known, k.Value) {
-			help := foreignKeys[k.Value]
-			if help == "" {
-				help = text.Nearest(k.Value, known)
-			}
-			c.reportNode(k, "unknown-key", fmt.Sprintf("%s has no key %s", what, k.Value), help)
+		if slices.Contains(known, k.Value) {
+			f.keys[k.Value], f.values[k.Value] = k, v
 			return
 		}
-		f.keys[k.Value], f.values[k.Value] = k, v
+		help := habits[k.Value+":"]
+		if strings.ContainsAny(k.Value, "()\"'") {
+			help = "within { } a comma ends a value: put the value before it in quotes"
+		} else if help == "" {
+			help = text.Nearest(k.Value, known)
+		}
+		c.report(at(k), 0, "unknown-key", fmt.Sprintf("%s has no key %s", what, k.Value), help)
 	})
 	return f
 }
 
-// entries calls read for each key of a mapping, and reports keys that are there twice.
+// entries calls read for each key of a mapping, and reports keys that are there twice. Like all readers of nodes it accepts nil.
 func (c *compiler) entries(n *yaml.Node, what string, read func(key, value *yaml.Node)) {
-	if n == nil || n.Kind != yaml.MappingNode {
-		if n != nil {
-			c.reportNode(n, "type", what+" is a mapping of keys and values", "write key: value, a line each")
-		}
+	if n == nil || !c.isKind(n, yaml.MappingNode, what+" is a mapping", "write key: value, a line each") {
 		return
 	}
 	seen := map[string]bool{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
-		k, v := resolved(n.Content[i]), resolved(n.Content[i+1])
+		k := resolved(n.Content[i])
 		if seen[k.Value] {
-			c.reportNode(k, "duplicate-key", fmt.Sprintf("the key %s is there twice", k.Value), "remove one of them")
+			c.report(at(k), 0, "duplicate-key", fmt.Sprintf("the key %s is there twice", k.Value), "remove one of them")
 			continue
 		}
 		seen[k.Value] = true
-		read(k, v)
+		read(k, resolved(n.Content[i+1]))
 	}
 }
 
 // list returns the elements of a list.
-func (c *compiler) list(n *yaml.Node, what string) []*yaml.Node {
-	if n == nil || n.Kind != yaml.SequenceNode {
-		if n != nil {
-			c.reportNode(n, "type", what+" is a list", "begin each element with - ")
+func (c *compiler) list(n *yaml.Node, what string) (out []*yaml.Node) {
+	if n != nil && c.isKind(n, yaml.SequenceNode, what+" is a list", "begin each element with - ") {
+		for _, x := range n.Content {
+			out = append(out, resolved(x))
 		}
-		return nil
-	}
-	out := make([]*yaml.Node, len(n.Content))
-	for i, x := range n.Content {
-		out[i] = resolved(x)
 	}
 	return out
+}
+
+func (c *compiler) isKind(n *yaml.Node, kind yaml.Kind, message, help string) bool {
+	if n.Kind != kind {
+		c.report(at(n), 0, "type", message, help)
+	}
+	return n.Kind == kind
 }
 
 // scalar reports whether a node is a text, a number or a boolean, which a policy reads as text.
@@ -195,113 +191,59 @@ func (c *compiler) scalar(n *yaml.Node, what string) bool {
 	case n == nil:
 		return false
 	case n.Kind != yaml.ScalarNode:
-		help := ""
-		if n.Kind == yaml.MappingNode && n.Style&yaml.FlowStyle != 0 || n.Kind == yaml.SequenceNode && n.Style&yaml.FlowStyle != 0 {
-			help = "a value that begins with { or [ is not a text in YAML: put it in quotes"
-		}
-		c.reportNode(n, "type", what+" is a text", help)
+		return c.isKind(n, yaml.ScalarNode, what+" is a text", "what begins with { or [ is no text in YAML: put it in quotes")
 	case strings.HasPrefix(n.Tag, "!") && !strings.HasPrefix(n.Tag, "!!"):
-		c.reportNode(n, "yaml", fmt.Sprintf("YAML takes %s for a tag and drops it", n.Tag), fmt.Sprintf("write not %s, or put the value in quotes", n.Tag[1:]))
+		c.report(at(n), len(n.Tag), "yaml", fmt.Sprintf("YAML takes %s for a tag and drops it", n.Tag), fmt.Sprintf("write not %s, or put the value in quotes", n.Tag[1:]))
+		return false
 	case n.Tag == "!!null":
-		c.reportNode(n, "type", what+" has no value", "")
-	default:
-		return true
+		c.report(at(n), 0, "type", what+" has no value", "")
+		return false
 	}
-	return false
+	return true
 }
 
-// truth reads true or false.
-func (c *compiler) truth(n *yaml.Node, what string) bool {
-	if c.scalar(n, what) && n.Tag != "!!bool" {
-		c.reportNode(n, "type", what+" is true or false", "")
+// amount returns the text of a number or duration, which may be given by the name of a param.
+func (c *compiler) amount(n *yaml.Node, what string) (value string, ok bool) {
+	if !c.scalar(n, what) {
+		return "", false
 	}
-	return n != nil && n.Value == "true"
+	if s := c.symbols[n.Value]; s != nil && s.meaning == constant {
+		return show(s.value), true
+	}
+	return n.Value, true
 }
 
-// param returns the value of a param whose name stands where a number or duration does.
-func (c *compiler) param(n *yaml.Node) (any, bool) {
-	for _, p := range c.p.Params {
-		if p.Name == n.Value {
-			return p.Value, true
-		}
-	}
-	return nil, false
-}
-
-// number reads a whole number of at least 1, or the name of a param that has one.
+// number reads a whole number of at least 1.
 func (c *compiler) number(n *yaml.Node, what string) int {
-	if !c.scalar(n, what) {
-		return 0
+	value, ok := c.amount(n, what)
+	i, err := strconv.Atoi(value)
+	if ok && (err != nil || i < 1) {
+		c.report(at(n), 0, "type", fmt.Sprintf("%s is a number of at least 1, and this is %s", what, value), "write a number, or the name of a param")
 	}
-	if v, ok := c.param(n); ok {
-		if i, ok := v.(int); ok && i >= 1 {
-			return i
-		}
-		c.reportNode(n, "type", fmt.Sprintf("%s is a number of at least 1, and the param %s is %s", what, n.Value, show(v)), "")
-		return 0
-	}
-	i, err := strconv.Atoi(n.Value)
-	if err != nil || i < 1 {
-		c.reportNode(n, "type", fmt.Sprintf("%s is a number of at least 1, or the name of a param", what), text.Nearest(n.Value, c.paramNames()))
-		return 0
-	}
-	return i
+	return max(i, 0)
 }
 
-// duration reads a duration, or the name of a param that has one as its text.
 func (c *compiler) duration(n *yaml.Node, what string) time.Duration {
-	if !c.scalar(n, what) {
-		return 0
-	}
-	value := n.Value
-	if v, ok := c.param(n); ok {
-		value = show(v)
-	}
+	value, ok := c.amount(n, what)
 	d, err := time.ParseDuration(value)
-	if err != nil || d <= 0 {
-		c.reportNode(n, "type", fmt.Sprintf("%s is a duration, and %q is none", what, value), "write a number with its unit, such as 90s, 10m or 24h")
-		return 0
+	if ok && (err != nil || d <= 0) {
+		c.report(at(n), 0, "type", fmt.Sprintf("%s is a duration, and this is %s", what, value), "write a number with its unit, such as 90s, 10m or 24h")
 	}
-	return d
+	return max(d, 0)
 }
 
-var errNotJSON = errors.New("a key is no text")
-
-// plainValueOf returns a YAML value as JSON has it.
-func plainValueOf(n *yaml.Node) (any, error) {
-	n = resolved(n)
-	switch n.Kind {
-	case yaml.MappingNode:
-		m := make(map[string]any, len(n.Content)/2)
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			k := resolved(n.Content[i])
-			if k.Kind != yaml.ScalarNode {
-				return nil, fmt.Errorf("line %d: %w", k.Line, errNotJSON)
-			}
-			v, err := plainValueOf(n.Content[i+1])
-			if err != nil {
-				return nil, err
-			}
-			m[k.Value] = v
-		}
-		return m, nil
-	case yaml.SequenceNode:
-		l := make([]any, len(n.Content))
-		for i := range n.Content {
-			v, err := plainValueOf(n.Content[i])
-			if err != nil {
-				return nil, err
-			}
-			l[i] = v
-		}
-		return l, nil
+// data returns a value of the policy as JSON has it.
+func (c *compiler) data(n *yaml.Node) (v any, src []byte) {
+	err := n.Decode(&v)
+	if err == nil {
+		src, err = json.Marshal(v)
 	}
-	if n.Tag == "!!timestamp" { // a date is a text in JSON
-		return n.Value, nil
+	if err == nil {
+		v, err = schema.ParseJSON(src)
 	}
-	var v any
-	if err := n.Decode(&v); err != nil {
-		return nil, fmt.Errorf("line %d: %w", n.Line, err)
+	if err != nil {
+		c.report(at(n), 0, "type", "this is no JSON value: "+err.Error(), "")
+		return nil, nil
 	}
-	return v, nil
+	return v, src
 }
