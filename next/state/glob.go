@@ -2,7 +2,6 @@ package state
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"math"
@@ -25,7 +24,7 @@ const (
 // Glob returns the paths of files and directories that match a pattern with *, ?, [ ], { } and **, sorted; only directories if it ends
 // with a slash. A backslash makes the next character match itself. Links to directories are followed before the first wildcard only;
 // what lies behind links that leave the root, or lead nowhere, is left out, and so is a directory that cannot be read. More than 10,000
-// matches, or a walk over 100,000 entries, is an error.
+// matches, or a walk over 100,000 entries, is an error. One that is [fs.ErrInvalid] says that the pattern can match nothing here.
 func (r *Root) Glob(ctx context.Context, pattern string) ([]string, error) {
 	w := &walk{ctx: ctx, root: r, dirs: strings.HasSuffix(pattern, "/")}
 	clean, err := localPattern(pattern)
@@ -56,7 +55,7 @@ func localPattern(pattern string) (string, error) {
 	case len(pattern) > maxPattern:
 		return "", fmt.Errorf("the pattern is longer than %d bytes", maxPattern)
 	case !doublestar.ValidatePattern(pattern):
-		return "", errors.New(`the pattern has a bracket or brace that is not closed, or ends with \`)
+		return "", refused(`the pattern has a bracket or brace that is not closed, or ends with \`)
 	case math.Pow(1+commas/max(braces, 1), braces) > maxPatterns:
 		return "", fmt.Errorf("the pattern stands for more than %d: write fewer alternatives in braces", maxPatterns)
 	}

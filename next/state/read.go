@@ -43,6 +43,8 @@ func (r *Root) Read(path string) (*File, error) {
 	switch {
 	case errors.Is(err, syscall.ENOTDIR):
 		err = missing("there is a file instead of its directory")
+	case errors.Is(err, syscall.ELOOP):
+		err = missing("a link leads to itself")
 	case errors.Is(err, syscall.ENAMETOOLONG):
 		err = missing("its name is longer than that of any file")
 	}

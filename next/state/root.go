@@ -9,13 +9,14 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 )
 
 // Root is a directory below which files are read and changed. Nothing outside of it is opened, whatever links say. Links within it
 // work, absolute ones too. It is safe for concurrent use.
 //
-// Paths count from the directory and have slashes. An absolute path, one with "..", and an empty one are errors. Errors are of type
-// [*fs.PathError] and name the file.
+// Paths count from the directory and have slashes. An absolute path, one with "..", and an empty one are errors that are
+// [fs.ErrInvalid]. Errors are of type [*fs.PathError] and name the file.
 type Root struct {
 	root *os.Root
 	dir  string
@@ -54,22 +55,28 @@ func local(name string) (string, error) {
 		return "", err
 	}
 	if !filepath.IsLocal(filepath.FromSlash(p)) || runtime.GOOS == "windows" && strings.Contains(p, ":") {
-		return "", errors.New("is no name of a file on this system")
+		return "", refused("is no name of a file on this system")
 	}
 	return path.Clean(p), nil
 }
+
+// refused is an error that is [fs.ErrInvalid], in words of its own.
+type refused string
+
+func (r refused) Error() string        { return string(r) }
+func (r refused) Is(target error) bool { return target == fs.ErrInvalid }
 
 // inside refuses a path or pattern that is not one from the root.
 func inside(p string) error {
 	switch {
 	case p == "":
-		return errors.New("the path is empty")
+		return refused("the path is empty")
 	case strings.IndexByte(p, 0) >= 0:
-		return errors.New("the path has a NUL byte")
+		return refused("the path has a NUL byte")
 	case slices.Contains(strings.Split(p, "/"), ".."):
-		return errors.New(`the path has "..": write it from the project's root`)
+		return refused(`the path has "..": write it from the project's root`)
 	case path.IsAbs(p), filepath.IsAbs(p):
-		return errors.New("the path is absolute: write it from the project's root")
+		return refused("the path is absolute: write it from the project's root")
 	}
 	return nil
 }
@@ -84,8 +91,12 @@ func (r *Root) real(rel string) (string, error) {
 		dir, err := r.real(path.Dir(rel))
 		return path.Join(dir, path.Base(rel)), err
 	}
-	if err != nil {
+	var system *fs.PathError
+	switch {
+	case errors.As(err, &system), errors.Is(err, syscall.ENOTDIR):
 		return "", err
+	case err != nil:
+		return "", syscall.ELOOP // the one error that is not the system's
 	}
 	real, err := filepath.Rel(r.dir, abs)
 	if err != nil || !filepath.IsLocal(real) {

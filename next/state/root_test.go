@@ -91,7 +91,7 @@ func TestRead(t *testing.T) {
 		{"relative", "a", ""}, {"absolute", "a", ""}, {"linked/a.txt", "a", ""}, {"chain", "a", ""},
 		{"dir", "", "read dir: is a directory, not a regular file"}, {".", "", "is a directory"},
 		{"out", "", "read out: a link leaves the project"}, {"outdir/hostname", "", "a link leaves the project"}, {"up", "", "a link leaves the project"},
-		{"loop", "", "too many"}, {"loops", "", "too many"},
+		{"loop", "", "not exist"}, {strings.Repeat("n", 300), "", "not exist"}, {"loops", "", "not exist"},
 		{"missing", "", "not exist"}, {strings.Repeat("x", 300), "", "not exist"}, {"sub/a.txt/b", "", "not exist"}, {"nowhere", "", "not exist"}, {"far", "", "not exist"},
 		{"", "", "empty"}, {"a\x00b", "", "NUL"}, {"sub/../sub/a.txt", "", `read sub/../sub/a.txt: the path has "..": write it from the project's root`}, {r.Dir() + "/sub/a.txt", "", "absolute"}, {"/", "", "absolute"},
 	} {
@@ -212,7 +212,7 @@ func TestGlob(t *testing.T) {
 		"": "empty", "../*": `".."`, "/etc/*": "absolute", "a\x00": "NUL", "[a": "closed", "{a": "closed", `a\`: "closed",
 		strings.Repeat("{a,b}", 7): "more than 100", strings.Repeat("a", maxPattern+1): "longer",
 	} {
-		if _, err := r.Glob(t.Context(), pattern); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := r.Glob(t.Context(), pattern); err == nil || !strings.Contains(err.Error(), want) || len(pattern) < 30 && !errors.Is(err, fs.ErrInvalid) {
 			t.Errorf("Glob(%q): %v, want %q", pattern, err, want)
 		}
 	}
