@@ -22,20 +22,19 @@ func (w *work) may(class string) error {
 	if slices.Contains(w.allow, class) || slices.Contains(w.allow, all) {
 		return nil
 	}
-	if w.approval == nil {
-		return fmt.Errorf("%s is not allowed here: %w", class, errUnapproved)
-	}
-	return w.approved()
+	return w.approved(class)
 }
 
 // approved asks for approval, once.
-func (w *work) approved() error {
-	if w.approval == nil {
-		return errUnapproved
+func (w *work) approved(what string) error {
+	switch {
+	case w.asked:
+	case w.approval == nil:
+		w.refused = fmt.Sprintf("%s: %s is not allowed: see loop.WithAllow and loop.WithApproval", w.policy.Name, what)
+	default:
+		w.refused = w.approval()
 	}
-	if !w.asked {
-		w.asked, w.refused = true, w.approval()
-	}
+	w.asked = true
 	if w.refused != "" {
 		return errUnapproved
 	}

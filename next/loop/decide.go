@@ -30,26 +30,24 @@ var errLate = errors.New("the time of the decision is over")
 // Decide decides one event: gathers, evaluates, changes files, counts, records. The error is for a misuse by the program, such as a
 // value that it forgot; with any error the agent may stop.
 func (l *Loop) Decide(ctx context.Context, ev Event) (Decision, error) {
-	w, key, err := l.work(&ctx, ev)
+	began := time.Now()
+	ctx, w, err := l.work(ctx, ev)
 	if err != nil {
 		return l.failed(err), err
 	}
 	defer w.close()
-	if !w.decides() {
+	if w.ev.Name != prompt && !slices.Contains(w.policy.Events, w.ev.Name) {
 		return Decision{Outcome: rules.Idle, Policy: w.policy.Name}, nil
 	}
-	began := time.Now()
-	ctx, cancel := context.WithTimeoutCause(ctx, l.Deadline(), errLate)
-	defer cancel()
 	why, err := l.Off(ctx)
 	if err != nil {
 		return w.unkept(err), nil
 	}
 	if why != "" {
-		return l.isOff(ctx, key, w, why), nil
+		return w.isOff(ctx, why), nil
 	}
 	var d made
-	err = l.store.Update(ctx, key, func(old []byte) (b []byte, err error) {
+	err = l.store.Update(ctx, w.key, func(old []byte) (b []byte, err error) {
 		d, b, err = w.change(ctx, old)
 		return b, err
 	})
@@ -62,23 +60,19 @@ func (l *Loop) Decide(ctx context.Context, ev Event) (Decision, error) {
 		return d.Decision, nil
 	}
 	w.after(ctx, &d)
-	l.keepRecord(ctx, w, &d, began)
+	w.keepRecord(ctx, &d, began)
 	return d.Decision, nil
 }
 
-// work prepares a decision. It adds the event to the context.
-func (l *Loop) work(ctx *context.Context, ev Event) (*work, string, error) {
+// work prepares a decision. Its context has the event, and the deadline.
+func (l *Loop) work(ctx context.Context, ev Event) (context.Context, *work, error) {
 	ev.Name = cmp.Or(ev.Name, stop)
 	key, err := l.sessionKey(ev)
 	if err != nil {
-		return nil, "", err
+		return ctx, nil, err
 	}
-	*ctx = context.WithValue(*ctx, eventKey{}, ev)
-	return &work{Loop: l, policy: l.Policy(), ev: ev, now: l.now(), talk: talk{ev: ev}}, key, nil
-}
-
-func (w *work) decides() bool {
-	return w.ev.Name == prompt || slices.Contains(w.policy.Events, w.ev.Name)
+	ctx, cancel := context.WithTimeoutCause(context.WithValue(ctx, eventKey{}, ev), l.Deadline(), errLate)
+	return ctx, &work{Loop: l, policy: l.Policy(), ev: ev, key: key, now: l.now(), talk: talk{ev: ev}, cancel: cancel}, nil
 }
 
 // made is a decision while it is made.
@@ -117,7 +111,7 @@ func (w *work) change(ctx context.Context, old []byte) (d made, new []byte, err 
 		s.Total++
 	}
 	d.Decision = w.decision(d.verdict, c, continued)
-	c.keep(w.ev.ID, d.Decision)
+	c.keep(w.ev, d.Decision)
 	if name := countsName(w.policy.Name, w.ev); name != w.policy.Name && !d.Continue() {
 		delete(s.Policies, name) // a subagent ends once
 	}
@@ -163,8 +157,8 @@ func (w *work) decision(v rules.Verdict, c *counts, continued bool) Decision {
 		d.Log = append(d.Log, text.Clean(line))
 	}
 	for _, e := range v.Effects {
-		if e.Kind == "run" {
-			_ = w.may(e.Kind) // asks now, while the notice is still to come
+		if e.Kind == "run" && w.effects["run"] == nil {
+			_ = w.may("run") // asks now, while the notice is still to come
 		}
 	}
 	notices := v.Notices
@@ -190,20 +184,19 @@ func (l *Loop) failed(err error) Decision {
 
 // unkept is the decision of an event whose counts could not be read or saved, so that nothing is continued.
 func (w *work) unkept(err error) Decision {
-	at := ""
+	what, at := "the counts of this session", w.key
 	if file := new(fs.PathError); errors.As(err, &file) {
-		at = file.Path
+		at, err = file.Path, file.Err
 	}
-	what := "the counts of this session"
 	switch {
 	case errors.Is(err, errLate):
-		err = fmt.Errorf("it was not decided within %v: %w", w.Deadline(), err)
+		err = fmt.Errorf("it was not decided within %v (%w)", w.Deadline(), err)
 	case errors.Is(err, errNewer):
-		err = fmt.Errorf("%s cannot be read: %w; update ralph, or remove %s", what, errNewer, cmp.Or(at, "them"))
+		err = fmt.Errorf("%s cannot be read: %w; update ralph, or remove %s", what, err, at)
 	case errors.Is(err, errDamaged):
-		err = fmt.Errorf("%s cannot be read: %w; remove %s", what, err, cmp.Or(at, "them"))
+		err = fmt.Errorf("%s cannot be read: %w; remove %s", what, err, at)
 	default:
-		err = fmt.Errorf("%s cannot be kept: %w", what, err)
+		err = fmt.Errorf("%s cannot be kept in %s: %w", what, at, err)
 	}
 	return w.failed(err)
 }
@@ -224,6 +217,9 @@ func (c *counts) end(v rules.Verdict, continued bool) string {
 	case rules.Limit:
 		line = "the agent may stop" + after(": ", v.Reason)
 	case rules.Failed:
+		if !continued && v.Err == nil { // the turn failed, which its host shows
+			break
+		}
 		line = "the agent may stop: " + cmp.Or(v.Reason, fmt.Sprint(v.Err))
 		kind += fmt.Sprintf(" %.8x", sha256.Sum256([]byte(line)))
 	}

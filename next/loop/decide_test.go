@@ -155,6 +155,19 @@ func TestSharedTotal(t *testing.T) {
 	}
 }
 
+// Tenants have counts of their own, whatever their names are.
+func TestScopes(t *testing.T) {
+	s := loop.Map()
+	for _, scope := range []string{"", "a", "a/session", "session", "@a"} {
+		l := load(t, "limits: {continuations: 1}\nrules:\n  - {name: go, continue: go on}\n", loop.WithStore(s), loop.WithScope(scope))
+		for _, session := range []string{"s", "session/s", "@a/session/s"} {
+			if d := decide(t, l, loop.Event{Session: session}); !d.Continue() {
+				t.Errorf("%q in scope %q shares counts: %+v", session, scope, d)
+			}
+		}
+	}
+}
+
 // A host without the flag gets it from the counts; what the host says counts more.
 func TestStopHookActive(t *testing.T) {
 	const src = "rules:\n  - {name: once, when: not stop_hook_active, continue: go on}\n"
@@ -225,56 +238,46 @@ rules:
 	}
 }
 
+// A person switches all off by a variable or a file, or stops policies of a project. Each reason is recorded once a session.
 func TestOff(t *testing.T) {
 	dir := project(t, nil)
 	off, env := filepath.Join(dir, ".ralph", "off"), map[string]string{}
-	var records []loop.Record
-	l := load(t, always, loop.WithRoot(dir), loop.WithEnv(func(n string) (string, bool) { v, ok := env[n]; return v, ok }),
-		loop.WithRecorder(func(_ context.Context, r loop.Record) error { records = append(records, r); return nil }))
-	stop := func(policy string) {
-		if err := l.Stop(t.Context(), policy); err != nil {
-			t.Fatal(err)
-		}
-	}
-	undo := func(policy string) {
-		if err := l.Undo(t.Context(), policy); err != nil {
-			t.Fatal(err)
-		}
-	}
+	var reasons []string
+	l := load(t, "rules:\n  - {name: go, continue: go on}\n", loop.WithRoot(dir), loop.WithEnv(func(n string) (string, bool) { v, ok := env[n]; return v, ok }),
+		loop.WithRecorder(func(_ context.Context, r loop.Record) error {
+			if r.Outcome == loop.Off {
+				reasons = append(reasons, r.Reason)
+			}
+			return nil
+		}))
+	ctx := t.Context()
 	for _, c := range []struct {
 		name string
-		do   func()
-		want rules.Outcome
+		do   func() error
+		off  bool
 	}{
-		{"nothing", func() {}, rules.Continued},
-		{"the variable", func() { env["RALPH_OFF"] = "1" }, loop.Off},
-		{"the variable, no", func() { env["RALPH_OFF"] = "0" }, rules.Continued},
-		{"the file", func() { write(t, off, "") }, loop.Off},
-		{"no file", func() { os.Remove(off) }, rules.Limit},
-		{"a stop", func() { stop("policy") }, loop.Off},
-		{"a stop of another policy", func() { undo("policy"); stop("other") }, rules.Limit},
-		{"a stop of all", func() { stop("") }, loop.Off},
-		{"no stop", func() { undo("") }, rules.Limit},
+		{"nothing", func() error { return nil }, false},
+		{"the variable", func() error { env["RALPH_OFF"] = "1"; return nil }, true},
+		{"the variable, no", func() error { env["RALPH_OFF"] = "0"; return nil }, false},
+		{"the file", func() error { write(t, off, ""); return nil }, true},
+		{"no file", func() error { return os.Remove(off) }, false},
+		{"a stop", func() error { return l.Stop(ctx, "policy") }, true},
+		{"a stop that is undone", func() error { return l.Undo(ctx, "policy") }, false},
+		{"a stop of another policy", func() error { return l.Stop(ctx, "other") }, false},
+		{"a stop of all", func() error { return l.Stop(ctx, "") }, true},
+		{"all undone", func() error { return l.Undo(ctx, "") }, false},
 	} {
-		c.do()
+		if err := c.do(); err != nil {
+			t.Fatal(err)
+		}
 		for range 2 {
-			if c.want == loop.Off || c.name == "nothing" {
-				if d := decide(t, l, loop.Event{NewPrompt: c.name == "nothing"}); d.Outcome != c.want || d.Notice != "" {
-					t.Errorf("%s: %+v", c.name, d)
-				}
-				continue
+			if d := decide(t, l, loop.Event{}); d.Continue() == c.off || c.off && (d.Outcome != loop.Off || d.Notice != "") {
+				t.Errorf("%s: %+v", c.name, d)
 			}
 		}
 	}
-	var got []string
-	for _, r := range records {
-		if r.Outcome == loop.Off {
-			got = append(got, r.Reason)
-		}
-	}
-	want := []string{"RALPH_OFF is set", off + " exists", "a person stopped it"}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("each reason is recorded once (-want +got):\n%s", diff)
+	if diff := cmp.Diff([]string{"RALPH_OFF is set", off + " exists", "a person stopped it"}, reasons); diff != "" {
+		t.Errorf("the reasons that are recorded (-want +got):\n%s", diff)
 	}
 }
 
@@ -398,6 +401,23 @@ func TestMisuse(t *testing.T) {
 	}
 	if d, err := l.Decide(t.Context(), loop.Event{Session: "s", Values: map[string]any{"v": 1}}); err != nil || !d.Continue() {
 		t.Errorf("with all: %+v, %v", d, err)
+	}
+}
+
+// An error of a function is in that of the decision; a panic of one is an error.
+func TestFunctions(t *testing.T) {
+	mine := errors.New("mine")
+	l := load(t, "rules:\n  - {name: end, when: own(prompt), stop: x}\n", loop.WithFunction("own", func(s string) (bool, error) {
+		if s == "panic" {
+			panic("oh")
+		}
+		return s == "", mine
+	}))
+	if d := decide(t, l, loop.Event{}); d.Outcome != rules.Failed || !errors.Is(d.Err, mine) {
+		t.Errorf("the decision is %+v", d)
+	}
+	if d := decide(t, l, loop.Event{Names: map[string]any{"prompt": "panic"}}); d.Outcome != rules.Failed || !strings.Contains(d.Reason, "oh") {
+		t.Errorf("the decision is %+v", d)
 	}
 }
 

@@ -174,7 +174,7 @@ func (w *work) find(program string) (string, error) {
 	if err != nil || strings.ContainsAny(program, `/\`) || !inside(root.Dir(), path) {
 		return path, err
 	}
-	if err := w.approved(); err != nil {
+	if err := w.approved("a program that PATH finds inside the project"); err != nil {
 		return "", fmt.Errorf("PATH finds %s inside the project: %w", path, err)
 	}
 	return path, nil

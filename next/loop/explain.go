@@ -9,14 +9,12 @@ import (
 // Explain evaluates an event as Decide would do now, and changes and counts nothing. Sources are asked, programs too if the loop allows
 // them. The verdict has its trace.
 func (l *Loop) Explain(ctx context.Context, ev Event) (rules.Verdict, error) {
-	w, key, err := l.work(&ctx, ev)
+	ctx, w, err := l.work(ctx, ev)
 	if err != nil {
 		return rules.Verdict{}, err
 	}
 	defer w.close()
-	ctx, cancel := context.WithTimeoutCause(ctx, l.Deadline(), errLate)
-	defer cancel()
-	b, err := l.store.Load(ctx, key)
+	b, err := l.store.Load(ctx, w.key)
 	if err != nil {
 		return rules.Verdict{}, err
 	}
@@ -52,11 +50,11 @@ func (l *Loop) NewPrompt(ctx context.Context, session string) error {
 
 // Start makes the changes of the policy's start: text is a name there. It refuses where a file that it sets exists.
 func (l *Loop) Start(ctx context.Context, text string) error {
-	ev := Event{Dir: l.root}
-	w := &work{Loop: l, policy: l.Policy(), ev: ev, now: l.now(), talk: talk{ev: ev}}
+	ctx, w, err := l.work(ctx, Event{Dir: l.root})
+	if err != nil {
+		return err
+	}
 	defer w.close()
-	ctx, cancel := context.WithTimeoutCause(ctx, l.Deadline(), errLate)
-	defer cancel()
 	effects, err := w.policy.Start(ctx, w.input(0), text)
 	if err != nil {
 		return err

@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/ralph-sdk/ralph/next/rules"
 )
 
 // Stop lets agents of the loop's project stop, whatever its policy says, until Undo: for one policy, or for all of the project if it is
@@ -87,13 +85,13 @@ func (l *Loop) Off(ctx context.Context) (string, error) {
 }
 
 // isOff is the decision of an event that is not decided. It is recorded once a session for each reason.
-func (l *Loop) isOff(ctx context.Context, key string, w *work, why string) Decision {
+func (w *work) isOff(ctx context.Context, why string) Decision {
 	d := made{Decision: Decision{Outcome: Off, Policy: w.policy.Name, Reason: why}}
-	if l.record == nil {
+	if w.record == nil {
 		return d.Decision
 	}
 	mark, first := w.policy.Name+": "+why, false
-	err := l.store.Update(ctx, key, func(old []byte) ([]byte, error) {
+	err := w.store.Update(ctx, w.key, func(old []byte) ([]byte, error) {
 		s, err := readSession(old)
 		if err != nil {
 			return nil, err
@@ -104,8 +102,7 @@ func (l *Loop) isOff(ctx context.Context, key string, w *work, why string) Decis
 		return s.bytes()
 	})
 	if err == nil && first {
-		d.verdict = rules.Verdict{Outcome: Off}
-		l.keepRecord(ctx, w, &d, time.Now())
+		w.keepRecord(ctx, &d, time.Now())
 	}
 	return d.Decision
 }

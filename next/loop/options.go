@@ -91,7 +91,7 @@ func WithAllow(what ...string) Option { return func(c *config) { c.allow = appen
 // WithCeilings bounds the limits of policies. A zero field is no ceiling.
 func WithCeilings(l rules.Limits) Option { return func(c *config) { c.ceilings = l } }
 
-// WithScope keeps tenants apart that share a store: it stands before each key.
+// WithScope keeps tenants apart that share a store: it begins each key.
 func WithScope(scope string) Option { return func(c *config) { c.scope = scope } }
 
 // WithApproval asks for what WithAllow does not name, and for a program that PATH finds inside the project: "" is yes, another text says

@@ -43,13 +43,13 @@ type Record struct {
 }
 
 // keepRecord hands a decision to the recorder.
-func (l *Loop) keepRecord(ctx context.Context, w *work, d *made, began time.Time) {
-	if l.record == nil {
+func (w *work) keepRecord(ctx context.Context, d *made, began time.Time) {
+	if w.record == nil || w.ev.Name == prompt && d.Outcome == rules.Idle && d.Note == "" {
 		return
 	}
 	v := d.verdict
 	r := Record{
-		Time: w.now, Session: w.ev.Session, Scope: l.scope, Project: l.root, Policy: d.Policy, Event: w.ev.Name,
+		Time: w.now, Session: w.ev.Session, Scope: w.scope, Project: w.config.root, Policy: d.Policy, Event: w.ev.Name,
 		Outcome: d.Outcome, Rule: d.Rule, Reason: cut(d.Reason), Notice: cut(d.Notice),
 		Counts: v.Memory, Took: time.Since(began),
 	}
@@ -59,7 +59,7 @@ func (l *Loop) keepRecord(ctx context.Context, w *work, d *made, began time.Time
 	if v.Trace != nil {
 		r.Rules, r.Facts = shortRules(v.Trace.Rules), shortFacts(v.Trace.Facts)
 	}
-	if _, err := guarded(func() (any, error) { return nil, l.record(ctx, r) }); err != nil {
+	if _, err := guarded(func() (any, error) { return nil, w.record(ctx, r) }); err != nil {
 		d.Log = append(d.Log, text.Line("the record of this decision could not be kept: "+err.Error()))
 	}
 }

@@ -52,20 +52,24 @@ type delivery struct {
 	Repeats int      `json:"repeats,omitempty"`
 }
 
+// key returns the key of a document: @SCOPE/KIND/NAME, without the scope if there is none. A slash in a part is written %2F.
 func (l *Loop) key(kind string, names ...string) string {
-	parts := append([]string{kind}, names...)
-	if l.scope != "" {
-		parts = append([]string{l.scope}, parts...)
+	key := kind
+	for _, name := range names {
+		key += "/" + url.PathEscape(name)
 	}
-	for i, s := range parts {
-		parts[i] = url.PathEscape(s)
+	if l.scope == "" {
+		return key
 	}
-	return strings.Join(parts, "/")
+	return "@" + url.PathEscape(l.scope) + "/" + key
 }
 
 // isSession reports whether a key is that of a session, in any scope.
 func isSession(key string) bool {
-	return strings.HasPrefix(key, sessionKind+"/") || strings.Contains(key, "/"+sessionKind+"/")
+	if strings.HasPrefix(key, "@") {
+		_, key, _ = strings.Cut(key, "/")
+	}
+	return strings.HasPrefix(key, sessionKind+"/")
 }
 
 // sessionKey returns the key of an event's counts: of its session, else of the project.
@@ -169,14 +173,16 @@ func (c *counts) repeated(ev Event) (Decision, bool) {
 	return d, true
 }
 
-// keep remembers the answer of a delivery.
-func (c *counts) keep(id string, d Decision) {
-	c.Ended = d.Outcome == rules.Stopped || d.Outcome == rules.Done
+// keep remembers the answer to an event.
+func (c *counts) keep(ev Event, d Decision) {
+	if ev.Name != prompt {
+		c.Ended = d.Outcome == rules.Stopped || d.Outcome == rules.Done
+	}
 	c.Last = nil
-	if id == "" {
+	if ev.ID == "" {
 		return
 	}
-	c.Last = &delivery{ID: id, Answer: d}
+	c.Last = &delivery{ID: ev.ID, Answer: d}
 	if d.Err != nil {
 		c.Last.Err = d.Err.Error()
 	}

@@ -86,7 +86,7 @@ func TestExec(t *testing.T) {
 		{run("echo $RALPH_OFF"), "v.stdout", "ok: 1", loop.WithAllow("all")},
 		{run("echo a"), "v.output", "ok: a", yes},
 		{run("echo a"), "v.output", "invalid: it needs a person's approval", no},
-		{run("echo a"), "v.output", "invalid: exec is not allowed here", loop.WithAllow("run", "judge")},
+		{run("echo a"), "v.output", "invalid: it needs a person's approval", loop.WithAllow("run", "judge")},
 		{"{exec: [pwd], dir: sub}", `v.stdout contains "sub"`, "ok: true", yes},
 		{"{exec: [pwd], dir: ../..}", "v", "invalid:", yes},
 		{"{exec: [no-such-program-of-ralph]}", "v", "invalid:", yes},

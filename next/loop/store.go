@@ -10,7 +10,7 @@ import (
 
 // Store keeps documents by key. Keys are any texts. looptest.Store checks what it promises. It is safe for concurrent use.
 //
-// Ralph's keys are SCOPE/KIND/NAME, without the scope if there is none, with a %XX for a slash in a part. A store may remove documents of
+// Ralph's keys are @SCOPE/KIND/NAME, without the scope if there is none; a slash in a part is written %2F. A store may remove documents of
 // kind session that were not changed for 30 days.
 type Store interface {
 	// Load returns a document, or nil if there is none.

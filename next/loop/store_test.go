@@ -100,7 +100,7 @@ func TestDirKeepsTheSameBytes(t *testing.T) {
 func TestDirForgetsSessions(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "store")
 	s := loop.Dir(dir)
-	for _, k := range []string{"session/old", "tenant/session/old", "stop/old"} {
+	for _, k := range []string{"session/old", "@tenant/session/old", "stop/old"} {
 		put(t, s, k, "x")
 	}
 	old := time.Now().Add(-31 * 24 * time.Hour)

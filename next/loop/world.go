@@ -19,8 +19,10 @@ type work struct {
 	*Loop
 	policy *rules.Policy
 	ev     Event
+	key    string // of the session
 	now    time.Time
 	memory rules.Memory
+	cancel context.CancelFunc
 	talk   talk
 
 	root, home *state.Root // opened when they are first needed
@@ -30,6 +32,7 @@ type work struct {
 }
 
 func (w *work) close() {
+	w.cancel()
 	for _, r := range []*state.Root{w.root, w.home} {
 		if r != nil {
 			r.Close()
