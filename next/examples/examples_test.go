@@ -2,11 +2,13 @@ package examples_test
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/ralph-sdk/ralph/next/examples"
+	"github.com/ralph-sdk/ralph/next/loop"
 	"github.com/ralph-sdk/ralph/next/policytest"
 	"github.com/ralph-sdk/ralph/next/rules"
 )
@@ -80,5 +82,32 @@ func TestUntil(t *testing.T) {
 	}
 	for _, f := range rules.Check(p) {
 		t.Error(f)
+	}
+}
+
+// An agent that states the promise as the text shows it, and not before the work is done, ends its loop.
+func TestPromises(t *testing.T) {
+	for policy, c := range map[string]struct{ file, text, promise string }{
+		"stravinsky":   {".stravinsky/continuation-loop.md", "---\ncompletion_promise: It is built\n---\nBuild it.\n", `completion promise: (.+)`},
+		"ralph-wiggum": {".claude/ralph-loop.local.md", "---\nmax_iterations: 3\ncompletion_promise: It is built\n---\nBuild it.\n", `(<promise>.+</promise>)`},
+	} {
+		t.Run(policy, func(t *testing.T) {
+			a := &obedient{t: t, dir: t.TempDir()}
+			a.write(c.file, c.text)
+			l, err := loop.Load(examples.Files(), policy+".yaml", loop.WithRoot(a.dir))
+			a.must(err)
+			said, outcomes := "I began.", ""
+			for range 3 {
+				d, err := l.Decide(t.Context(), loop.Event{Session: "s1", Message: said, Names: map[string]any{"stop_hook_active": outcomes != ""}})
+				a.must(err)
+				if said = "I go on."; outcomes == "continued " {
+					said = "It works.\n\n" + regexp.MustCompile(c.promise).FindStringSubmatch(d.Reason)[1]
+				}
+				outcomes += string(d.Outcome) + " "
+			}
+			if outcomes != "continued continued done " {
+				t.Errorf("it ends %s", outcomes)
+			}
+		})
 	}
 }
