@@ -40,9 +40,12 @@ func timeout(f *rules.Fact) time.Duration {
 }
 
 // tooLate is why a source or effect was ended.
-func tooLate(limit time.Duration) error {
-	return fmt.Errorf("it took longer than %v (%w)", limit, context.DeadlineExceeded)
-}
+type tooLate time.Duration
+
+func (t tooLate) Error() string { return fmt.Sprintf("it took longer than %v", time.Duration(t)) }
+
+// Is makes it a timeout for those who ask.
+func (t tooLate) Is(target error) bool { return target == context.DeadlineExceeded }
 
 // Fact gathers a fact. It never fails the decision: what cannot be gathered is missing or invalid.
 func (w *work) Fact(ctx context.Context, q rules.Query) rules.Found {
@@ -52,7 +55,7 @@ func (w *work) Fact(ctx context.Context, q rules.Query) rules.Found {
 	var f rules.Found
 	v, err := guarded(func() (any, error) { return w.gather(ctx, q, &f) })
 	if late := context.Cause(ctx); err != nil && late != nil {
-		err = fmt.Errorf("%w: %v", late, err)
+		err = late
 	}
 	switch {
 	case err == nil:
