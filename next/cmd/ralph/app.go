@@ -70,6 +70,8 @@ func (a *app) root(hook bool) *cobra.Command {
 		Short:         "Decide by a policy file whether a coding agent may stop",
 		SilenceUsage:  true,
 		SilenceErrors: true,
+
+		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 	}
 	root.SetIn(a.stdin)
 	root.SetOut(a.stdout)

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -134,6 +132,7 @@ func decideOne(ctx context.Context, o project.Opened, ev loop.Event) loop.Decisi
 	if err != nil {
 		return loop.Decision{Outcome: rules.Failed, Policy: o.Name, Err: err, Notice: fmt.Sprintf("ralph: the policy %s lets the agent stop: %v", o.Name, err)}
 	}
+	d.Err = nil // the notice has what is shown of it, which is once a prompt
 	return d
 }
 
@@ -153,24 +152,16 @@ func (a *app) event(name string, from io.Reader) (*host.Host, loop.Event, error)
 	if err != nil {
 		return h, ev, err
 	}
-	return h, ev, a.place(&ev)
+	return h, ev, placed(ev)
 }
 
-// place gives an event without a directory that in which its hook runs: hosts that name none run their hooks there.
-func (a *app) place(ev *loop.Event) error {
-	if ev.Dir != "" {
-		return nil
-	}
-	if ev.Session == "" {
+// placed refuses an event that does not say whose it is or where: nothing could be counted for it.
+func placed(ev loop.Event) error {
+	switch {
+	case ev.Dir == "":
+		return errors.New("the event names a directory that is none")
+	case ev.Dir == "." && ev.Session == "": // that in which the hook runs
 		return errors.New("the event names neither a session nor a directory, so nothing can be counted for it")
 	}
-	if ev.Dir = a.getenv("CLAUDE_PROJECT_DIR"); ev.Dir != "" {
-		return nil
-	}
-	dir, err := os.Getwd()
-	if errors.Is(err, fs.ErrNotExist) {
-		err = errors.New("the event names no directory, and that of the hook is gone")
-	}
-	ev.Dir = dir
-	return err
+	return nil
 }

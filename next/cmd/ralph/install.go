@@ -11,7 +11,6 @@ import (
 
 	"github.com/ralph-sdk/ralph/next/host"
 	"github.com/ralph-sdk/ralph/next/internal/project"
-	"github.com/ralph-sdk/ralph/next/loop"
 	"github.com/ralph-sdk/ralph/next/rules"
 )
 
@@ -116,15 +115,9 @@ func (a *app) describe(ctx context.Context, home *project.Home, o project.Opened
 			fmt.Fprintf(a.stdout, "%s: it needs your approval (%s): ralph trust %s\n", o.Name, strings.Join(reaches, ", "), o.Name)
 		}
 	}
-	if stops, err := o.Loop.Stops(ctx); err == nil && stopped(stops, o.Loop) {
-		fmt.Fprintf(a.stdout, "%s: a stop is in force: ralph start %s\n", o.Name, o.Name)
+	if undo := project.StopInForce(ctx, o.Loop); undo != "" {
+		fmt.Fprintf(a.stdout, "%s: a stop is in force: %s\n", o.Name, undo)
 	}
-}
-
-func stopped[T any](stops map[string]T, l *loop.Loop) bool {
-	_, all := stops[""]
-	_, one := stops[l.Policy().Name]
-	return all || one
 }
 
 func (a *app) uninstallCommand() *cobra.Command {

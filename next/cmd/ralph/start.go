@@ -49,6 +49,9 @@ func (a *app) start(ctx context.Context, name, words string) error {
 		if host.InSession(a.getenv) != "" {
 			return errPerson
 		}
+		if name != "" {
+			name = l.Policy().Name // a file may have been typed
+		}
 		if err := l.Undo(ctx, name); err != nil {
 			return err
 		}
@@ -109,9 +112,11 @@ func (a *app) stop(ctx context.Context, name string) error {
 		return err
 	}
 	if name != "" {
-		if _, err := p.Policy(name); err != nil {
+		f, err := p.Policy(name)
+		if err != nil {
 			return err
 		}
+		name = f.Name // a file may have been typed
 	}
 	if name == untilPolicy {
 		for _, h := range host.Names() {

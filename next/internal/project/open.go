@@ -70,7 +70,7 @@ func (h *Home) why(ctx context.Context, f File, policy *rules.Policy) string {
 	case ok:
 		return ""
 	}
-	return fmt.Sprintf("%s %s (%s) needs your approval: run ralph trust %s in a terminal of your own", f.Path, policy.Name, strings.Join(policy.Reaches(), ", "), f.Name)
+	return fmt.Sprintf("%s (%s) needs your approval: run ralph trust %s in a terminal of your own", f.Path, strings.Join(policy.Reaches(), ", "), f.Name)
 }
 
 // files is a project's root as the file system of schemas, read as files of facts are.

@@ -1,6 +1,7 @@
 package project
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -55,15 +56,16 @@ func (p Project) Policy(name string) (File, error) {
 	if src, ok := examples.Policy(name); ok {
 		return File{Name: name, Source: src}, nil
 	}
-	return File{}, fmt.Errorf("no policy %s in %s, and ralph ships none of that name: %w%s", name, filepath.Join(p.Root, Dir), fs.ErrNotExist, hint(name, p.Names()))
+	known := append(p.Names(), examples.Names()...)
+	return File{}, notFound(fmt.Sprintf("no policy %s in %s, and ralph ships none of that name; %s",
+		name, filepath.Join(p.Root, Dir), cmp.Or(text.Nearest(name, known), "there is "+strings.Join(known, ", "))))
 }
 
-func hint(name string, known []string) string {
-	if h := text.Nearest(name, append(known, examples.Names()...)); h != "" {
-		return "; " + h
-	}
-	return ""
-}
+// notFound is an fs.ErrNotExist that says which policies there are.
+type notFound string
+
+func (e notFound) Error() string        { return string(e) }
+func (e notFound) Is(target error) bool { return target == fs.ErrNotExist }
 
 // file returns the policy file that a path names.
 func (p Project) file(name string) (File, error) {

@@ -1,7 +1,9 @@
 package project
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -60,15 +62,19 @@ func resolve(dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if abs, err = filepath.EvalSymlinks(abs); err != nil {
-		return "", err
+	real, err := filepath.EvalSymlinks(abs)
+	if err != nil {
+		if at := new(fs.PathError); errors.As(err, &at) { // it names the part that is missing
+			err = at.Err
+		}
+		return "", &fs.PathError{Op: "open", Path: abs, Err: err}
 	}
-	if info, err := os.Stat(abs); err != nil {
+	if info, err := os.Stat(real); err != nil {
 		return "", err
 	} else if !info.IsDir() {
 		return "", fmt.Errorf("%s is not a directory", abs)
 	}
-	return abs, nil
+	return real, nil
 }
 
 func has(dir, name string) bool {

@@ -122,9 +122,35 @@ func (h *Home) status(ctx context.Context, p Project, e host.Entry, name string)
 		s.Problems = append(s.Problems, Problem{err.Error(), "see the message"})
 	} else if why != "" {
 		s.State = Stopped
-		s.Problems = append(s.Problems, Problem{why, "ralph start " + name})
+		s.Problems = append(s.Problems, Problem{why, undo(ctx, o.Loop, why)})
 	}
 	return s
+}
+
+// undo is what ends that events are not decided.
+func undo(ctx context.Context, l *loop.Loop, why string) string {
+	if file, ok := strings.CutSuffix(why, " exists"); ok {
+		return "remove " + file
+	}
+	if strings.HasPrefix(why, "RALPH_OFF") {
+		return "unset RALPH_OFF"
+	}
+	return StopInForce(ctx, l)
+}
+
+// StopInForce returns the command that undoes a person's stop of a policy, or "" if there is none.
+func StopInForce(ctx context.Context, l *loop.Loop) string {
+	stops, err := l.Stops(ctx)
+	if err != nil {
+		return ""
+	}
+	if _, all := stops[""]; all {
+		return "ralph start"
+	}
+	if _, one := stops[l.Policy().Name]; one {
+		return "ralph start " + l.Policy().Name
+	}
+	return ""
 }
 
 // inEntry returns what is wrong with an entry itself.
