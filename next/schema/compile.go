@@ -58,7 +58,7 @@ func compile(src []byte) (*Schema, *Error) {
 	if size := m.size(nil); m.err != nil || size > maxExpanded {
 		return nil, cmp.Or(m.err, fault(nil, "the schema is too large: its references expand to more than %d values", maxExpanded))
 	}
-	s := &Schema{steps: new(int)}
+	s := &Schema{source: src, steps: new(int)}
 	if s.validator, err = compiled(doc, counter{left: s.steps}); err != nil {
 		return nil, err
 	}

@@ -16,11 +16,20 @@ import (
 
 // Schema is a compiled JSON Schema. It is safe for concurrent use. A nil Schema accepts any value and has no defaults.
 type Schema struct {
+	source    []byte
 	validator *jsonschema.Schema
 	typ       *Type
 
 	one   sync.Mutex // one validation counts its steps at a time
 	steps *int       // that are left to it
+}
+
+// Source returns the text of the schema, for a model that must answer by it. It is shared: do not change it.
+func (s *Schema) Source() []byte {
+	if s == nil {
+		return nil
+	}
+	return s.source
 }
 
 // Type returns what the policy language takes from the schema. It is shared: do not change it.

@@ -209,6 +209,12 @@ func TestShipped(t *testing.T) {
 			t.Errorf("%s: its defaults have %v", name, problems)
 		}
 	}
+	for name, want := range map[string]int{"speckit-state": 1, "specum-state": 0} { // of specum, others are known too
+		src, _ := schema.Shipped(name)
+		if _, problems := compile(t, string(src)).Read(map[string]any{"phase": "brainstorm", "taskIndex": "3"}); len(problems) != want {
+			t.Errorf("%s: a phase of its own has %v", name, problems)
+		}
+	}
 	if _, ok := schema.Shipped("../schema"); ok || len(schema.ShippedNames()) < 2 {
 		t.Errorf("shipped are %v", schema.ShippedNames())
 	}

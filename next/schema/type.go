@@ -82,10 +82,10 @@ func (t *Type) field(name string) *Type {
 	switch {
 	case t == nil:
 		return nil
-	case t.Items != nil:
-		return t.Items
 	case t.Properties[name] != nil:
 		return t.Properties[name]
+	case t.Items != nil:
+		return t.Items
 	}
 	return t.Extra
 }
