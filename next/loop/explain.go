@@ -2,6 +2,7 @@ package loop
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/ralph-sdk/ralph/next/rules"
 )
@@ -48,7 +49,8 @@ func (l *Loop) NewPrompt(ctx context.Context, session string) error {
 	})
 }
 
-// Start makes the changes of the policy's start: text is a name there. It refuses where a file that it sets exists.
+// Start makes the changes of the policy's start: text is a name there. It refuses where a file that it sets exists, and a policy that
+// has no start is an error.
 func (l *Loop) Start(ctx context.Context, text string) error {
 	ctx, w, err := l.work(ctx, Event{Dir: l.root})
 	if err != nil {
@@ -58,6 +60,9 @@ func (l *Loop) Start(ctx context.Context, text string) error {
 	effects, err := w.policy.Start(ctx, w.input(0), text)
 	if err != nil {
 		return err
+	}
+	if len(effects) == 0 {
+		return fmt.Errorf("the policy %s has no start: what it is for, such as a plugin, begins its loop", w.policy.Name)
 	}
 	if err := w.apply(effects); err != nil {
 		return err
