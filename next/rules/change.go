@@ -17,7 +17,7 @@ func (e *evaluation) effect(v *Verdict, x *effect) error {
 		if g.found.Status == Missing {
 			return nil
 		}
-		out.Found = g.found
+		out.Found = *g.found
 	case "prune":
 		s, state, err := e.path(x.args[0], true)
 		if state == missing {
@@ -68,7 +68,7 @@ func (e *evaluation) setEffect(v *Verdict, x *effect, out Effect) error {
 	if g.state != yes {
 		return fmt.Errorf("set %s: %w", x.fact.Name, g.why)
 	}
-	out.Found = g.found
+	out.Found = *g.found
 	if g.found.Status == Missing {
 		out.Found.Value = g.value // the default, from which the file is made
 	}
@@ -89,7 +89,7 @@ func (p *Policy) Start(ctx context.Context, in Input, text string) ([]Effect, er
 			if g.file || g.state == failed {
 				return nil, fmt.Errorf("%s exists already", g.found.Path)
 			}
-			*g = gathered{state: yes, value: g.value, found: g.found}
+			g.take(yes, g.value, nil)
 			created[x.fact] = true
 		}
 		if err := e.effect(&v, x); err != nil {

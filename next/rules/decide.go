@@ -128,7 +128,9 @@ func (e *evaluation) end(v Verdict, r *rule) Verdict {
 	}
 	if v.Outcome == Continued {
 		e.continued(&v.Memory)
-		v.Reason = cmp.Or(v.Reason, fmt.Sprintf("Continue (rule %s).", r.name))
+		if v.Reason == "" {
+			v.Reason = fmt.Sprintf("Continue (rule %s).", r.name)
+		}
 	}
 	if v.Outcome != Stopped {
 		e.count(&v)

@@ -133,6 +133,7 @@ func (c *compiler) facts(n *yaml.Node) {
 		c.p.Facts = append(c.p.Facts, f)
 		f.symbol = c.symbol(f.Name, factName, t)
 		f.symbol.fact = f
+		c.use(f.symbol)
 		if given != nil && f.Source == "value" && f.Schema == nil {
 			f.symbol.typ, f.symbol.goType = given.typ, given.goType
 			c.engine.declare(f.symbol)
@@ -234,7 +235,7 @@ func (c *compiler) inlineFields() {
 			case s != nil:
 				s.fieldOf = append(s.fieldOf, f.symbol)
 			case isName(name) && !c.engine.isBuiltin(name):
-				s = &symbol{id: f.symbol.id, name: name, meaning: fieldName, typ: fields[name], fact: f, fieldOf: []*symbol{f.symbol}, read: map[*expression]spot{}}
+				s = &symbol{id: -1, name: name, meaning: fieldName, typ: fields[name], fact: f, fieldOf: []*symbol{f.symbol}, read: map[*expression]spot{}}
 				c.symbols[name] = s
 				c.engine.declare(s)
 			}

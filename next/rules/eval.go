@@ -110,7 +110,7 @@ type evaluation struct {
 
 func (p *Policy) evaluation(ctx context.Context, in *Input) *evaluation {
 	c := p.compiler
-	e := &evaluation{p: p, ctx: ctx, in: in, env: make(map[string]any, c.pathCount), got: make([]*gathered, len(c.order)), tested: make([]truth, c.pathCount)}
+	e := &evaluation{p: p, ctx: ctx, in: in, env: map[string]any{}, got: make([]*gathered, c.usedFirst), tested: make([]truth, c.pathsFirst)}
 	e.machine.MemoryBudget = memoryBudget
 	if in.Trace {
 		e.trace = &Trace{}
@@ -140,7 +140,24 @@ func (e *evaluation) holds(x *expression) (truth, error) {
 	if x.problem != nil {
 		return failed, x.problem
 	}
+	if x.whole != nil && e.trace == nil && e.allKnown(x.whole) { // then it has two values, and is faster as a whole
+		if r := e.run(x.whole); r.value == true {
+			return yes, nil
+		} else if r.value == false {
+			return no, nil
+		}
+	}
 	return e.cond(x.root)
+}
+
+// allKnown reports whether all that an operand reads was found already.
+func (e *evaluation) allKnown(o *operand) bool {
+	for i := range o.reads {
+		if id := o.reads[i].path.id; id >= len(e.tested) || e.tested[id] != yes {
+			return false
+		}
+	}
+	return true
 }
 
 // cond is three-valued: what is false or true anyway does not depend on what is unknown, and else the worse of two unknowns counts.
@@ -250,11 +267,16 @@ func (e *evaluation) find(p *valuePath) truth {
 		return yes
 	}
 	g := e.get(p.root)
+	if g.state != yes {
+		return g.state
+	}
 	v, ok := fieldAt(g.value, p.steps)
+	if s := p.root.fact; g.given && !g.complete && s != nil && (p.defaults || !ok) { // the program may leave out what has a default
+		g.value, g.complete = s.Schema.Complete(g.value), true
+		v, ok = fieldAt(g.value, p.steps)
+	}
 	_, bad := g.problems.Touching(p.steps)
 	switch {
-	case g.state != yes:
-		return g.state
 	case bad:
 		return failed
 	case !ok && len(p.steps) > 0:
@@ -264,6 +286,8 @@ func (e *evaluation) find(p *valuePath) truth {
 	}
 	if p.inline != "" {
 		e.env[p.inline] = v
+	} else {
+		e.env[p.root.name] = g.value
 	}
 	return yes
 }

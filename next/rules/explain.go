@@ -93,17 +93,19 @@ func typeName(n ast.Node) string {
 	return typeWord(n.Nature().String())
 }
 
-// typeWord returns the name of a Go type, or of a type of JSON Schema, for people.
+// typeWords are the names of types by the beginning of their names in Go and in JSON Schema.
+var typeWords = [][2]string{
+	{"interface", aValue}, {"unknown", aValue}, {"time.Duration", "a duration"}, {"time.Time", "a time"}, {"string", "a text"}, {"rules.anyString", "a text"},
+	{"int", "a number"}, {"uint", "a number"}, {"float", "a number"}, {"number", "a number"}, {"bool", "true or false"}, {"[]", "a list"}, {"array", "a list"},
+	{"slice", "a list"}, {"map", "an object"}, {"object", "an object"}, {"struct", "an object"}, {"ptr", "an object"}, {"func", "a function"}, {"nil", "nothing"}, {"<nil>", "nothing"},
+}
+
+// typeWord returns the name of a type for people.
 func typeWord(t string) string {
-	for prefix, word := range map[string]string{"time.Duration": "a duration", "time.Time": "a time", "string": "a text", "rules.anyString": "a text",
-		"int": "a number", "uint": "a number", "float": "a number", "number": "a number", "bool": "true or false", "[]": "a list", "array": "a list", "slice": "a list",
-		"map": "an object", "object": "an object", "struct": "an object", "ptr": "an object", "func": "a function", "nil": "nothing", "<nil>": "nothing"} {
-		if strings.HasPrefix(t, prefix) && !strings.HasPrefix(t, "interface") {
-			return word
+	for _, w := range typeWords {
+		if strings.HasPrefix(t, w[0]) {
+			return w[1]
 		}
-	}
-	if t == "" || t == "unknown" || strings.HasPrefix(t, "interface") {
-		return strings.Repeat(aValue, min(1, len(t)))
 	}
 	return t
 }

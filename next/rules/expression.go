@@ -26,6 +26,7 @@ type expression struct {
 	once    sync.Once
 	begun   bool // compiling it has begun
 	root    *cond
+	whole   *operand  // of a condition: all of it, for when all that it reads is known
 	needs   []*symbol // what it reads or asks about
 	missing []*symbol // facts that it asks missing(…) of
 	problem error     // why it cannot be used
@@ -54,12 +55,13 @@ type read struct {
 
 // valuePath is a name, or a field below one. All operands share the paths of a policy, so that each is tested once in an evaluation.
 type valuePath struct {
-	id     int
-	root   *symbol
-	steps  []string
-	typ    *schema.Type
-	inline string // the name of an inline field, if it was written as such
-	absent error  // says that there is no such field
+	id       int
+	root     *symbol
+	steps    []string
+	typ      *schema.Type
+	inline   string // the name of an inline field, if it was written as such
+	absent   error  // says that there is no such field
+	defaults bool   // there are defaults below it
 }
 
 func (p *valuePath) String() string {
@@ -76,10 +78,25 @@ func (c *compiler) path(root *symbol, steps []string) *valuePath {
 			p.inline, p.root, p.steps = root.name, root.fact.symbol, append([]string{root.name}, steps...)
 		}
 		p.typ = p.root.typ.At(p.steps...)
+		p.defaults = p.typ != nil && p.typ.Go == nil && hasDefaults(p.typ, map[*schema.Type]bool{})
 		p.absent = fmt.Errorf("%s is absent", p)
 		c.paths[key] = p
 	}
 	return p
+}
+
+// hasDefaults reports whether there are defaults within a type.
+func hasDefaults(t *schema.Type, seen map[*schema.Type]bool) bool {
+	if t == nil || seen[t] {
+		return false
+	}
+	seen[t] = true
+	for _, field := range t.Properties {
+		if field.HasDefault || hasDefaults(field, seen) {
+			return true
+		}
+	}
+	return hasDefaults(t.Items, seen) || hasDefaults(t.Extra, seen)
 }
 
 func (c *compiler) newExpression(at spot, source string) *expression {
@@ -154,6 +171,14 @@ func (c *compiler) operands(x *expression) *cond {
 	}
 	if problem != nil {
 		c.explain(x, problem)
+	} else if len(leaves) > 1 && !c.lazy {
+		x.whole = &operand{text: x.source, slot: &tree.Node}
+		for _, o := range leaves {
+			x.whole.reads = append(x.whole.reads, o.reads...)
+		}
+		if x.whole.program, problem = c.engine.compile(tree.Node, tree.Source); problem != nil {
+			x.whole = nil
+		}
 	}
 	return root
 }

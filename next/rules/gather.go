@@ -17,10 +17,16 @@ type gathered struct {
 	value    any
 	why      error // it is not known
 	problems schema.Problems
-	found    Found
-	given    bool // by the program, as a Go value whose type is not checked
-	file     bool // there is a file
+	found    *Found // of a fact, else noFound
+	given    bool   // by the program, as a Go value whose type is not checked
+	complete bool   // the defaults are filled in
+	file     bool   // there is a file
 }
+
+var (
+	noFound   = &Found{}
+	errItself = errors.New("a name depends on itself")
+)
 
 // problem says why a fact is not ok, or what of it cannot be used.
 func (g *gathered) problem() string {
@@ -37,6 +43,9 @@ func (g *gathered) problem() string {
 	return strings.Join(lines, "\n")
 }
 
+// take sets the value, or why there is none.
+func (g *gathered) take(t truth, v any, why error) { g.state, g.value, g.why = t, v, why }
+
 func problemText(p schema.Problem) string {
 	return strings.TrimSpace(strings.Join(p.Path, ".") + " " + p.Message)
 }
@@ -44,34 +53,39 @@ func problemText(p schema.Problem) string {
 // fact returns what was found of a fact by its name.
 func (e *evaluation) fact(name string) *gathered { return e.get(e.p.compiler.symbols[name]) }
 
+// known returns what was found of a name, nil if it was not needed yet.
+func (e *evaluation) known(s *symbol) *gathered {
+	for len(e.got) <= s.id { // a lazy policy has found new names
+		e.got = append(e.got, nil)
+	}
+	return e.got[s.id]
+}
+
 // get finds what a name stands for, once.
 func (e *evaluation) get(s *symbol) *gathered {
-	if g := e.got[s.id]; g != nil {
+	if g := e.known(s); g != nil {
 		return g
 	}
-	g := &gathered{state: failed, why: fmt.Errorf("%s depends on itself", s.name)}
+	g := &gathered{state: failed, why: errItself, found: noFound}
 	e.got[s.id] = g
 	switch s.meaning {
 	case constant:
-		*g = gathered{state: yes, value: s.value}
+		g.take(yes, s.value, nil)
 	case function:
-		*g = gathered{state: yes, value: s.bind(e)}
+		g.take(yes, s.bind(e), nil)
 	case textName:
-		*g = gathered{state: yes, value: e.text}
+		g.take(yes, e.text, nil)
 	case letName:
 		r := e.value(s.let)
-		*g = gathered{state: r.state, value: r.value, why: r.why}
+		g.take(r.state, r.value, r.why)
 	case ralphName:
-		v, err := e.ralphName(s)
-		*g = gathered{state: yes, value: v}
-		if err != nil {
-			*g = gathered{state: failed, why: fmt.Errorf("%s: %w", s.name, err)}
+		if v, err := e.ralphName(s); err == nil {
+			g.take(yes, v, nil)
+		} else {
+			g.take(failed, nil, fmt.Errorf("%s: %w", s.name, err))
 		}
 	default:
 		e.outside(s, g)
-	}
-	if g.state == yes {
-		e.env[s.name] = g.value
 	}
 	return g
 }
@@ -111,9 +125,9 @@ func (e *evaluation) outside(s *symbol, g *gathered) {
 	case f != nil && f.Source != "value":
 		e.gather(f, g)
 	case f != nil && f.defaults:
-		*g = gathered{state: missing}
+		g.take(missing, nil, nil)
 	default:
-		*g = gathered{state: e.mistake(s.name, "is not given"), why: e.wrong}
+		g.take(e.mistake(s.name, "is not given"), nil, e.wrong)
 	}
 	if s.fact != nil {
 		e.settle(s.fact, g)
@@ -123,31 +137,34 @@ func (e *evaluation) outside(s *symbol, g *gathered) {
 // given takes a value of the program as it is, but for JSON, which is decoded and validated, and for a struct that no WithValues declared,
 // which is read as its JSON.
 func (e *evaluation) given(s *symbol, g *gathered, v any) {
-	*g = gathered{state: yes, value: v, given: s.goType == nil}
 	var err error
-	switch {
+	switch t := reflect.TypeOf(v); {
 	case v == nil:
-		*g = gathered{state: missing, why: fmt.Errorf("%s: nothing is given", s.name)}
+		g.take(missing, nil, fmt.Errorf("%s: nothing is given", s.name))
+	case s.goType != nil && t != s.goType:
+		g.take(e.mistake(s.name, fmt.Sprintf("must be of type %s, and is of type %T", s.goType, v)), nil, e.wrong)
 	case s.goType != nil:
-		if reflect.TypeOf(v) != s.goType {
-			*g = gathered{state: e.mistake(s.name, fmt.Sprintf("must be of type %s, and is of type %T", s.goType, v)), why: e.wrong}
-		}
+		g.take(yes, v, nil)
 	case isJSON(v):
-		*g = gathered{state: yes, found: Found{Status: OK}}
+		g.found = &Found{Status: OK}
 		if g.found.Value, err = schema.ParseJSON(reflect.ValueOf(v).Bytes()); err != nil {
-			*g = gathered{state: failed, why: fmt.Errorf("%s: %w", s.name, err)}
+			g.take(failed, nil, fmt.Errorf("%s: %w", s.name, err))
+		} else {
+			g.take(yes, nil, nil)
 		}
-	case isForeign(reflect.TypeOf(v)):
+	case isForeign(t):
 		b, err := json.Marshal(v)
 		if err == nil {
-			g.value, err = schema.ParseJSON(b)
+			v, err = schema.ParseJSON(b)
 		}
 		if err != nil {
-			*g = gathered{state: e.mistake(s.name, "cannot be read as JSON: "+err.Error()), why: e.wrong}
+			g.take(e.mistake(s.name, "cannot be read as JSON: "+err.Error()), nil, e.wrong)
+			return
 		}
-	}
-	if g.state == yes && g.given && s.fact != nil {
-		g.value = s.fact.Schema.Complete(g.value)
+		fallthrough
+	default:
+		g.take(yes, v, nil)
+		g.given = true
 	}
 }
 
@@ -163,28 +180,28 @@ func (e *evaluation) gather(f *Fact, g *gathered) {
 		return nil
 	}}
 	if state, err := e.arguments(f, &q); state != yes {
-		*g = gathered{state: state, why: fmt.Errorf("%s: %w", f.Name, err)}
+		g.take(state, nil, fmt.Errorf("%s: %w", f.Name, err))
 		return
 	}
-	var found Found
+	found := Found{}
 	if e.in.World != nil {
 		found = e.in.World.Fact(e.ctx, q)
 	}
 	if found.Path == "" && f.OnePath {
 		found.Path = q.Args[0]
 	}
-	*g = gathered{state: yes, found: found, file: f.OnePath && found.Status == OK}
-	if found.Status == OK {
-		return
-	}
+	g.found, g.file = &found, f.OnePath && found.Status == OK
 	err := found.Err
 	if err == nil {
 		err = errors.New(found.Problem)
 	}
-	if found.Status == Invalid {
-		g.state, g.why = failed, fmt.Errorf("%s (%s) cannot be used: %w", f.Name, found.Path, err)
-	} else {
-		g.state, g.why = missing, fmt.Errorf("%s (%s) is missing: %w", f.Name, found.Path, err)
+	switch found.Status {
+	case OK:
+		g.take(yes, nil, nil)
+	case Invalid:
+		g.take(failed, nil, fmt.Errorf("%s (%s) cannot be used: %w", f.Name, found.Path, err))
+	default:
+		g.take(missing, nil, fmt.Errorf("%s (%s) is missing: %w", f.Name, found.Path, err))
 	}
 }
 
@@ -198,13 +215,17 @@ func (e *evaluation) settle(f *Fact, g *gathered) {
 			g.value, g.problems = f.Schema.Read(g.value)
 		}
 		if whole, ok := g.problems.Whole(); ok {
-			g.state, g.why, g.found.Problem = failed, fmt.Errorf("%s: %s", f.Name, whole.Message), whole.Message
+			g.take(failed, nil, fmt.Errorf("%s: %s", f.Name, whole.Message))
+			g.found.Problem = whole.Message
 		} else if g.value == nil || f.Source == "text" && g.value == "" {
-			g.state, g.why = missing, fmt.Errorf("%s is empty", f.Name)
+			g.take(missing, nil, fmt.Errorf("%s is empty", f.Name))
 		}
 	}
 	if g.state == missing && f.defaults {
-		g.state, g.value, g.found.Problem = yes, f.fallback, ""
+		g.take(yes, f.fallback, nil)
+		at := *g.found
+		at.Problem = ""
+		g.found = &at
 	}
 }
 

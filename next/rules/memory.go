@@ -141,7 +141,7 @@ func (e *evaluation) applied(m *Memory, r *rule) {
 func (e *evaluation) seen(v Verdict) Memory {
 	names := slices.Clone(v.Memory.Seen)
 	for _, f := range e.p.Facts {
-		if g := e.got[f.symbol.id]; g != nil && g.file && !slices.Contains(names, f.Name) {
+		if g := e.known(f.symbol); g != nil && g.file && !slices.Contains(names, f.Name) {
 			names = append(names, f.Name)
 		}
 	}

@@ -26,7 +26,7 @@ const (
 
 // symbol is a name that expressions read.
 type symbol struct {
-	id      int
+	id      int // in an evaluation, from its first use on; -1 before
 	name    string
 	meaning meaning
 	typ     *schema.Type
@@ -113,11 +113,19 @@ func (c *compiler) declareNames() {
 	}
 }
 
+// use gives a name its place in evaluations.
+func (c *compiler) use(s *symbol) {
+	if s.id < 0 {
+		s.id = c.used
+		c.used++
+	}
+}
+
 func (c *compiler) taken(name string) bool { return c.symbols[name] != nil || c.engine.isBuiltin(name) }
 
 // symbol declares a name.
 func (c *compiler) symbol(name string, m meaning, t *schema.Type) *symbol {
-	s := &symbol{id: len(c.order), name: name, meaning: m, typ: t, read: map[*expression]spot{}}
+	s := &symbol{id: -1, name: name, meaning: m, typ: t, read: map[*expression]spot{}}
 	c.order = append(c.order, s)
 	c.symbols[name] = s
 	c.engine.declare(s)

@@ -87,7 +87,7 @@ func Parse(name string, src []byte, opts ...Option) (*Policy, error) {
 	if len(c.findings) > 0 {
 		return nil, c.findings.sorted()
 	}
-	c.pathCount = len(c.paths)
+	c.usedFirst, c.pathsFirst = c.used, len(c.paths)
 	return p, nil
 }
 
@@ -101,9 +101,11 @@ type compiler struct {
 	engine   *engine
 
 	symbols     map[string]*symbol
-	order       []*symbol // by their IDs
+	order       []*symbol // as they are declared
+	used        int       // of them
 	paths       map[string]*valuePath
-	pathCount   int // when Parse is done
+	usedFirst   int // when Parse is done
+	pathsFirst  int
 	expressions []*expression
 	startText   *symbol    // text in start, while start is read
 	lock        sync.Mutex // compiles the expressions of a lazy policy, one at a time

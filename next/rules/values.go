@@ -74,8 +74,19 @@ func fits(v any, t *schema.Type) bool {
 	if v == nil || t == nil || t.Kind == "" {
 		return true
 	}
-	_, whole := wholeNumber(v)
-	return kindOf(v) == typeWord(t.Kind) && (whole || t.Kind != "integer")
+	switch v := v.(type) { // most values
+	case string:
+		return t.Kind == "string"
+	case int:
+		return t.Kind == "integer" || t.Kind == "number"
+	case bool:
+		return t.Kind == "boolean"
+	case map[string]any:
+		return t.Kind == "object"
+	case float64:
+		return t.Kind == "number" || t.Kind == "integer" && v == math.Trunc(v)
+	}
+	return kindOf(v) == typeWord(t.Kind)
 }
 
 // fieldAt returns the value at a path. Null is absent.

@@ -80,7 +80,7 @@ func (e *evaluation) traceOperand(o *operand, r result) {
 		x.Why = r.why.Error()
 	}
 	for _, read := range o.reads {
-		g := e.got[read.path.root.id]
+		g := e.known(read.path.root)
 		if g == nil || read.path.root.meaning == function {
 			continue
 		}
@@ -94,7 +94,7 @@ func (e *evaluation) traceOperand(o *operand, r result) {
 
 func (e *evaluation) traceFacts() {
 	for _, f := range e.p.Facts {
-		if g := e.got[f.symbol.id]; g != nil {
+		if g := e.known(f.symbol); g != nil {
 			status := map[truth]string{yes: "ok", missing: "missing", failed: "invalid"}[g.state]
 			e.trace.Facts = append(e.trace.Facts, FactTrace{Name: f.Name, Status: status, Problem: g.problem(), Path: g.found.Path})
 		}

@@ -145,6 +145,7 @@ func (w *walk) resolve(id *ast.IdentifierNode) *symbol {
 func (w *walk) need(s *symbol, n ast.Node) {
 	if _, ok := s.read[w.x]; !ok {
 		s.read[w.x] = w.x.at.plus(n.Location().From)
+		w.c.use(s)
 		w.x.needs = append(w.x.needs, s)
 	}
 }
