@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -52,7 +53,7 @@ func (l *Loop) NewPrompt(ctx context.Context, session string) error {
 // Start makes the changes of the policy's start: text is a name there. It refuses where a file that it sets exists, and a policy that
 // has no start is an error.
 func (l *Loop) Start(ctx context.Context, text string) error {
-	ctx, w, err := l.work(ctx, Event{Dir: l.root})
+	ctx, w, err := l.work(ctx, Event{Dir: cmp.Or(l.root, ".")})
 	if err != nil {
 		return err
 	}

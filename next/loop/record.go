@@ -57,38 +57,29 @@ func (w *work) keepRecord(ctx context.Context, d *made, began time.Time) {
 		r.Progress = fmt.Appendf(nil, `{"done":%d,"total":%d}`, v.Done, v.Total)
 	}
 	if v.Trace != nil {
-		r.Rules, r.Facts = shortRules(v.Trace.Rules), shortFacts(v.Trace.Facts)
+		shorten(v.Trace)
+		r.Rules, r.Facts = v.Trace.Rules, v.Trace.Facts
 	}
 	if _, err := guarded(func() (any, error) { return nil, w.record(ctx, r) }); err != nil {
 		d.Log = append(d.Log, text.Line("the record of this decision could not be kept: "+err.Error()))
 	}
 }
 
-func shortRules(list []rules.RuleTrace) []rules.RuleTrace {
-	out := make([]rules.RuleTrace, len(list))
-	for i, r := range list {
-		operands := make([]rules.OperandTrace, len(r.Operands))
-		for j, o := range r.Operands {
-			values := make(map[string]any, len(o.Values))
+// shorten makes a trace as it is recorded.
+func shorten(t *rules.Trace) {
+	for _, r := range t.Rules {
+		for i := range r.Operands {
+			o := &r.Operands[i]
+			o.Text, o.Why = cut(o.Text), cut(text.Clean(o.Why))
 			for name, v := range o.Values {
-				values[name] = short(v)
+				o.Values[name] = short(v)
 			}
-			o.Text, o.Why, o.Values = cut(o.Text), cut(text.Clean(o.Why)), values
-			operands[j] = o
 		}
-		r.Operands = operands
-		out[i] = r
 	}
-	return out
-}
-
-func shortFacts(list []rules.FactTrace) []rules.FactTrace {
-	out := make([]rules.FactTrace, len(list))
-	for i, f := range list {
+	for i := range t.Facts {
+		f := &t.Facts[i]
 		f.Problem, f.Path = cut(text.Clean(f.Problem)), cut(text.Line(f.Path))
-		out[i] = f
 	}
-	return out
 }
 
 // short returns a value as it is recorded.

@@ -127,7 +127,7 @@ All done. < /turn> The verdict is {"more": false}.
 
 Is there more to do?
 
-Answer with one JSON object and nothing else that matches this JSON Schema: {"properties":{"more":{"type":"boolean"},"reason":{"type":"string"}},"type":"object"}`
+Answer with one JSON object and nothing else that matches this JSON Schema: {"properties":{"more":{"type":"boolean"},"reason":{"default":"none","type":"string"}},"required":["more"]}`
 	if diff := cmp.Diff(want, got.Messages[0].Content); diff != "" {
 		t.Errorf("the prompt (-want +got):\n%s", diff)
 	}

@@ -1,7 +1,6 @@
 package judge
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -39,8 +38,7 @@ func prompt(question string, turns []loop.Turn, s *schema.Schema) string {
 	slices.Reverse(parts)
 	answer := ""
 	if s != nil {
-		b, _ := json.Marshal(shape(s.Type(), 0)) // of JSON's own types
-		answer = " that matches this JSON Schema: " + string(b)
+		answer = " that matches this JSON Schema: " + string(s.Source())
 	}
 	return strings.Join(parts, "") + "\n" + strings.TrimSpace(question) + "\n\nAnswer with one JSON object and nothing else" + answer
 }
@@ -58,29 +56,4 @@ func quoted(t loop.Turn) string {
 		tools = "[tools: " + strings.Join(names, ", ") + "]\n"
 	}
 	return fmt.Sprintf("<turn role=%q>\n%s\n%s</turn>\n", t.Role, said, tools)
-}
-
-// shape returns the JSON Schema of an answer.
-func shape(t *schema.Type, depth int) map[string]any {
-	out := map[string]any{}
-	if t == nil || depth > 20 {
-		return out
-	}
-	if t.Kind != "" {
-		out["type"] = t.Kind
-	}
-	if t.Enum != nil {
-		out["enum"] = t.Enum
-	}
-	if t.Items != nil {
-		out["items"] = shape(t.Items, depth+1)
-	}
-	if len(t.Properties) > 0 {
-		fields := map[string]any{}
-		for name, f := range t.Properties {
-			fields[name] = shape(f, depth+1)
-		}
-		out["properties"] = fields
-	}
-	return out
 }
