@@ -19,6 +19,7 @@ func TestCompileFails(t *testing.T) {
 		{`{"required": [1]}`, `s:1:15: must be a text, and is 1`},
 		{`{"pattern": "("}`, `s:1:13: '(' is not valid 'regex'`},
 		{`{"items": {"$ref": "#/$defs/a"}}`, `s:1:20: there is no "#/$defs/a" in this schema`},
+		{`{"$ref": "#/enum/-1", "enum": [1]}`, `s:1:10: there is no "#/enum/-1" in this schema`},
 		{`{"$ref": "#a"}`, `s:1:1: #a not found`},
 		{`{"$ref": "#"}`, `s:1:1: infinite loop #/$ref`},
 		{`{"$ref": "file:///etc/passwd"}`, `s:1:10: "file:///etc/passwd" leaves this schema, and nothing else is read; copy it below $defs`},

@@ -47,7 +47,11 @@ func problems(err *jsonschema.ValidationError, doc any) Problems {
 	var all Problems
 	for _, leaf := range leaves(err, nil) {
 		path := place(leaf.InstanceLocation)
-		all = append(all, Problem{path, message(leaf, valueAt(doc, path))})
+		one := Problem{path, message(leaf, valueAt(doc, path))}
+		if last := len(path) - 1; leaf.Message == "not allowed" && last >= 0 { // by the schema false, so it is what contains it that is wrong
+			one = Problem{path[:last], "must not have '" + path[last] + "'"}
+		}
+		all = append(all, one)
 	}
 	slices.SortFunc(all, func(a, b Problem) int { // the library goes through maps
 		return cmp.Or(slices.Compare(a.Path, b.Path), strings.Compare(a.Message, b.Message))
@@ -100,7 +104,7 @@ func valueAt(v any, path []string) any {
 			v = x[name]
 		case []any:
 			i, err := strconv.Atoi(name)
-			if err != nil || i >= len(x) {
+			if err != nil || i < 0 || i >= len(x) {
 				return nil
 			}
 			v = x[i]

@@ -79,7 +79,8 @@ func TestReadField(t *testing.T) {
 		{`{"type": "array", "items": {"type": "integer"}}`, `["1", null]`, `[1, null]`, "1: must be a whole number, and is null"},
 		{`{"type": "array", "minItems": 2}`, `[1]`, `[1]`, "minimum 2 items required, but found 1 items"},
 		{`{"anyOf": [{"type": "integer"}, {"type": "boolean"}]}`, `"2"`, `"2"`, "must fit an alternative of the schema: anyOf failed"},
-		{`false`, `1`, `1`, "not allowed"},
+		{`{"properties": {"type": false}}`, `{"type": 1}`, `{"type": 1}`, "must not have 'type'"},
+		{`{"unevaluatedProperties": false}`, `{"a": 1}`, `{"a": 1}`, "must not have 'a'"},
 
 		{`{"required": ["a", "b"]}`, `{"a": null}`, `{}`, `must have 'a', 'b'`},
 		{`{"properties": {"a": {}}, "additionalProperties": false}`, `{"c": 1, "b": 2}`, `{"c": 1, "b": 2}`, `must not have 'b', 'c'`},
