@@ -92,7 +92,7 @@ func hasDefaults(t *schema.Type, seen map[*schema.Type]bool) bool {
 	}
 	seen[t] = true
 	for _, field := range t.Properties {
-		if field.HasDefault || hasDefaults(field, seen) {
+		if field != nil && field.HasDefault || hasDefaults(field, seen) {
 			return true
 		}
 	}
