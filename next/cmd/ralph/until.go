@@ -156,15 +156,8 @@ func writeUntil(p project.Project, command string, most int, took time.Duration)
 	}
 	shell, flag := shellOf()
 	timeout := max(time.Minute, 3*took).Round(time.Second)
-	src := examples.Until()
-	for word, value := range map[string]string{"DIRECTORY": filepath.ToSlash(below), "COMMAND": command, "SHELL": shell, "FLAG": flag} {
-		src = replace(src, word, strconv.Quote(value))
-	}
-	src = replace(replace(src, "TIMEOUT", timeout.String()), "MAX", strconv.Itoa(most))
+	fill := strings.NewReplacer("DIRECTORY", strconv.Quote(filepath.ToSlash(below)), "COMMAND", strconv.Quote(command), "SHELL", strconv.Quote(shell),
+		"FLAG", strconv.Quote(flag), "TIMEOUT", timeout.String(), "MAX", strconv.Itoa(most)) // in one pass: a command may have these words
+	src := []byte(fill.Replace(string(examples.Until())))
 	return p.WriteLocal(untilPolicy, src)
-}
-
-// replace fills in a placeholder of the template, which stands for one YAML scalar.
-func replace(src []byte, word, value string) []byte {
-	return []byte(strings.Replace(string(src), word, value, 1))
 }
