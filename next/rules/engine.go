@@ -49,6 +49,9 @@ func newEngine() *engine {
 // declare gives a name its type.
 func (e *engine) declare(s *symbol) {
 	n := s.typ.Expr().Nature()
+	if s.typ != nil && s.typ.Go != nil && n.Type != nil { // of a struct the compiler finds the fields in the cache only
+		n = e.conf.NtCache.FromType(n.Type)
+	}
 	e.mark(&n, s.typ)
 	if s.name == "env" {
 		n = nature.FromType(reflect.TypeFor[map[string]string]())
