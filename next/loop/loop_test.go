@@ -14,16 +14,19 @@ import (
 func TestLoad(t *testing.T) {
 	fsys := fstest.MapFS{
 		"p.yaml": {Data: []byte("ralph: 1\nparams: {most: {type: integer, default: 1}}\nfacts: {s: {value: x, schema: s.json}}\n" +
-			"rules:\n  - {name: go, when: s.n < most and limit > s.n, continue: go}\n")},
+			"rules:\n  - {name: go, when: s.n < most and tenant.limit > s.n, continue: go}\n")},
 		"s.json":   {Data: []byte(`{"properties": {"n": {"type": "integer", "default": 0}}}`)},
 		"bad.yaml": {Data: []byte("ralph: 1\nrules:\n  - {name: go, when: nothing, continue: go}\n")},
 	}
-	l, err := loop.Load(fsys, "p.yaml", loop.WithParams(map[string]string{"most": "5"}), loop.WithValues(map[string]any{"limit": 0}),
+	type tenant struct {
+		Limit int `json:"limit"`
+	}
+	l, err := loop.Load(fsys, "p.yaml", loop.WithParams(map[string]string{"most": "5"}), loop.WithValues(map[string]any{"tenant": tenant{}}),
 		loop.WithCeilings(rules.Limits{Continuations: 1}))
 	if err != nil {
 		t.Fatal(err)
 	}
-	ev := loop.Event{Session: "s", Values: map[string]any{"s": []byte(`{"n": 4}`), "limit": 9}}
+	ev := loop.Event{Session: "s", Values: map[string]any{"s": []byte(`{"n": 4}`), "tenant": tenant{9}}}
 	if d := decide(t, l, ev); !d.Continue() {
 		t.Errorf("with params, values and a schema: %+v", d)
 	}
