@@ -46,7 +46,7 @@ type saying struct {
 }
 
 var sayings = []saying{
-	{`Continue (?:feature|spec): \S+ \(Task \d+/\d+, Iter \d+\)|## .*|.*Delegate it via the Task tool .*|Delegate all in ONE message, .*|Task: none is open|None is open|  - .*`, nil},
+	{`Continue (?:feature|spec): \S+ \(Task \d+/\d+, Iter \d+\)|## .*|.*Delegate it via the Task tool .*|Delegate all in ONE message, .*|Task: none is open|None is open|5\. Without a list do not write ALL_TASKS_COMPLETE|  - .*`, nil},
 	{`Path: (\S+) \| Index: \d+ \| Iteration: \d+/\d+ \| Recovery: \w+.*`, func(a *obedient, is []string) { a.list = is[1] + "/tasks.md" }},
 	{`(?:Task: i|I)ndex \d+; tell the user that .*`, func(a *obedient, _ []string) { a.shown = []string{""} }},
 	{`(?:Task:|- \[ \]|-) (.+)`, func(a *obedient, is []string) { a.shown = append(a.shown, is[1]) }},
@@ -64,7 +64,7 @@ var sayings = []saying{
 	{`2\. After each of them set phase in (\S+) to the next of these: (.*)`, func(a *obedient, is []string) { a.state, a.phases = is[1], strings.Split(is[2], ", ") }},
 	{`3\. Set totalTasks there to the number of tasks in (\S+), and taskIndex to 0`, func(a *obedient, is []string) { a.list = is[1] }},
 	{`ERROR: Corrupt state file: (\S+): .*`, func(a *obedient, is []string) { a.state = is[1] }},
-	{`To recover, run /\S+:implement, which writes it again, or /\S+:cancel, which ends the work\.`, func(a *obedient, _ []string) {
+	{`Recovery options: run /\S+:implement, which writes it again, or /\S+:cancel, which ends the work\.`, func(a *obedient, _ []string) {
 		a.write(a.state, `{"phase": "execution", "taskIndex": 0, "totalTasks": 4}`)
 	}},
 }
