@@ -155,13 +155,14 @@ func (a *app) event(name string, from io.Reader) (*host.Host, loop.Event, error)
 	return h, ev, placed(ev)
 }
 
-// placed refuses an event that does not say whose it is or where: nothing could be counted for it.
+// placed refuses an event that says nothing: no session, no directory and no text. One with a text only is from a host that runs its hooks
+// in the agent's directory, and counts there.
 func placed(ev loop.Event) error {
 	switch {
 	case ev.Dir == "":
 		return errors.New("the event names a directory that is none")
-	case ev.Dir == "." && ev.Session == "": // that in which the hook runs
-		return errors.New("the event names neither a session nor a directory, so nothing can be counted for it")
+	case ev.Dir == "." && ev.Session == "" && ev.Message == "":
+		return errors.New("the event names no session and no directory and has no text, so it is not known whose it is")
 	}
 	return nil
 }
