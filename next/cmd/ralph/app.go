@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -92,6 +93,14 @@ func (a *app) project() (project.Project, error) {
 		return project.Project{}, err
 	}
 	return project.Find(dir, a.getenv)
+}
+
+// printJSON writes a value for programs, with < and > as they are.
+func (a *app) printJSON(v any) error {
+	e := json.NewEncoder(a.stdout)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
 }
 
 func isTerminal(r any) bool {

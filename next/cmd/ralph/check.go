@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -58,9 +57,7 @@ func (a *app) check(p project.Project, names []string, asJSON bool) error {
 		}
 	}
 	if asJSON {
-		e := json.NewEncoder(a.stdout)
-		e.SetIndent("", "  ")
-		if err := e.Encode(all); err != nil {
+		if err := a.printJSON(all); err != nil {
 			return err
 		}
 	} else {

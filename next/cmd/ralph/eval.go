@@ -103,7 +103,8 @@ func (a *app) decide(ctx context.Context, f evalFlags, out *answerer, extend fun
 	if err != nil {
 		return nil, err
 	}
-	s := project.Settings{Params: params, OnlyApproved: f.onlyApproved, Loop: []loop.Option{loop.WithRecorder(loop.Log(home.Log())), loop.WithClock(a.now)}}
+	log := loop.Log(home.Log())
+	s := project.Settings{Params: params, OnlyApproved: f.onlyApproved, Loop: []loop.Option{loop.WithRecorder(log), loop.WithClock(a.now)}}
 	opened := home.Hook(ctx, p, f.policies, s)
 	longest := slowest
 	for _, o := range opened {
@@ -114,7 +115,7 @@ func (a *app) decide(ctx context.Context, f evalFlags, out *answerer, extend fun
 	extend(time.Duration(len(opened))*longest + time.Second)
 	var ds []loop.Decision
 	for _, o := range opened {
-		ds = append(ds, decideOne(ctx, o, ev))
+		ds = append(ds, a.decideOne(ctx, o, ev, log))
 	}
 	if f.once && slices.ContainsFunc(ds, func(d loop.Decision) bool { return d.Outcome == rules.Done }) {
 		if _, err := a.takeOut(h, p, f.policies); err != nil { // the decision stands
@@ -124,15 +125,24 @@ func (a *app) decide(ctx context.Context, f evalFlags, out *answerer, extend fun
 	return ds, nil
 }
 
-func decideOne(ctx context.Context, o project.Opened, ev loop.Event) loop.Decision {
-	d, err := loop.Decision{}, o.Err
-	if err == nil {
-		d, err = o.Loop.Decide(ctx, ev)
+// decideOne returns the decision of a policy, which is also that it cannot be used.
+func (a *app) decideOne(ctx context.Context, o project.Opened, ev loop.Event, log loop.Recorder) loop.Decision {
+	failed := func(err error) loop.Decision {
+		return loop.Decision{Outcome: rules.Failed, Policy: o.Name, Reason: err.Error(), Notice: fmt.Sprintf("ralph: the policy %s lets the agent stop: %v", o.Name, err)}
 	}
-	if err != nil {
-		return loop.Decision{Outcome: rules.Failed, Policy: o.Name, Err: err, Notice: fmt.Sprintf("ralph: the policy %s lets the agent stop: %v", o.Name, err)}
+	if o.Err == nil {
+		d, err := o.Loop.Decide(ctx, ev)
+		if err != nil {
+			return failed(err)
+		}
+		d.Err = nil // the notice has what is shown of it, which is once a prompt
+		return d
 	}
-	d.Err = nil // the notice has what is shown of it, which is once a prompt
+	d := failed(o.Err)
+	r := loop.Record{Time: a.now(), Session: ev.Session, Project: o.Root, Policy: o.Name, Event: ev.Name, Outcome: d.Outcome, Reason: d.Reason, Notice: d.Notice}
+	if err := log(ctx, r); err != nil {
+		d.Log = []string{fmt.Sprintf("the record of this decision could not be kept: %v", err)}
+	}
 	return d
 }
 

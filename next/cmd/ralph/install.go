@@ -22,7 +22,7 @@ func (a *app) installCommand() *cobra.Command {
 		Short: "Add the hook to the settings of your agent",
 		Long: `Add the hook to the settings of your agent, for one or more policies. An entry with the same host, policies
 and project is replaced. Every other byte of the settings stays.`,
-		Args: cobra.ExactArgs(1),
+		Args: oneHost,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			p, err := a.project()
 			if err != nil {
@@ -125,7 +125,7 @@ func (a *app) uninstallCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "uninstall host",
 		Short: "Take the hook out of the settings of your agent",
-		Args:  cobra.ExactArgs(1),
+		Args:  oneHost,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			p, err := a.project()
 			if err != nil {
@@ -153,24 +153,34 @@ func (a *app) takeOut(h *host.Host, p project.Project, names []string) (n int, e
 			continue
 		}
 		entries, err2 := p.Entries(f)
-		err = errors.Join(err, err2)
-		b := f.Bytes
+		b, took := f.Bytes, []string(nil)
 		for _, e := range entries {
-			if len(names) > 0 && !slices.Equal(names, e.Policies) {
-				continue
+			if err2 == nil && (len(names) == 0 || slices.Equal(names, e.Policies)) {
+				b, err2 = host.Uninstall(b, e)
+				took = append(took, strings.Join(e.Names(), " and "))
 			}
-			b, err2 = host.Uninstall(b, e)
-			if err = errors.Join(err, err2); err2 != nil {
-				break
-			}
-			n++
-			fmt.Fprintf(a.stderr, "took the hook of %s out of %s\n", strings.Join(e.Names(), " and "), f.Path)
 		}
-		if err == nil && n > 0 {
-			err = f.Write(b)
+		if err2 == nil && len(took) > 0 {
+			err2 = f.Write(b)
 		}
+		if err2 != nil {
+			err = errors.Join(err, fmt.Errorf("%s: %w; it was not changed", f.Path, err2))
+			continue
+		}
+		for _, policies := range took {
+			fmt.Fprintf(a.stderr, "took the hook of %s out of %s\n", policies, f.Path)
+		}
+		n += len(took)
 	}
 	return n, err
+}
+
+// oneHost takes the name of a host as the only argument.
+func oneHost(cmd *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return fmt.Errorf("name one host, for example: ralph %s %s", cmd.Name(), host.ClaudeCode)
+	}
+	return nil
 }
 
 // hookEvents returns the events of a host at which a policy is asked: its own, and prompts if it has something to note beside them.

@@ -19,7 +19,12 @@ func (a *app) startCommand() *cobra.Command {
 		Short: "Undo ralph stop; with a text, write the state from which a policy's loop begins",
 		Long: `Undo ralph stop, for all policies of the project or for one. With a text, also write the state from which the
 policy's loop begins, for example: ralph start stravinsky "Make the tests pass".`,
-		Args: cobra.MaximumNArgs(2),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 2 {
+				return fmt.Errorf("write the text as one argument: ralph start %s '%s'", args[0], strings.Join(args[1:], " "))
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name, words := "", ""
 			if len(args) > 0 {

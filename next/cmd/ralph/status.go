@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -31,12 +30,10 @@ func (a *app) statusCommand() *cobra.Command {
 				return err
 			}
 			if asJSON {
-				e := json.NewEncoder(a.stdout)
-				e.SetIndent("", "  ")
-				return e.Encode(all)
+				return a.printJSON(all)
 			}
 			if len(all) == 0 {
-				fmt.Fprintf(a.stdout, "No hook and no policy in %s.\nContinue your agent until a command passes: ralph until 'go test ./...'\nOr write a policy: ralph init\n", p.Root)
+				a.showNone(p)
 			}
 			for _, s := range all {
 				a.showStatus(s)
@@ -46,6 +43,10 @@ func (a *app) statusCommand() *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
 	return cmd
+}
+
+func (a *app) showNone(p project.Project) {
+	fmt.Fprintf(a.stdout, "No hook and no policy in %s.\nContinue your agent until a command passes: ralph until 'go test ./...'\nOr write a policy: ralph init\n", p.Root)
 }
 
 func (a *app) showStatus(s project.Status) {
@@ -89,6 +90,10 @@ func (a *app) doctorCommand() *cobra.Command {
 			all, err := home.Status(cmd.Context(), p, a.getenv)
 			if err != nil {
 				return err
+			}
+			if len(all) == 0 {
+				a.showNone(p)
+				return nil
 			}
 			found := false
 			for _, s := range all {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -53,6 +52,8 @@ func (a *app) test(ctx context.Context, p project.Project, files []project.File,
 		if errors.Is(err, fs.ErrNotExist) && !named {
 			fmt.Fprintf(a.stderr, "%s has no tests\n", f.Shown(p))
 			continue
+		} else if errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%s has no tests: write them into %s_test.yaml beside it", f.Shown(p), f.Name)
 		} else if err != nil {
 			return err
 		}
@@ -63,9 +64,7 @@ func (a *app) test(ctx context.Context, p project.Project, files []project.File,
 		}
 	}
 	if asJSON {
-		e := json.NewEncoder(a.stdout)
-		e.SetIndent("", "  ")
-		if err := e.Encode(reports); err != nil {
+		if err := a.printJSON(reports); err != nil {
 			return err
 		}
 	}

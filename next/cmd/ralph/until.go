@@ -37,7 +37,7 @@ func (a *app) untilCommand() *cobra.Command {
 once now and at each stop of the agent. When it passes, the hook goes. To end it before: ralph stop until`,
 		Args: func(_ *cobra.Command, args []string) error {
 			switch {
-			case len(args) == 0:
+			case len(args) == 0, strings.TrimSpace(args[0]) == "":
 				return errors.New("name the command that is to pass, for example: ralph until 'go test ./...'")
 			case len(args) > 1:
 				return fmt.Errorf("write the command as one argument: ralph until '%s'", strings.Join(args, " "))
@@ -46,6 +46,9 @@ once now and at each stop of the agent. When it passes, the hook goes. To end it
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return a.until(cmd.Context(), args[0], f) },
 	}
+	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
+		return fmt.Errorf("%w; if it belongs to the command, write the command as one argument: ralph until 'go test ./...'", err)
+	})
 	cmd.Flags().StringVar(&f.host, "host", host.ClaudeCode, "continue the agent of this `host`: "+strings.Join(host.Names(), ", "))
 	cmd.Flags().IntVar(&f.max, "max", 5, "continue it at most this many times per prompt")
 	cmd.Flags().BoolVar(&f.yes, "yes", false, "approve the command without a question")
@@ -55,6 +58,9 @@ once now and at each stop of the agent. When it passes, the hook goes. To end it
 func (a *app) until(ctx context.Context, command string, f untilFlags) error {
 	if host.InSession(a.getenv) != "" {
 		return errPerson
+	}
+	if f.max < 1 {
+		return fmt.Errorf("--max is %d: write 1 or more", f.max)
 	}
 	p, err := a.project()
 	if err != nil {
@@ -137,6 +143,10 @@ func (a *app) try(ctx context.Context, command string) (took time.Duration, pass
 	}
 	if out := strings.TrimSpace(string(r.Output)); out != "" {
 		fmt.Fprintln(a.stdout, text.Clean(text.Tail(out, 2000)))
+	}
+	if r.Code < 0 || r.Code == 126 || r.Code == 127 || r.Code > 128 && r.Code < 193 { // see unusable in the policy
+		return 0, false, fmt.Errorf("it is not known whether `%s` passes, so nothing was written: it ended with status %d, as a command that cannot be run or that a signal ends",
+			text.Line(command), r.Code)
 	}
 	return r.Took, r.Code == 0, nil
 }

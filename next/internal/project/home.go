@@ -25,7 +25,7 @@ func OpenHome(p Project, getenv func(string) string) (*Home, error) {
 	if err != nil {
 		return nil, err
 	}
-	if rel, err := filepath.Rel(p.Root, dir); err == nil && filepath.IsLocal(rel) {
+	if rel, err := filepath.Rel(p.Root, withoutLinks(dir)); err == nil && filepath.IsLocal(rel) {
 		return nil, fmt.Errorf("ralph's own directory %s is in the project %s, where the agent can change it: set RALPH_STATE_DIR to another", dir, p.Root)
 	}
 	info, err := os.Stat(dir)
@@ -39,6 +39,15 @@ func OpenHome(p Project, getenv func(string) string) (*Home, error) {
 		return nil, fmt.Errorf("ralph's own directory %s is another user's, or others can write to it: run chmod 700 on it, or set RALPH_STATE_DIR to another", dir)
 	}
 	return &Home{Dir: dir, Store: loop.Dir(filepath.Join(dir, "store"))}, nil
+}
+
+// withoutLinks returns a path with the links of the directories that exist resolved.
+func withoutLinks(path string) string {
+	for at, rest := path, ""; ; at, rest = filepath.Dir(at), filepath.Join(filepath.Base(at), rest) {
+		if real, err := filepath.EvalSymlinks(at); err == nil || at == filepath.Dir(at) {
+			return filepath.Join(real, rest)
+		}
+	}
 }
 
 // Log is the path of the log of decisions.

@@ -16,6 +16,7 @@ import (
 // Opened is a policy of a hook: its loop, or why it lets the agent stop.
 type Opened struct {
 	Name string
+	Root string // of the project
 	File File
 	Loop *loop.Loop
 	Err  error
@@ -31,7 +32,7 @@ func (h *Home) Hook(ctx context.Context, p Project, names []string, s Settings) 
 		if len(names) == 0 && errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
-		o := Opened{Name: name, File: f, Err: err}
+		o := Opened{Name: name, Root: p.Root, File: f, Err: err}
 		if err == nil {
 			own := s
 			own.Params = p.own(f, s.Params, unknown)

@@ -56,7 +56,12 @@ func (p Project) Policy(name string) (File, error) {
 	if src, ok := examples.Policy(name); ok {
 		return File{Name: name, Source: src}, nil
 	}
-	known := append(p.Names(), examples.Names()...)
+	known := p.Names()
+	for _, shipped := range examples.Names() {
+		if !slices.Contains(known, shipped) {
+			known = append(known, shipped)
+		}
+	}
 	return File{}, notFound(fmt.Sprintf("no policy %s in %s, and ralph ships none of that name; %s",
 		name, filepath.Join(p.Root, Dir), cmp.Or(text.Nearest(name, known), "there is "+strings.Join(known, ", "))))
 }

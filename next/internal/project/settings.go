@@ -40,6 +40,9 @@ func (p Project) Settings(h *host.Host, scope string, getenv func(string) string
 	default:
 		return f, fmt.Errorf("there is no scope %q: write project, local or user", scope)
 	}
+	if h.Settings == (host.Settings{}) {
+		return f, fmt.Errorf("ralph knows no settings of %s: set its hook to ralph eval --host %s", h.Title, h.Name)
+	}
 	if name == "" {
 		return f, fmt.Errorf("%s has no settings of the scope %s", h.Title, scope)
 	}

@@ -66,7 +66,8 @@ func (h *Home) Status(ctx context.Context, p Project, getenv func(string) string
 		}
 	}
 	for _, name := range p.Names() {
-		if !slices.ContainsFunc(all, func(s Status) bool { return s.Policy == name }) {
+		unused := !slices.ContainsFunc(all, func(s Status) bool { return s.Policy == name })
+		if unused && name != "until" { // which comes and goes with its hook
 			s := h.status(ctx, p, host.Entry{}, name)
 			flag := " --policy " + name
 			if name == Default {
