@@ -385,15 +385,15 @@ func TestPolicies(t *testing.T) {
 			cat b.json -> {\n  "n": 2\n}\n`},
 		{name: "one that cannot be loaded lets the agent stop, the other decides", more: two, script: `
 			hook --policy c --policy b
-			{} -> continued by go: do b ! ralph: the policy c lets the agent stop: no policy c in DIR/.ralph…\nb goes
+			{} -> failed; continued by go: do b ! ralph: the policy c lets the agent stop: no policy c in DIR/.ralph…\nb goes
 			write .ralph/c.yaml rules: []
-			{} -> continued by go: do b ! ralph: the policy c lets the agent stop: .ralph/c.yaml:1:1: a policy begins with its version…\nb goes`},
+			{} -> failed; continued by go: do b ! ralph: the policy c lets the agent stop: .ralph/c.yaml:1:1: a policy begins with its version…\nb goes`},
 		{name: "without a policy nothing is decided", policy: twice, script: `
 			rm .ralph/policy.yaml
 			{}`},
 		{name: "a param of no policy", policy: twice, script: `
 			hook --set mots=1
-			{} ->  ! ralph: the policy policy lets the agent stop: --set mots: no policy of this hook has a param of that name`},
+			{} -> failed ! ralph: the policy policy lets the agent stop: --set mots: no policy of this hook has a param of that name`},
 		{name: "a mistyped flag", policy: twice, script: `
 			hook --polcy a
 			{} ->  ! ralph: the agent may stop: unknown flag: --polcy; run ralph help eval`},
