@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"slices"
@@ -103,7 +104,10 @@ func (c *compiler) schema(n *yaml.Node) *schema.Schema {
 	}
 	var s *schema.Schema
 	if err == nil {
-		s, err = schema.Compile(name, src)
+		if s, err = schema.Compile(name, src); err != nil && n.Kind == yaml.MappingNode { // its place is one of the JSON text
+			_, message, _ := strings.Cut(err.Error(), ": ")
+			err = errors.New(message)
+		}
 	}
 	if err != nil {
 		c.report(at(n), 0, "schema", "the schema cannot be used: "+err.Error(), help)
@@ -153,10 +157,11 @@ func (c *compiler) fact(f *Fact, k, v *yaml.Node, known map[string]*source) {
 	values := c.fields(v, "the fact "+f.Name, allowed)
 	names = slices.DeleteFunc(names, func(s string) bool { return values.values[s] == nil })
 	if len(names) != 1 {
-		if len(values.values)*2 == len(v.Content) { // else a key is reported
-			c.report(at(k), 0, "source", fmt.Sprintf("the fact %s has %d sources, and not one", f.Name, len(names)), "there is "+strings.Join(sortedKeys(known), ", "))
+		if len(names) > 0 {
+			c.report(at(k), 0, "source", fmt.Sprintf("the fact %s has two sources, %s and %s", f.Name, names[0], names[1]), "make two facts of it")
+		} else if v.Kind == yaml.MappingNode && values.whole() {
+			c.report(at(k), 0, "source", fmt.Sprintf("the fact %s has no source", f.Name), "there is "+strings.Join(sortedKeys(known), ", "))
 		}
-		f.source = nil
 		return
 	}
 	f.OnePath = f.source.argument == aPath

@@ -284,9 +284,12 @@ func (e *evaluation) find(p *valuePath) truth {
 	case g.given && !fits(v, p.typ):
 		return e.mistake(p.String(), fmt.Sprintf("must be %s, and is %s", typeWord(p.typ.Kind), kindOf(v)))
 	}
-	if p.inline != "" {
+	switch {
+	case p.inline != "" && len(p.steps) == 1:
 		e.env[p.inline] = v
-	} else {
+	case p.inline != "":
+		e.env[p.inline], _ = fieldAt(g.value, p.steps[:1])
+	default:
 		e.env[p.root.name] = g.value
 	}
 	return yes

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -119,13 +120,16 @@ func (c *compiler) explain(x *expression, problem *exprError) {
 	if strings.HasPrefix(message, "the expression ends") {
 		at = max(0, utf8.RuneCountInString(end)-1)
 	}
-	if n.Style == 0 && n.Line <= len(c.lines) { // a plain scalar ends where YAML sees a sign of its own
-		_, after, _ := strings.Cut(c.lines[n.Line-1], end)
+	if early := strings.HasPrefix(message, "the expression ends"); early && n.Style == 0 && n.Line <= len(c.lines) {
+		_, after, _ := strings.Cut(c.lines[n.Line-1], end) // a plain scalar ends where YAML sees a sign of its own
 		switch {
 		case strings.HasPrefix(after, " #"):
 			help = "in YAML a # after a space begins a comment: put the expression in quotes"
-		case strings.HasPrefix(after, ",") || strings.HasPrefix(after, "]") || strings.HasPrefix(after, "}"):
-			help = "within { } and [ ] of YAML a comma or bracket ends a value: put the expression in quotes"
+		case strings.HasPrefix(after, ","):
+			help += "; within { } and [ ] of YAML a comma ends a value: put the expression in quotes"
+			if slices.ContainsFunc(c.findings, func(f Finding) bool { return f.Line == n.Line && f.Check == "unknown-key" }) {
+				return // its rest was reported
+			}
 		}
 	}
 	check := "expression"

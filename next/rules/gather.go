@@ -191,17 +191,23 @@ func (e *evaluation) gather(f *Fact, g *gathered) {
 		found.Path = q.Args[0]
 	}
 	g.found, g.file = &found, f.OnePath && found.Status == OK
-	err := found.Err
-	if err == nil {
-		err = errors.New(found.Problem)
-	}
-	switch found.Status {
-	case OK:
+	what := strings.TrimSpace(f.Name + " " + strings.TrimSuffix("("+found.Path+")", "()"))
+	switch {
+	case found.Status == OK:
 		g.take(yes, nil, nil)
-	case Invalid:
-		g.take(failed, nil, fmt.Errorf("%s (%s) cannot be used: %w", f.Name, found.Path, err))
+		return
+	case found.Status == Invalid:
+		what, g.state = what+" cannot be used", failed
 	default:
-		g.take(missing, nil, fmt.Errorf("%s (%s) is missing: %w", f.Name, found.Path, err))
+		what, g.state = what+" is missing", missing
+	}
+	switch {
+	case found.Err != nil:
+		g.why = fmt.Errorf("%s: %w", what, found.Err)
+	case found.Problem != "":
+		g.why = fmt.Errorf("%s: %s", what, found.Problem)
+	default:
+		g.why = errors.New(what)
 	}
 }
 

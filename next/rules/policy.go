@@ -128,11 +128,13 @@ func (c *compiler) policy(root *yaml.Node) {
 	c.params(f.values["params"])
 	c.facts(f.values["facts"])
 	c.entries(f.values["let"], "let", func(k, v *yaml.Node) {
-		if c.free(at(k), "let") && c.scalar(v, "let "+k.Value) {
-			s := c.symbol(k.Value, letName, nil)
-			s.let = c.newExpression(at(v), v.Value)
-			s.let.symbol = s
+		if !c.free(at(k), "let") {
+			return
 		}
+		s := c.symbol(k.Value, letName, nil)
+		s.let = c.newExpression(at(v), v.Value)
+		s.let.symbol = s
+		s.let.begun = !c.scalar(v, "let "+k.Value) // then it is any value
 	})
 	c.inlineFields()
 	c.progress(f.values["progress"])

@@ -30,7 +30,7 @@ var (
 )
 
 func (c *compiler) rules(f fields) {
-	if f.values["rules"] == nil {
+	if f.values["rules"] == nil && f.whole() {
 		c.report(at(f.node), 1, "missing-key", "the policy has no rules", "write rules: with a list of rules")
 	}
 	lines := map[string]int{}

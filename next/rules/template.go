@@ -105,7 +105,7 @@ func (c *compiler) program(n *yaml.Node, what string) (args []*template) {
 		}
 		args = append(args, t)
 	}
-	if len(args) == 0 && n != nil {
+	if len(args) == 0 && n != nil && n.Kind == yaml.SequenceNode {
 		c.report(at(n), 0, "program", what+" names no program", "write "+what+": [program, argument]")
 	}
 	return args

@@ -77,17 +77,21 @@ func (c *compiler) yamlError(err error) {
 		line, _ = strconv.Atoi(m[1])
 		message = m[2]
 	}
+	help := ""
+	if strings.HasPrefix(message, "did not find expected ',' or") {
+		line, help = line+1, "within { } and [ ] YAML reads brackets, commas, ? and : itself: put texts and expressions in quotes"
+	}
 	line = min(max(line, 1), len(c.lines))
 	for _, l := range []int{line, line - 1, line + 1} {
 		if l < 1 || l > len(c.lines) {
 			continue
 		}
-		if col, what, help := trap(c.lines[l-1]); help != "" {
-			c.report(at(&yaml.Node{Line: l, Column: col}), 1, "yaml", what, help)
+		if col, what, advice := trap(c.lines[l-1]); advice != "" {
+			c.report(at(&yaml.Node{Line: l, Column: col}), 1, "yaml", what, advice)
 			return
 		}
 	}
-	c.report(at(&yaml.Node{Line: line, Column: 1}), 1, "yaml", message, "")
+	c.report(at(&yaml.Node{Line: line, Column: 1}), 1, "yaml", message, help)
 }
 
 var keyValue = regexp.MustCompile(`^\s*(?:- )?[\w-]+: +([^'"|>\[{&*! ].*)$`)
@@ -131,6 +135,9 @@ type fields struct {
 	node         *yaml.Node
 	keys, values map[string]*yaml.Node
 }
+
+// whole reports whether all keys are known.
+func (f fields) whole() bool { return len(f.values)*2 == len(f.node.Content) }
 
 // fields reads a mapping whose keys are known, and reports those that are not.
 func (c *compiler) fields(n *yaml.Node, what string, known []string) fields {
