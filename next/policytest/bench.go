@@ -180,9 +180,10 @@ func (b *bench) event(p *rules.Policy) (loop.Event, error) {
 		Dir: b.root, Names: map[string]any{}, Values: map[string]any{}, Run: e.Run != nil,
 	}
 	maps.Copy(ev.Names, e.names)
-	env := map[string]string{}
-	maps.Copy(env, b.given.Env)
-	ev.Names["env"] = env
+	ev.Names["env.HOME"] = "" // that of the bench is for ~
+	for name, value := range b.given.Env {
+		ev.Names["env."+name] = value
+	}
 	for _, field := range []string{"hook_event_name", "session_id", "last_assistant_message", "failed"} {
 		delete(ev.Names, field)
 	}

@@ -53,9 +53,6 @@ func (e *engine) declare(s *symbol) {
 		n = e.conf.NtCache.FromType(n.Type)
 	}
 	e.mark(&n, s.typ)
-	if s.name == "env" {
-		n = nature.FromType(reflect.TypeFor[map[string]string]())
-	}
 	e.conf.Env.Fields[s.name] = n
 }
 
@@ -88,6 +85,16 @@ func (e *engine) schemaOf(n ast.Node) *schema.Type { return e.schemas[n.Nature()
 func (e *engine) isBuiltin(name string) bool { return e.conf.Builtins[name] != nil }
 
 func (e *engine) builtins() []string { return sortedKeys(e.conf.Builtins) }
+
+// isName reports whether expressions can write a name.
+func (e *engine) isName(s string) bool {
+	tree, problem := e.parse(s)
+	if problem != nil {
+		return false
+	}
+	id, ok := tree.Node.(*ast.IdentifierNode)
+	return ok && id.Value == s && s[0] != '$'
+}
 
 // exprError is a problem at a place of an expression, in characters.
 type exprError struct {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -48,8 +49,7 @@ type World interface {
 	// Fact gathers a fact that has no value in Input.Values.
 	Fact(ctx context.Context, q Query) Found
 	// Name returns the value of one of ralph's names when it is first read, such as "session_id" or "transcript", or nil for its zero
-	// value. An error makes what reads it unknown. A variable is asked for as "env.HOME", unless "env" has a map[string]string of all.
-	// It is not asked for loop.
+	// value. An error makes what reads it unknown. A variable is asked for by its name, such as "env.HOME". It is not asked for loop.
 	Name(ctx context.Context, name string) (any, error)
 	// Ask answers the functions said, mentions, exists (all bool) and which (string).
 	Ask(ctx context.Context, function, argument string) (any, error)
@@ -118,13 +118,18 @@ func (p *Policy) evaluation(ctx context.Context, in *Input) *evaluation {
 	return e
 }
 
-// value evaluates an expression.
+// value evaluates an expression. A condition whose facts are all known has two values, and is faster as a whole.
 func (e *evaluation) value(x *expression) result {
 	x.ready(e.p.compiler)
 	if x.problem != nil {
 		return result{state: failed, why: x.problem}
 	}
-	if x.root.leaf != nil {
+	if x.whole != nil && e.trace == nil && !slices.ContainsFunc(x.whole.reads, func(r read) bool { return e.state(r.path) != yes }) {
+		if r := e.run(x.whole); r.state == yes {
+			return r
+		}
+	}
+	if x.root.leaf != nil && !x.condition {
 		return e.run(x.root.leaf)
 	}
 	t, why := e.cond(x.root)
@@ -136,28 +141,11 @@ func (e *evaluation) holds(x *expression) (truth, error) {
 	if x == nil {
 		return yes, nil
 	}
-	x.ready(e.p.compiler)
-	if x.problem != nil {
-		return failed, x.problem
+	r := e.value(x)
+	if r.state == yes && r.value == false {
+		return no, nil
 	}
-	if x.whole != nil && e.trace == nil && e.allKnown(x.whole) { // then it has two values, and is faster as a whole
-		if r := e.run(x.whole); r.value == true {
-			return yes, nil
-		} else if r.value == false {
-			return no, nil
-		}
-	}
-	return e.cond(x.root)
-}
-
-// allKnown reports whether all that an operand reads was found already.
-func (e *evaluation) allKnown(o *operand) bool {
-	for i := range o.reads {
-		if id := o.reads[i].path.id; id >= len(e.tested) || e.tested[id] != yes {
-			return false
-		}
-	}
-	return true
+	return r.state, r.why
 }
 
 // cond is three-valued: what is false or true anyway does not depend on what is unknown, and else the worse of two unknowns counts.
@@ -204,12 +192,10 @@ func (e *evaluation) leaf(o *operand) (truth, error) {
 func (e *evaluation) run(o *operand) result {
 	for i := range o.reads {
 		r := &o.reads[i]
-		t := no
-		if r.path.id < len(e.tested) {
-			t = e.tested[r.path.id]
-		}
+		t := e.state(r.path)
 		if t == no {
-			t = e.test(r.path)
+			t = e.find(r.path)
+			e.tested[r.path.id] = t
 		}
 		if t != yes && (t != missing || !r.covered) {
 			return result{state: t, why: e.lack(r.path)}
@@ -245,27 +231,16 @@ func (e *runError) Error() string {
 
 func (e *runError) Unwrap() error { return e.err }
 
-// test finds the value at a path, once.
-func (e *evaluation) test(p *valuePath) truth {
+// state returns what is known of a path, no if it was not tested yet.
+func (e *evaluation) state(p *valuePath) truth {
 	for len(e.tested) <= p.id { // a lazy policy has found new paths
 		e.tested = append(e.tested, no)
 	}
-	e.tested[p.id] = e.find(p)
 	return e.tested[p.id]
 }
 
+// find finds the value at a path.
 func (e *evaluation) find(p *valuePath) truth {
-	if p.root.name == "env" {
-		r := e.variable(p.steps[0])
-		if r.why != nil {
-			return failed
-		}
-		if e.env["env"] == nil {
-			e.env["env"] = map[string]string{}
-		}
-		e.env["env"].(map[string]string)[p.steps[0]] = show(r.value)
-		return yes
-	}
 	g := e.get(p.root)
 	if g.state != yes {
 		return g.state
@@ -283,32 +258,12 @@ func (e *evaluation) find(p *valuePath) truth {
 		return missing
 	case g.given && !fits(v, p.typ):
 		return e.mistake(p.String(), fmt.Sprintf("must be %s, and is %s", typeWord(p.typ.Kind), kindOf(v)))
-	}
-	switch {
-	case p.inline != "" && len(p.steps) == 1:
-		e.env[p.inline] = v
 	case p.inline != "":
 		e.env[p.inline], _ = fieldAt(g.value, p.steps[:1])
 	default:
 		e.env[p.root.name] = g.value
 	}
 	return yes
-}
-
-// variable finds a variable of the environment.
-func (e *evaluation) variable(name string) result {
-	return e.once("env", name, func() (any, error) {
-		all := e.once("env", "", func() (any, error) {
-			if v, ok := e.in.Values["env"]; ok || e.in.World == nil {
-				return v, nil
-			}
-			return e.in.World.Name(e.ctx, "env")
-		})
-		if m, ok := all.value.(map[string]string); ok || all.why != nil || e.in.World == nil {
-			return m[name], all.why
-		}
-		return e.in.World.Name(e.ctx, "env."+name)
-	})
 }
 
 // mistake notes a value that the program must give. The first one is the error of Eval.
@@ -321,43 +276,29 @@ func (e *evaluation) mistake(name, message string) truth {
 
 // lack says why the value at a path is not known.
 func (e *evaluation) lack(p *valuePath) error {
-	if p.root.name == "env" {
-		return fmt.Errorf("%s: %w", p, e.variable(p.steps[0]).why)
-	}
 	g := e.get(p.root)
-	if g.state != yes {
+	problem, bad := g.problems.Touching(p.steps)
+	switch {
+	case g.state != yes:
 		return g.why
-	}
-	if problem, bad := g.problems.Touching(p.steps); bad {
+	case bad:
 		return errors.New(p.root.name + ": " + problemText(problem))
-	}
-	if e.tested[p.id] == missing {
+	case e.tested[p.id] == missing:
 		return p.absent
 	}
 	return e.wrong
 }
 
-// ask asks the world.
+// ask asks the world, once for each question.
 func (e *evaluation) ask(function, argument string) (any, error) {
-	r := e.once(function, argument, func() (any, error) {
-		if e.in.World == nil {
-			return nil, nil
-		}
-		return e.in.World.Ask(e.ctx, function, argument)
-	})
-	return r.value, r.why
-}
-
-// once keeps the answer to a question.
-func (e *evaluation) once(about, what string, answer func() (any, error)) result {
-	key := [2]string{about, what}
+	key := [2]string{function, argument}
 	r, ok := e.asked[key]
-	if !ok {
-		r.value, r.why = answer()
+	if !ok && e.in.World != nil {
+		r.value, r.why = e.in.World.Ask(e.ctx, function, argument)
 		if e.asked == nil {
 			e.asked = map[[2]string]result{}
 		}
 		e.asked[key] = r
 	}
-	return r
+	return r.value, r.why
 }

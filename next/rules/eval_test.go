@@ -389,7 +389,6 @@ func TestErrors(t *testing.T) {
 		`list == "x"`:    {facts: map[string]rules.Found{"list": {Status: rules.Invalid, Err: oops}}},
 		`cwd == "x"`:     {names: map[string]any{"cwd": oops}},
 		`env.X == "x"`:   {names: map[string]any{"env.X": oops}},
-		`env.Y == "x"`:   {names: map[string]any{"env": oops}},
 		`said("x")`:      {asks: map[string]any{"said x": oops}},
 		`fail("x") == 1`: {},
 	} {

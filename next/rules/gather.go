@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -51,7 +52,10 @@ func problemText(p schema.Problem) string {
 }
 
 // fact returns what was found of a fact by its name.
-func (e *evaluation) fact(name string) *gathered { return e.get(e.p.compiler.symbols[name]) }
+func (e *evaluation) fact(name string) *gathered {
+	i := slices.IndexFunc(e.p.Facts, func(f *Fact) bool { return f.Name == name })
+	return e.get(e.p.Facts[i].symbol)
+}
 
 // known returns what was found of a name, nil if it was not needed yet.
 func (e *evaluation) known(s *symbol) *gathered {

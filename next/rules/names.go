@@ -3,10 +3,12 @@ package rules
 import (
 	"fmt"
 	"reflect"
+	"strings"
 	"time"
 
 	"github.com/expr-lang/expr/types"
 
+	"github.com/ralph-sdk/ralph/next/internal/text"
 	"github.com/ralph-sdk/ralph/next/schema"
 )
 
@@ -42,7 +44,7 @@ type symbol struct {
 // ralphNames are the names that every policy has, with their zero values.
 func ralphNames() map[string]any {
 	names := map[string]any{
-		"background_tasks": []any{}, "session_crons": []any{}, "env": map[string]string{},
+		"background_tasks": []any{}, "session_crons": []any{},
 		"loop": map[string]any{"continuations": 0, "repeats": 0, "elapsed": time.Duration(0), "total": 0},
 		"run":  map[string]any{"iteration": 0, "outcome": "", "tokens": 0, "cost": 0.0},
 		"transcript": map[string]any{"tools": []any{}, "tokens": 0,
@@ -60,7 +62,7 @@ func ralphNames() map[string]any {
 // typeOf returns the type of a Go value. What an object has is known.
 func typeOf(v any) *schema.Type {
 	switch v := v.(type) {
-	case nil, map[string]string:
+	case nil:
 		return nil
 	case string:
 		return kind("string")
@@ -121,7 +123,9 @@ func (c *compiler) use(s *symbol) {
 	}
 }
 
-func (c *compiler) taken(name string) bool { return c.symbols[name] != nil || c.engine.isBuiltin(name) }
+func (c *compiler) taken(name string) bool {
+	return c.symbols[name] != nil || c.engine.isBuiltin(name) || name == "env"
+}
 
 // symbol declares a name.
 func (c *compiler) symbol(name string, m meaning, t *schema.Type) *symbol {
@@ -137,7 +141,7 @@ func (c *compiler) free(s spot, what string) bool {
 	name := s.node.Value
 	old := c.symbols[name]
 	switch {
-	case !isName(name):
+	case !c.engine.isName(name):
 		c.report(s, 0, "name", fmt.Sprintf("%q is no name", name), "a name has letters, digits and _, and begins with a letter")
 		return false
 	case old != nil && old.meaning == givenName && what == "fact": // WithValues says its type
@@ -153,19 +157,6 @@ func (c *compiler) free(s spot, what string) bool {
 	return true
 }
 
-func isName(s string) bool {
-	for i, r := range s {
-		letter := r == '_' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
-		if !letter && (i == 0 || r < '0' || r > '9') {
-			return false
-		}
-	}
-	return s != "" && !keywords[s]
-}
-
-var keywords = map[string]bool{"true": true, "false": true, "nil": true, "and": true, "or": true, "not": true, "in": true, "let": true, "if": true, "else": true,
-	"matches": true, "contains": true, "startsWith": true, "endsWith": true}
-
 // named returns the names that have a meaning, for guesses.
 func (c *compiler) named(m ...meaning) (names []string) {
 	for _, n := range sortedKeys(c.symbols) {
@@ -176,4 +167,81 @@ func (c *compiler) named(m ...meaning) (names []string) {
 		}
 	}
 	return names
+}
+
+// asking are the functions about a fact. Their argument is its name, and they are always decided.
+var asking = map[string]bool{"ok": true, "missing": true, "invalid": true, "problem": true, "path": true, "age": true}
+
+// functions returns what expressions call besides the functions of expr, bound to an evaluation when one first needs it. Texts and
+// numbers are of any type, since a value may have another Go type than its schema says.
+func functions() map[string]func(e *evaluation) any {
+	is := func(t truth) func(e *evaluation) any {
+		return func(e *evaluation) any { return func(f string) bool { return e.fact(f).state == t } }
+	}
+	asks := func(name string) func(e *evaluation) any {
+		return func(e *evaluation) any {
+			return func(s string) (bool, error) { v, err := e.ask(name, s); return v == true, err }
+		}
+	}
+	return map[string]func(e *evaluation) any{
+		"ok": is(yes), "missing": is(missing), "invalid": is(failed),
+		"problem": func(e *evaluation) any { return func(f string) string { return e.fact(f).problem() } },
+		"path":    func(e *evaluation) any { return func(f string) string { return e.fact(f).found.Path } },
+		"age": func(e *evaluation) any {
+			return func(f string) time.Duration {
+				if t := e.fact(f).found.Time; !t.IsZero() {
+					return e.in.Now.Sub(t)
+				}
+				return 0
+			}
+		},
+		"said": asks("said"), "mentions": asks("mentions"), "exists": asks("exists"),
+		"which": func(e *evaluation) any {
+			return func(s string) (string, error) { v, err := e.ask("which", s); return show(v), err }
+		},
+		"now": func(e *evaluation) any { return func() time.Time { return e.in.Now } },
+		"date": func(e *evaluation) any {
+			return func(s string, layout ...string) (time.Time, error) { return date(s, e.in.Now.Location(), layout) }
+		},
+		"cut":     func(*evaluation) any { return text.Cut },
+		"tail":    func(*evaluation) any { return text.Tail },
+		"folded":  func(*evaluation) any { return folded },
+		"bullets": func(*evaluation) any { return bullets },
+	}
+}
+
+func folded(s string) string { return strings.Join(strings.Fields(strings.ToLower(s)), " ") }
+
+// bullets makes a list of Markdown: each element on a line, cut, and how many more there are.
+func bullets(list any, most ...int) (string, error) {
+	const length = 200 // characters
+	n := append(most, 20)[0]
+	v := reflect.ValueOf(list)
+	if list == nil {
+		return "", nil
+	}
+	if v.Kind() != reflect.Slice {
+		return "", fmt.Errorf("bullets takes a list, and this is %s", kindOf(list))
+	}
+	var lines []string
+	for i := range min(v.Len(), max(n, 0)) {
+		lines = append(lines, "- "+text.Cut(strings.Join(strings.Fields(show(v.Index(i).Interface())), " "), length))
+	}
+	if more := v.Len() - len(lines); more > 0 {
+		lines = append(lines, fmt.Sprintf("- … and %d more", more))
+	}
+	return strings.Join(lines, "\n"), nil
+}
+
+// date reads a time. One without a zone is in zone.
+func date(s string, zone *time.Location, layouts []string) (time.Time, error) {
+	if len(layouts) == 0 {
+		layouts = []string{time.RFC3339, "2006-01-02T15:04:05", time.DateTime, "2006-01-02T15:04", "2006-01-02 15:04", time.DateOnly, time.RFC1123Z, time.RFC1123}
+	}
+	for _, layout := range layouts {
+		if t, err := time.ParseInLocation(layout, strings.TrimSpace(s), zone); err == nil {
+			return t, nil
+		}
+	}
+	return time.Time{}, fmt.Errorf("%q is no date such as 2006-01-02 or 2006-01-02T15:04:05Z", text.Cut(s, 40))
 }

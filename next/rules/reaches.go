@@ -47,9 +47,9 @@ func (p *Policy) Reaches() []string {
 	}
 	c.lock.Lock()
 	defer c.lock.Unlock()
-	for _, path := range c.paths {
-		if path.root == c.symbols["env"] {
-			found["reads the variable "+path.steps[0]] = true
+	for name := range c.symbols {
+		if variable, ok := strings.CutPrefix(name, "env."); ok {
+			found["reads the variable "+variable] = true
 		}
 	}
 	return sortedKeys(found)

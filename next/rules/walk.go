@@ -69,6 +69,10 @@ func (w *walk) value(slot *ast.Node) {
 	if !ok || w.local[id.Value] {
 		return
 	}
+	if id.Value == "env" {
+		w.variable(slot, members)
+		return
+	}
 	s := w.resolve(id)
 	if s == nil {
 		return
@@ -85,10 +89,6 @@ func (w *walk) value(slot *ast.Node) {
 		}
 		steps = append(steps, name.Value)
 	}
-	if s.name == "env" && len(steps) != 1 {
-		w.report(id, "unknown-name", "env is read by the names of its variables", "write env.NAME")
-		return
-	}
 	covered := w.covered[*slot]
 	w.read(s, steps, covered || optional >= 0)
 	switch {
@@ -100,6 +100,27 @@ func (w *walk) value(slot *ast.Node) {
 	case !covered && optional > 0:
 		w.read(s, steps[:optional-1], false)
 	}
+}
+
+// variable resolves env.NAME, which is a name of its own.
+func (w *walk) variable(slot *ast.Node, members []*ast.MemberNode) {
+	name, ok := (*ast.StringNode)(nil), len(members) == 1
+	if ok {
+		name, ok = members[0].Property.(*ast.StringNode)
+	}
+	if !ok {
+		w.report(*slot, "unknown-name", "env is read by the names of its variables", "write env.NAME")
+		return
+	}
+	full := "env." + name.Value
+	s := w.c.symbols[full]
+	if s == nil {
+		s = w.c.symbol(full, ralphName, kind("string"))
+		s.value = ""
+	}
+	ast.Patch(slot, &ast.IdentifierNode{Value: full})
+	w.need(s, *slot)
+	w.read(s, nil, false)
 }
 
 // chain returns the members of a path, the outermost last, and what it begins with.
@@ -135,6 +156,7 @@ func (w *walk) resolve(id *ast.IdentifierNode) *symbol {
 		w.need(s, id)
 		if s.let != nil {
 			c.compile(s.let)
+			w.x.missing = append(w.x.missing, s.let.missing...)
 		}
 		return s
 	}

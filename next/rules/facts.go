@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 
@@ -15,56 +16,58 @@ import (
 
 // params reads the params and gives them their values.
 func (c *compiler) params(n *yaml.Node) {
+	var names []string
 	c.entries(n, "params", func(k, v *yaml.Node) {
 		if !c.free(at(k), "param") {
 			return
 		}
+		s := c.symbol(k.Value, constant, nil)
 		p := Param{Name: k.Value, Schema: c.schema(v)}
 		if p.Schema == nil {
-			c.symbol(p.Name, constant, nil)
 			return
 		}
-		t := p.Schema.Type()
+		t, what := p.Schema.Type(), "the default of the param "+p.Name
 		given, isGiven := c.config.params[p.Name]
-		value := copied(t.Default)
-		if isGiven {
-			value = paramText(given, t.Kind)
-		}
-		value, problems := p.Schema.Read(value)
 		switch {
-		case !isGiven && !t.HasDefault:
+		case isGiven:
+			what, p.Value = fmt.Sprintf("the param %s is set to %q, and", p.Name, given), typed(given, t.Kind)
+		case t.HasDefault:
+			p.Value, _ = c.data(child(v, "default"))
+		default:
 			c.report(at(k), 0, "param", fmt.Sprintf("the param %s has no default, and is not set", p.Name), "give it a default")
-		case len(problems) > 0 && isGiven:
-			c.report(at(k), 0, "param", fmt.Sprintf("the param %s is set to %q, and %s", p.Name, given, problems[0].Message), text.Nearest(given, texts(t.Enum)))
-		case len(problems) > 0:
-			c.report(at(k), 0, "param", fmt.Sprintf("the default of the param %s %s", p.Name, problems[0].Message), "")
 		}
-		p.Value = value
-		for i := 0; i+1 < len(v.Content); i += 2 {
-			if v.Content[i].Value == "description" {
-				p.Description = v.Content[i+1].Value
-			}
+		var problems schema.Problems
+		if p.Value, problems = p.Schema.Read(p.Value); len(problems) > 0 {
+			c.report(at(k), 0, "param", what+" "+problems[0].Message, text.Nearest(given, texts(t.Enum)))
 		}
-		c.symbol(p.Name, constant, t).value = value
-		c.p.Params = append(c.p.Params, p)
+		if d := child(v, "description"); d != nil {
+			p.Description = d.Value
+		}
+		s.typ, s.value = t, p.Value
+		c.engine.declare(s)
+		c.p.Params, names = append(c.p.Params, p), append(names, p.Name)
 	})
 	for _, name := range sortedKeys(c.config.params) {
-		if s := c.symbols[name]; s == nil || s.meaning != constant {
-			var names []string
-			for _, p := range c.p.Params {
-				names = append(names, p.Name)
-			}
+		if !slices.Contains(names, name) && len(c.findings) == 0 {
 			c.report(spot{}, 1, "param", "the policy has no param "+name, text.Nearest(name, names))
 		}
 	}
 }
 
-// paramText reads the text of a param by the type of its schema.
-func paramText(s, kind string) any {
-	if kind != "string" && kind != "" {
-		if v, err := schema.ParseJSON([]byte(strings.TrimSpace(s))); err == nil {
-			return v
+// child returns the value of a key, nil if there is none.
+func child(n *yaml.Node, key string) *yaml.Node {
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == key {
+			return resolved(n.Content[i+1])
 		}
+	}
+	return nil
+}
+
+// typed reads the text of a param by the type of its schema.
+func typed(s, kind string) any {
+	if v, err := schema.ParseJSON([]byte(strings.TrimSpace(s))); err == nil && kind != "string" && kind != "" {
+		return v
 	}
 	return s
 }
@@ -78,39 +81,35 @@ func texts(values []any) (out []string) {
 
 // schema compiles a schema that is written in the policy, in a file, or shipped. It is nil where that fails, which is reported once.
 func (c *compiler) schema(n *yaml.Node) *schema.Schema {
-	name, help := c.file, ""
+	if n == nil || n.Kind != yaml.MappingNode && !c.scalar(n, "a schema") {
+		return nil
+	}
+	name, isShipped := strings.CutPrefix(n.Value, "ralph:")
 	var src []byte
 	var err error
+	help := ""
 	switch {
-	case n == nil:
-		return nil
 	case n.Kind == yaml.MappingNode:
-		if _, src = c.data(n); src == nil {
-			return nil
-		}
-	case !c.scalar(n, "a schema"):
-		return nil
-	case strings.HasPrefix(n.Value, "ralph:"):
-		name = n.Value[len("ralph:"):]
-		var ok bool
-		if src, ok = schema.Shipped(name); !ok {
-			err, help = fmt.Errorf("ralph ships none of this name"), text.Nearest(name, schema.ShippedNames())
+		_, src = c.data(n)
+	case isShipped:
+		if src, isShipped = schema.Shipped(name); !isShipped {
+			err, help = errors.New("ralph ships none of this name"), text.Nearest(name, schema.ShippedNames())
 		}
 	case c.files == nil:
-		err = fmt.Errorf("no files can be read here")
+		err = errors.New("no files can be read here")
 	default:
-		name = n.Value
 		src, err = fs.ReadFile(c.files, strings.TrimPrefix(name, "./"))
 	}
 	var s *schema.Schema
 	if err == nil {
-		if s, err = schema.Compile(name, src); err != nil && n.Kind == yaml.MappingNode { // its place is one of the JSON text
-			_, message, _ := strings.Cut(err.Error(), ": ")
-			err = errors.New(message)
-		}
+		s, err = schema.Compile(name, src)
 	}
 	if err != nil {
-		c.report(at(n), 0, "schema", "the schema cannot be used: "+err.Error(), help)
+		message := err.Error()
+		if n.Kind == yaml.MappingNode { // its place is one of the JSON text
+			_, message, _ = strings.Cut(message, ": ")
+		}
+		c.report(at(n), 0, "schema", "the schema cannot be used: "+message, help)
 		return nil
 	}
 	return s
@@ -239,7 +238,7 @@ func (c *compiler) inlineFields() {
 			switch {
 			case s != nil:
 				s.fieldOf = append(s.fieldOf, f.symbol)
-			case isName(name) && !c.engine.isBuiltin(name):
+			case c.engine.isName(name) && !c.engine.isBuiltin(name):
 				s = &symbol{id: -1, name: name, meaning: fieldName, typ: fields[name], fact: f, fieldOf: []*symbol{f.symbol}, read: map[*expression]spot{}}
 				c.symbols[name] = s
 				c.engine.declare(s)
@@ -248,21 +247,70 @@ func (c *compiler) inlineFields() {
 	}
 }
 
-// copied returns a copy of a JSON value, which may be changed.
-func copied(v any) any {
-	switch v := v.(type) {
-	case map[string]any:
-		out := make(map[string]any, len(v))
-		for k, x := range v {
-			out[k] = copied(x)
-		}
-		return out
-	case []any:
-		out := make([]any, len(v))
-		for i, x := range v {
-			out[i] = copied(x)
-		}
-		return out
-	}
-	return v
+// argument is the kind of a source's argument.
+type argument int
+
+const (
+	aPath    argument = iota // of one file
+	aPlace                   // of a file or directory
+	aPattern                 // of files, where a value matches only itself
+	aProgram                 // a list: the program and its arguments
+	aText
+)
+
+// source is a kind of fact, with what is known of its values.
+type source struct {
+	argument argument
+	typ      *schema.Type
+	options  []string
 }
+
+// sources returns the sources by name, without those of the embedding program.
+func sources() map[string]*source {
+	str, number, truth := kind("string"), kind("integer"), kind("boolean")
+	item := object(map[string]*schema.Type{"text": str, "mark": str, "done": truth, "depth": number, "line": number, "section": str, "tags": listOf(str), "source": str})
+	return map[string]*source{
+		"text":        {aPath, str, nil},
+		"json":        {aPath, nil, nil},
+		"frontmatter": {aPath, kind("object"), nil},
+		"checklist":   {aPath, listOf(item), nil},
+		"glob":        {aPattern, listOf(str), []string{"parse"}},
+		"exec":        {aProgram, object(map[string]*schema.Type{"code": number, "stdout": str, "stderr": str, "output": str, "lines": listOf(str)}), []string{"dir"}},
+		"git":         {aPlace, object(map[string]*schema.Type{"dirty": truth, "changed": listOf(str), "branch": str, "ahead": number}), nil},
+		"tasks":       {aText, listOf(nil), nil},
+		"junit":       {aPath, object(map[string]*schema.Type{"tests": number, "failures": number, "errors": number, "skipped": number, "failed": listOf(str)}), nil},
+		"judge":       {aText, nil, []string{"model", "system", "turns", "max_tokens", "command"}},
+		"value":       {aText, nil, nil},
+	}
+}
+
+func kind(k string) *schema.Type { return &schema.Type{Kind: k} }
+
+func listOf(t *schema.Type) *schema.Type { return &schema.Type{Kind: "array", Items: t} }
+
+func object(properties map[string]*schema.Type) *schema.Type {
+	return &schema.Type{Kind: "object", Properties: properties, Closed: true}
+}
+
+// typeOf returns the type of a fact's value. The schema of a glob is that of each file.
+func (s *source) typeOf(f *Fact, known map[string]*source) *schema.Type {
+	t := s.typ
+	if f.Parse != "" {
+		t = known[f.Parse].typ
+	}
+	if f.Schema != nil {
+		t = f.Schema.Type()
+	}
+	if (f.Source == "frontmatter" || f.Parse == "frontmatter") && t != nil && t.Properties != nil {
+		body := &schema.Type{Kind: "string", HasDefault: true, Default: ""}
+		withBody := *t
+		withBody.Properties = merged(t.Properties, map[string]*schema.Type{"body": body})
+		t = &withBody
+	}
+	if f.Parse != "" {
+		return listOf(object(map[string]*schema.Type{"path": kind("string"), "value": t}))
+	}
+	return t
+}
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
