@@ -91,6 +91,6 @@ rules:
 	// Output:
 	// {"continue":true,"outcome":"continued","reason":"2 are left."}
 	// {"continue":true,"outcome":"continued","reason":"2 are left."}
-	// {"continue":false,"outcome":"failed","reason":"rule done (line 6): state: left must be an integer, and is \"two\""}
+	// {"continue":false,"outcome":"failed","reason":"rule done (line 6): state: left must be a whole number, and is the text \"two\""}
 	// {"continue":false,"outcome":"done","reason":"nothing is left"}
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"testing/fstest"
-	"time"
 
 	"github.com/ralph-sdk/ralph/next/loop"
 	"github.com/ralph-sdk/ralph/next/rules"
@@ -37,18 +36,17 @@ rules:
 	}
 	l, err := loop.Load(files, "ci.yaml",
 		loop.WithSource("pipeline", func(ctx context.Context, q rules.Query) (any, error) { return answer(q.Args[0]) }),
-		loop.WithFunction("office_hours", func() bool { return true }),
-		loop.WithClock(func() time.Time { return time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC) }))
+		loop.WithFunction("office_hours", func() bool { return true }))
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	for _, project := range []string{"shop", "new", "old"} {
 		d, _ := l.Decide(context.Background(), loop.Event{Session: project, Dir: project})
-		fmt.Println(d.Outcome, d.Reason, errors.Is(d.Err, down))
+		fmt.Println(project, d.Outcome, d.Rule, errors.Is(d.Err, down))
 	}
 	// Output:
-	// continued The pipeline failed: lint false
-	// idle  false
-	// failed rule green (line 5): ci: the CI server is down true
+	// shop continued red false
+	// new idle  false
+	// old failed green true
 }
