@@ -185,10 +185,7 @@ func (c *compiler) limits(n *yaml.Node) {
 	if l.Total > maxTotal {
 		c.report(at(f.values["total"]), 0, "limit", fmt.Sprintf("total is at most %d", maxTotal), "")
 	}
-	if l.Repeats > 0 && c.p.progress == nil {
-		c.report(at(f.keys["repeats"]), 0, "limit", "repeats counts continuations without progress, and the policy does not say what progress is", "write progress: EXPRESSION, or remove repeats")
-	}
-	if l.Repeats == 0 && c.p.progress != nil {
+	if l.Repeats == 0 && c.p.progress != nil { // where nothing is progress, repeats counts every continuation
 		l.Repeats = 10
 	}
 	l.Continuations, l.Total, l.Elapsed = cmp.Or(l.Continuations, 100), cmp.Or(l.Total, 1000), cmp.Or(l.Elapsed, 24*time.Hour)
