@@ -14,7 +14,7 @@ const promptEvent = "UserPromptSubmit"
 // Eval tries the rules. It fails only for a value that the program must give and did not, or whose type is wrong: a *ValueError. What
 // cannot be decided is a verdict that lets the agent stop.
 func (p *Policy) Eval(ctx context.Context, in Input) (Verdict, error) {
-	e := p.evaluation(ctx, &in)
+	e := p.evaluation(ctx, in)
 	v := e.decide()
 	if e.trace != nil {
 		e.traceFacts()
@@ -142,10 +142,7 @@ func (e *evaluation) end(v Verdict, r *rule) Verdict {
 
 // count fills in how much is done, for people.
 func (e *evaluation) count(v *Verdict) {
-	if len(e.p.progress) != 2 {
-		return
-	}
-	if e.counts(); e.progress.state != yes {
+	if e.repeats(); len(e.p.progress) != 2 || e.progress.state != yes {
 		return
 	}
 	if pair, ok := e.progress.value.([]any); ok && len(pair) == 2 {

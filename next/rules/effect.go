@@ -218,7 +218,7 @@ func (e *evaluation) setEffect(v *Verdict, x *effect, out Effect) error {
 // Start evaluates the effects of start. text is the name text there. A policy without start has none. It is an error if a file that it
 // sets exists.
 func (p *Policy) Start(ctx context.Context, in Input, text string) ([]Effect, error) {
-	e := p.evaluation(ctx, &in)
+	e := p.evaluation(ctx, in)
 	e.text = strings.TrimSpace(text)
 	var v Verdict
 	created := map[*Fact]bool{}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 
@@ -94,7 +93,7 @@ type result struct {
 type evaluation struct {
 	p        *Policy
 	ctx      context.Context
-	in       *Input
+	in       Input
 	env      map[string]any // what expressions read
 	got      []*gathered    // by the IDs of names
 	tested   []truth        // by the IDs of paths
@@ -108,7 +107,7 @@ type evaluation struct {
 	text     string // in start
 }
 
-func (p *Policy) evaluation(ctx context.Context, in *Input) *evaluation {
+func (p *Policy) evaluation(ctx context.Context, in Input) *evaluation {
 	c := p.compiler
 	e := &evaluation{p: p, ctx: ctx, in: in, env: map[string]any{}, got: make([]*gathered, c.usedFirst), tested: make([]truth, c.pathsFirst)}
 	e.machine.MemoryBudget = memoryBudget
@@ -124,8 +123,8 @@ func (e *evaluation) value(x *expression) result {
 	if x.problem != nil {
 		return result{state: failed, why: x.problem}
 	}
-	if x.whole != nil && e.trace == nil && !slices.ContainsFunc(x.whole.reads, func(r read) bool { return e.state(r.path) != yes }) {
-		if r := e.run(x.whole); r.state == yes {
+	if x.whole != nil && e.trace == nil && e.found(x.whole) {
+		if r := e.exec(x.whole); r.state == yes {
 			return r
 		}
 	}
@@ -195,12 +194,20 @@ func (e *evaluation) run(o *operand) result {
 		t := e.state(r.path)
 		if t == no {
 			t = e.find(r.path)
+			for len(e.tested) <= r.path.id { // a lazy policy has found new paths
+				e.tested = append(e.tested, no)
+			}
 			e.tested[r.path.id] = t
 		}
 		if t != yes && (t != missing || !r.covered) {
 			return result{state: t, why: e.lack(r.path)}
 		}
 	}
+	return e.exec(o)
+}
+
+// exec evaluates an operand all of whose reads are known.
+func (e *evaluation) exec(o *operand) result {
 	machine := &e.machine
 	if e.running { // a function gathers a fact whose path is an expression
 		machine = &vm.VM{MemoryBudget: memoryBudget}
@@ -233,10 +240,20 @@ func (e *runError) Unwrap() error { return e.err }
 
 // state returns what is known of a path, no if it was not tested yet.
 func (e *evaluation) state(p *valuePath) truth {
-	for len(e.tested) <= p.id { // a lazy policy has found new paths
-		e.tested = append(e.tested, no)
+	if p.id < len(e.tested) {
+		return e.tested[p.id]
 	}
-	return e.tested[p.id]
+	return no
+}
+
+// found reports whether all that an operand reads was found already.
+func (e *evaluation) found(o *operand) bool {
+	for i := range o.reads {
+		if e.state(o.reads[i].path) != yes {
+			return false
+		}
+	}
+	return true
 }
 
 // find finds the value at a path.
@@ -283,7 +300,7 @@ func (e *evaluation) lack(p *valuePath) error {
 		return g.why
 	case bad:
 		return errors.New(p.root.name + ": " + problemText(problem))
-	case e.tested[p.id] == missing:
+	case e.state(p) == missing:
 		return p.absent
 	}
 	return e.wrong

@@ -99,12 +99,11 @@ func (e *evaluation) ralphName(s *symbol) (v any, err error) {
 	v, given := e.in.Values[s.name]
 	switch {
 	case s.name == "loop":
-		m := e.counts()
-		elapsed := time.Duration(0)
+		m, elapsed := &e.in.Memory, time.Duration(0)
 		if !m.Since.IsZero() {
 			elapsed = e.in.Now.Sub(m.Since)
 		}
-		return map[string]any{"continuations": m.Continuations, "repeats": m.Repeats, "elapsed": elapsed, "total": e.in.Total}, nil
+		return map[string]any{"continuations": m.Continuations, "repeats": e.repeats(), "elapsed": elapsed, "total": e.in.Total}, nil
 	case !given && e.in.World != nil:
 		v, err = e.in.World.Name(e.ctx, s.name)
 	}

@@ -23,17 +23,16 @@ type Memory struct {
 // NewPrompt forgets what belongs to one prompt.
 func (m Memory) NewPrompt() Memory { return Memory{Applied: m.Applied} }
 
-// counts returns the memory with what progress says now: repeats begin again when it has changed.
-func (e *evaluation) counts() Memory {
+// repeats returns the continuations since progress changed, as far as progress is known.
+func (e *evaluation) repeats() int {
 	if e.progress.state == no {
 		e.progress = result{state: missing} // while it is evaluated it may read loop
 		e.progress = e.measure()
 	}
-	m := e.in.Memory
-	if e.progress.state == yes && m.Progress != nil && !same(m.Progress, e.progress.value) {
-		m.Repeats = 0
+	if m := &e.in.Memory; e.progress.state != yes || m.Progress == nil || same(m.Progress, e.progress.value) {
+		return m.Repeats
 	}
-	return m
+	return 0
 }
 
 // maxProgress bounds the value of progress that is kept; of a larger one it is the hash.
@@ -75,17 +74,14 @@ func same(a, b any) bool {
 
 // limit returns the limit that a further continuation would exceed, and what it says; "" if there is none.
 func (e *evaluation) limit() (name, reason string) {
-	l, m := e.p.Limits, e.counts()
-	c := e.in.Limits
+	l, c, m := e.p.Limits, e.in.Limits, &e.in.Memory
 	l.Continuations, l.Repeats, l.Total = ceiling(l.Continuations, c.Continuations), ceiling(l.Repeats, c.Repeats), ceiling(l.Total, c.Total)
-	if c.Elapsed > 0 {
-		l.Elapsed = min(l.Elapsed, c.Elapsed)
-	}
-	switch {
+	l.Elapsed = ceiling(l.Elapsed, c.Elapsed)
+	switch repeats := e.repeats(); {
 	case !e.in.Run && m.Continuations >= l.Continuations:
 		return "continuations", fmt.Sprintf("this prompt was continued %d times", m.Continuations)
-	case l.Repeats > 0 && m.Repeats >= l.Repeats:
-		return "repeats", fmt.Sprintf("progress did not change in %d continuations", m.Repeats)
+	case l.Repeats > 0 && repeats >= l.Repeats:
+		return "repeats", fmt.Sprintf("progress did not change in %d continuations", repeats)
 	case e.in.Total >= l.Total:
 		return "total", fmt.Sprintf("this session was continued %d times", e.in.Total)
 	case !m.Since.IsZero() && e.in.Now.Sub(m.Since) >= l.Elapsed:
@@ -95,7 +91,7 @@ func (e *evaluation) limit() (name, reason string) {
 }
 
 // ceiling returns the smaller of two limits, of which 0 is none.
-func ceiling(a, b int) int {
+func ceiling[N int | time.Duration](a, b N) N {
 	if a == 0 || b > 0 && b < a {
 		return b
 	}
@@ -153,7 +149,7 @@ func (e *evaluation) seen(v Verdict) Memory {
 
 // continued counts a continuation.
 func (e *evaluation) continued(m *Memory) {
-	m.Repeats = e.counts().Repeats + 1
+	m.Repeats = e.repeats() + 1
 	m.Continuations++
 	if m.Since.IsZero() {
 		m.Since = e.in.Now

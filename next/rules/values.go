@@ -112,6 +112,9 @@ func goField(v any, name string) any {
 	case reflect.Invalid: // of a nil pointer
 		return nil
 	case reflect.Map:
+		if r.Type().Key() != reflect.TypeFor[string]() {
+			return v
+		}
 		r = r.MapIndex(reflect.ValueOf(name))
 	case reflect.Struct:
 		f, ok := structField(r.Type(), name)
