@@ -82,3 +82,21 @@ rules:
 // The same conditions by ralph and by expr alone.
 func BenchmarkEval8(b *testing.B)  { benchmarkEval(b, 8) }
 func BenchmarkEval30(b *testing.B) { benchmarkEval(b, 30) }
+
+// BenchmarkParse reads a policy of a hundred rules, whole and for one decision.
+func BenchmarkParse(b *testing.B) {
+	src := "ralph: 1\nfacts: {s: {json: s.json, inline: true, schema: ralph:speckit-state}}\nrules:\n"
+	for i := range 100 {
+		src += fmt.Sprintf("  - {name: r%d, when: phase == \"execution\" and taskIndex < totalTasks and taskIndex > %d, stop: '${taskIndex} of ${totalTasks}'}\n", i, i)
+	}
+	for name, opts := range map[string][]rules.Option{"whole": nil, "lazy": {rules.Lazy()}} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := rules.Parse("p.yaml", []byte(src), opts...); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -42,12 +42,14 @@ func newEngine() *engine {
 	c.Env = nature.NatureOf(map[string]any{})
 	c.Env.TypeData = &nature.TypeData{Fields: make(map[string]nature.Nature, 64)}
 	c.Env.Strict = true
-	c.Visitors = []ast.Visitor{&jsonNames{}}
 	return &engine{c, map[*nature.TypeData]*schema.Type{}}
 }
 
 // declare gives a name its type.
 func (e *engine) declare(s *symbol) {
+	if s.goType != nil {
+		e.conf.Visitors = []ast.Visitor{&jsonNames{}}
+	}
 	n := s.typ.Expr().Nature()
 	if s.typ != nil && s.typ.Go != nil && n.Type != nil { // of a struct the compiler finds the fields in the cache only
 		n = e.conf.NtCache.FromType(n.Type)

@@ -35,6 +35,7 @@ func (c *compiler) params(n *yaml.Node) {
 			p.Value, _ = c.data(child(v, "default"))
 		default:
 			c.report(at(k), 0, "param", fmt.Sprintf("the param %s has no default, and is not set", p.Name), "give it a default")
+			return
 		}
 		var problems schema.Problems
 		if p.Value, problems = p.Schema.Read(p.Value); len(problems) > 0 {
@@ -132,6 +133,8 @@ func (c *compiler) facts(n *yaml.Node) {
 		var t *schema.Type
 		if found == len(c.findings) { // else the value is any, so that nothing follows from the mistake
 			t = f.source.typeOf(f, known)
+		} else {
+			c.anyName = c.anyName || child(v, "inline") != nil
 		}
 		c.p.Facts = append(c.p.Facts, f)
 		f.symbol = c.symbol(f.Name, factName, t)

@@ -110,6 +110,7 @@ type compiler struct {
 	pathsFirst  int
 	expressions []*expression
 	startText   *symbol    // text in start, while start is read
+	anyName     bool       // an inline fact is broken, so that any name may be a field of it
 	lock        sync.Mutex // compiles the expressions of a lazy policy, one at a time
 }
 

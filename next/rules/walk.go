@@ -145,6 +145,8 @@ func (w *walk) resolve(id *ast.IdentifierNode) *symbol {
 	switch {
 	case s == nil && c.engine.isBuiltin(name), s != nil && s.meaning == function:
 		w.report(id, "unknown-name", fmt.Sprintf("%s is a function", name), fmt.Sprintf("write %s(…)", name))
+	case s == nil && c.anyName:
+		w.need(c.symbol(name, constant, nil), id)
 	case s == nil && habits[name] != "":
 		w.report(id, "unknown-name", "there is no name "+name, habits[name])
 	case s == nil:
