@@ -1,20 +1,62 @@
-// Package examples, which may change in any version, holds the policies that ship with
-// ralph: one directory a system, with its policy, its tests and a demo project, and guards/
-// with rules that other policies include as ralph:guards/NAME. tasks.yaml has what speckit and specum share.
+// Package examples holds the policies that ship with ralph, one file each, and the templates that ralph init and ralph until write.
 //
-// The files are embedded so that `--policy speckit` works without any of them on
-// disk. The package holds nothing else; embed/ shows programs that use the SDK.
+// They are embedded, so `--policy speckit` works without any of them on disk. Each is readable by itself, has its tests beside it as
+// NAME_test.yaml, and may change in any version: to keep one as it is, copy it with ralph init NAME.
+//
+// Begin with [Policy].
 package examples
 
-import "embed"
+import (
+	"embed"
+	"io/fs"
+	"strings"
+)
 
-// FS holds the shipped policies as NAME/NAME.yaml and the guards as guards/NAME.yaml.
-//
-//go:embed double-shot-latte/double-shot-latte.yaml ralph-wiggum/ralph-wiggum.yaml speckit/speckit.yaml specum/specum.yaml
-//go:embed stravinsky/stravinsky.yaml system3/system3.yaml todo-reminder/todo-reminder.yaml guards/*.yaml tasks.yaml
-var FS embed.FS
+//go:embed *.yaml
+var files embed.FS
 
-// Tests holds the tests of the shipped policies as NAME/NAME_test.yaml.
-//
-//go:embed */*_test.yaml
-var Tests embed.FS
+// names lists the templates of ralph init, then the shipped policies.
+var names = [...]string{
+	"basic", "tests",
+	"speckit", "specum", "stravinsky", "ralph-wiggum", "system3", "double-shot-latte", "todo-reminder",
+	"spec-kit", "openspec", "kiro",
+}
+
+// Names returns the names that [Policy] knows: the templates of ralph init, then the policies for plugins, then those for layouts.
+func Names() []string { return append([]string(nil), names[:]...) }
+
+// Policy returns the source of a policy by its name, and whether there is one.
+func Policy(name string) ([]byte, bool) {
+	for _, n := range names {
+		if n == name {
+			return read(name), true
+		}
+	}
+	return nil, false
+}
+
+// Description returns the line that a policy says of itself, or "" for a name that [Policy] does not know.
+func Description(name string) string {
+	src, _ := Policy(name)
+	for line := range strings.Lines(string(src)) {
+		if text, ok := strings.CutPrefix(line, "description: "); ok {
+			return strings.TrimSpace(text)
+		}
+	}
+	return ""
+}
+
+// Files returns the policies and their tests, as NAME.yaml and NAME_test.yaml.
+func Files() fs.FS { return files }
+
+// Until returns the template of ralph until. Its placeholders are the words DIRECTORY, COMMAND, SHELL, FLAG, TIMEOUT and MAX, each of
+// which is one YAML scalar and occurs once outside of comments.
+func Until() []byte { return read("until") }
+
+func read(name string) []byte {
+	src, err := files.ReadFile(name + ".yaml")
+	if err != nil {
+		panic(err) // the list and the files differ
+	}
+	return src
+}

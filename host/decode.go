@@ -1,128 +1,198 @@
 package host
 
 import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 
-	"github.com/ralph-sdk/ralph/internal/vocab"
+	"github.com/ralph-sdk/ralph/internal/text"
+	"github.com/ralph-sdk/ralph/loop"
 )
 
-// Read parses a hook input. It returns the host that sent it, which is h unless that is nil, and the event. The host is
-// never nil: it is the portable host if no known one sends such an input. The error is an [*InputError]; the Event then
-// has only its Host. Fields of the wrong type, unknown keys, bytes that are not UTF-8 and numbers of any size are not
-// errors.
-func Read(payload []byte, h *Host) (*Host, Event, error) {
-	in, err := parse(payload)
-	switch {
-	case h != nil:
-	case err != nil:
-		h = &Host{}
-	default:
-		h = detect(in)
-	}
-	if err != nil {
-		return h, Event{Host: h.Name, LoopCount: -1}, err
-	}
-	return h, h.event(in), nil
-}
+// MaxInput is the largest input of a hook in bytes.
+const MaxInput = 64 << 20
 
-// event returns the event in a hook input of this host.
-func (h *Host) event(in object) Event {
-	ev := Event{
-		Host:                h.Name,
-		AgentTranscriptPath: in.text("agent_transcript_path"),
-		LoopCount:           in.count("loop_count"),
-		Raw:                 in,
-	}
-	for _, f := range ev.fields() {
-		switch at := f.at.(type) {
-		case *string:
-			*at = in.text(f.name, f.also)
-		case *[]map[string]any:
-			*at = in.objects(f.name, f.also)
+const (
+	maxValue = 1 << 20 // bytes of a list or an object in an input that is read
+
+	stop         = "Stop"
+	subagentStop = "SubagentStop"
+	promptSubmit = "UserPromptSubmit"
+)
+
+// Decode reads the input of a hook. name is that of its host, or "" to tell it from the input. env is the environment of the hook; it
+// says where the host keeps session files and task lists.
+//
+// Fields of a wrong type count as missing, and unknown ones are ignored. If the input names no directory, Event.Dir is CLAUDE_PROJECT_DIR,
+// else ".", since such hosts run their hooks there. It is "" if what the input names is none; then nothing should be decided.
+// A turn that failed has Event.Failed. The event reads the session file and the task list when it is asked for them.
+//
+// The error says why the input cannot be used: the agent may stop, and [Encode] shows it as a decision's Err. The host is never nil.
+func Decode(name string, input []byte, env func(string) string) (*Host, loop.Event, error) {
+	portable := hosts[len(hosts)-1]
+	h := portable
+	if name != "" {
+		var ok bool
+		if h, ok = Lookup(name); !ok {
+			return portable, loop.Event{}, fmt.Errorf("there is no host %q; %s", name, text.Nearest(name, Names()))
 		}
 	}
-	if ev.Name == "" && h.eventKey != "" {
-		ev.Name = in.text(h.eventKey)
+	in, err := parse(input)
+	if err != nil {
+		return h, loop.Event{}, fmt.Errorf("hook input: %w", err)
 	}
-	ev.Name = EventOf(ev.Name)
-	active, known := in.flag(vocab.StopHookActive)
-	ev.StopHookActive = active
-	ev.Turn = ev.HostTurn
+	if name == "" {
+		h = detect(in)
+	}
+	return h, h.event(in, env), nil
+}
+
+// event returns the event of an input.
+func (h *Host) event(in object, env func(string) string) loop.Event {
+	in = h.renamed(in)
+	ev := loop.Event{Name: in.text("hook_event_name"), Session: in.text("session_id"), Dir: ".", Names: map[string]any{}}
+	if dir := env("CLAUDE_PROJECT_DIR"); filepath.IsAbs(dir) {
+		ev.Dir = dir
+	}
+	if name, ok := h.events[ev.Name]; ok {
+		ev.Name = name
+	}
+	if _, there := in["cwd"]; there {
+		ev.Dir = in.text("cwd")
+	}
+	for _, name := range []string{"permission_mode", "agent_id", "agent_type", "prompt"} {
+		if s := in.text(name); s != "" {
+			ev.Names[name] = s
+		}
+	}
+	if crons := in.objects("session_crons", map[string]any{"id": "", "schedule": "", "prompt": "", "recurring": false}); crons != nil {
+		ev.Names["session_crons"] = crons
+	}
+	tasks := in.objects("background_tasks", map[string]any{"id": "", "type": "", "status": "", "description": ""})
+	switch {
+	case ev.Name == "":
+		ev.Name = stop
+	case ev.Name == "StopFailure":
+		ev.Name, ev.Failed = stop, failure(in.text("error"), in.text("error_details"))
+	}
+	if ev.Name == stop && in.text("agent_id") != "" {
+		ev.Name = subagentStop
+	}
+	if ev.Name == subagentStop {
+		tasks = others(tasks, in.text("agent_id"), in.text("agent_type"))
+	}
+	if tasks != nil {
+		ev.Names["background_tasks"] = tasks
+	}
+	h.prompt.tell(in, &ev)
+	if stops(ev.Name) {
+		ev.Message = lastMessage(in)
+	}
 	if h.refine != nil {
 		h.refine(in, &ev)
 	}
-	if ev.Name == SubagentStop {
-		ev.BackgroundTasks = others(ev.BackgroundTasks, ev.AgentID, ev.AgentType)
-	}
-	if decides(ev.Name) {
-		text, legacy := legacyMessage(in)
-		if _, given := in[vocab.LastAssistantMessage].(string); ev.LastAssistantMessage == "" && !given {
-			ev.LastAssistantMessage = text
-		}
-		if _, given := in[vocab.Cwd]; !given && ev.Cwd == "" && legacy {
-			ev.Cwd = "." // such hosts start hooks in the project without naming it
-		}
-		if ev.Turn == "" && known && !active && !h.steady {
-			ev.NewTurn = true
-		}
+	if stops(ev.Name) {
+		h.attach(in, env, &ev)
 	}
 	return ev
 }
 
-// field maps a field of an event to its key in the hook input. Hosts spell the key like ralph, in camelCase, or
-// differently.
-type field struct {
-	name string
-	at   any
-	also string
-}
-
-func (ev *Event) fields() [21]field {
-	return [...]field{
-		{vocab.SessionID, &ev.SessionID, "conversation_id"},
-		{vocab.TurnID, &ev.HostTurn, "prompt_id"},
-		{vocab.Cwd, &ev.Cwd, ""},
-		{vocab.HookEventName, &ev.Name, ""},
-		{vocab.PermissionMode, &ev.PermissionMode, ""},
-		{vocab.StopHookActive, &ev.StopHookActive, ""},
-		{vocab.LastAssistantMessage, &ev.LastAssistantMessage, ""},
-		{vocab.TranscriptPath, &ev.TranscriptPath, ""},
-		{vocab.AgentID, &ev.AgentID, "teammate_name"},
-		{vocab.AgentType, &ev.AgentType, ""},
-		{vocab.BackgroundTasks, &ev.BackgroundTasks, ""},
-		{vocab.SessionCrons, &ev.SessionCrons, "crons"},
-		{vocab.Prompt, &ev.Prompt, ""},
-		{vocab.Trigger, &ev.Trigger, ""},
-		{vocab.CustomInstructions, &ev.Instructions, ""},
-		{vocab.Reason, &ev.Reason, ""},
-		{vocab.Error, &ev.Error, ""},
-		{vocab.ErrorDetails, &ev.ErrorDetails, ""},
-		{vocab.TaskID, &ev.TaskID, ""},
-		{vocab.TaskSubject, &ev.Task, ""},
-		{vocab.TaskDescription, &ev.TaskDetails, ""},
+// attach gives the event its conversation and its task list, and looks whether the turn failed.
+func (h *Host) attach(in object, env func(string) string, ev *loop.Event) {
+	s := &session{message: ev.Message, prompt: ev.PromptID}
+	switch path := in.text("transcript_path"); {
+	case ev.Name == subagentStop:
+		s.path, s.subagent = in.text("agent_transcript_path"), true
+	case path != "":
+		s.path = path
+	default:
+		s.find = func() string { return sessionFile(h.own(env, h.sessions), ev.Session) }
+	}
+	if s.path != "" || s.find != nil {
+		ev.Conversation = s
+	}
+	if ev.Failed == "" && s.path != "" {
+		ev.Failed = s.failed()
+	}
+	if h.tasks != "" {
+		ev.Tasks = tasksOf(h.own(env, h.tasks), env("CLAUDE_CODE_TASK_LIST_ID"), ev.Session)
 	}
 }
 
-// Input returns a field of the hook input by its name in policies, or nil for any other name.
-func (ev *Event) Input(name string) any {
-	all := ev.fields()
-	for i := range all {
-		if f := &all[i]; f.name == name {
-			return reflect.ValueOf(f.at).Elem().Interface()
+// stops reports whether an agent asks at the event whether it may stop.
+func stops(event string) bool { return event == "" || event == stop || event == subagentStop }
+
+// tell fills in what the input says about the prompt.
+func (p prompt) tell(in object, ev *loop.Event) {
+	flag, known := in.flag("stop_hook_active")
+	count, counted := in.count(p.count)
+	if counted {
+		flag, known = count > 0, true
+	}
+	known = known && (p.flag || counted)
+	if known {
+		ev.Names["stop_hook_active"] = flag
+	}
+	switch {
+	case in.text(p.id) != "":
+		ev.PromptID = in.text(p.id)
+	case in.text(p.text) != "": // the words are not kept
+		sum := sha256.Sum256([]byte(in.text(p.text)))
+		ev.PromptID = hex.EncodeToString(sum[:16])
+	case known: // of a subagent the flag is its own
+		ev.NewPrompt = !flag && ev.Name != subagentStop
+	default:
+		ev.AfterStop = true
+	}
+}
+
+// lastMessage returns the agent's last message, also from the fields of older hosts and wrappers.
+func lastMessage(in object) string {
+	for _, name := range []string{"last_assistant_message", "assistant_response", "response", "content", "message", "text"} {
+		if s := joined(in[name]); s != "" {
+			return s
 		}
 	}
-	return nil
+	return ""
 }
 
-// others returns the tasks without the agent that is stopping: hosts list an agent that ran in the background as still
-// running.
-func others(tasks []map[string]any, id, typ string) []map[string]any {
-	i := slices.IndexFunc(tasks, func(t map[string]any) bool { return id != "" && t["id"] == id })
+// joined returns a text, those of a list joined by blanks, or the text or content of an object.
+func joined(raw json.RawMessage) string {
+	switch {
+	case len(raw) == 0:
+	case raw[0] == '"':
+		return decoded[string](raw)
+	case len(raw) > maxValue:
+	case raw[0] == '[':
+		var parts []string
+		for _, part := range decoded[[]json.RawMessage](raw) {
+			parts = append(parts, joined(part))
+		}
+		return strings.Join(parts, " ")
+	case raw[0] == '{':
+		in := decoded[object](raw)
+		if s := joined(in["text"]); s != "" {
+			return s
+		}
+		return joined(in["content"])
+	}
+	return ""
+}
+
+// others returns the background tasks without the subagent that ends: hosts list it as still running.
+func others(tasks []any, id, kind string) []any {
+	i := slices.IndexFunc(tasks, func(t any) bool { return id != "" && t.(map[string]any)["id"] == id })
 	if i < 0 {
-		i = slices.IndexFunc(tasks, func(t map[string]any) bool {
-			return typ != "" && t["type"] == "subagent" && t[vocab.AgentType] == typ && t["status"] == "running"
+		i = slices.IndexFunc(tasks, func(t any) bool {
+			task := t.(map[string]any)
+			return kind != "" && task["type"] == "subagent" && task["agent_type"] == kind && task["status"] == "running"
 		})
 	}
 	if i < 0 {
@@ -131,66 +201,101 @@ func others(tasks []map[string]any, id, typ string) []map[string]any {
 	return slices.Delete(tasks, i, i+1)
 }
 
-// NoSubagent reports whether a SubagentStop is not about a subagent: Claude Code sends an empty type when it summarizes
-// the conversation.
-func (ev *Event) NoSubagent() bool {
-	typ, ok := ev.Raw[vocab.AgentType].(string)
-	return ev.Name == SubagentStop && ok && typ == ""
+// failure says why a turn failed, by the host's code and its message.
+func failure(code, message string) string {
+	return text.Cut(text.Line(strings.TrimPrefix(strings.TrimSuffix(code+": "+message, ": "), ": ")), 300)
 }
 
-// BlocksCompaction reports whether a hook of the named host can prevent compaction. Other hosts ignore the answer or
-// end the turn.
-func BlocksCompaction(host string) bool {
-	h, ok := Lookup(host)
-	return host == "" || ok && h.compacts
+// object is the input of a hook. Its values are decoded when they are read, so that the others cost nothing.
+type object map[string]json.RawMessage
+
+// parse reads one JSON object, with a byte order mark before it, and white space or zero bytes after it, as some hosts write them.
+func parse(input []byte) (object, error) {
+	doc := bytes.Trim(bytes.TrimPrefix(input, []byte("\ufeff")), " \t\r\n\x00")
+	switch {
+	case len(input) > MaxInput:
+		return nil, fmt.Errorf("it is larger than %d MiB", MaxInput>>20)
+	case len(doc) == 0:
+		return nil, errors.New("it is empty; a host sends one JSON object on standard input")
+	case doc[0] != '{' && json.Valid(doc):
+		return nil, errors.New("it is JSON, but no object")
+	}
+	var in object
+	if err := json.Unmarshal(doc, &in); err != nil {
+		return nil, fmt.Errorf("it is not JSON: %w", err)
+	}
+	if len(in) == 0 {
+		return nil, errors.New("it is an object without fields")
+	}
+	delete(in, "") // the name of fields that a host does not have
+	return in, nil
 }
 
-// Watched reports whether hosts ignore the answer to an event.
-func Watched(event string) bool { return vocab.Watched(event) }
-
-// decides reports whether an answer to the event may make the agent continue. For other events the same answer does
-// harm: at a prompt it would erase what the user wrote.
-func decides(event string) bool {
-	return event == "" || event == Stop || event == SubagentStop || event == TaskCompleted || event == TeammateIdle
+// decoded returns a value, or what of it has the type.
+func decoded[T any](raw json.RawMessage) (v T) {
+	if json.Unmarshal(raw, &v) != nil {
+		var zero T
+		return zero
+	}
+	return v
 }
 
-// legacyMessage returns the agent's final message from the keys that earlier hosts and wrappers use; ok reports whether
-// one of them is set.
-func legacyMessage(in object) (text string, there bool) {
-	for _, k := range []string{"response", "content", "message", "text", "assistant_response"} {
-		if v, ok := in[k]; ok {
-			return textOf(v), true
+// renamed returns the input with Claude Code's names of fields.
+func (h *Host) renamed(in object) object {
+	for name, theirs := range h.fields {
+		if raw, ok := in[theirs]; ok {
+			in[name] = raw
 		}
 	}
-	return "", false
+	return in
 }
 
-// textOf returns the text of a string, of a list of strings and objects with text, or of one such object.
-func textOf(v any) string {
-	switch v := v.(type) {
-	case string:
-		return v
-	case []any:
-		var parts []string
-		for _, e := range v {
-			switch e := e.(type) {
-			case string:
-				parts = append(parts, e)
-			case map[string]any:
-				if s, ok := e["text"].(string); ok {
-					parts = append(parts, s)
-				}
-			}
-		}
-		return strings.Join(parts, " ")
-	case map[string]any:
-		if s, ok := v["text"].(string); ok {
-			return s
-		}
-		switch c := v["content"].(type) {
-		case string, []any:
-			return textOf(c)
-		}
+// text returns a text, "" if there is none.
+func (in object) text(name string) string {
+	if raw := in[name]; len(raw) > 0 && raw[0] == '"' {
+		return decoded[string](raw)
 	}
 	return ""
+}
+
+// flag returns a boolean, also one that is written as a text.
+func (in object) flag(name string) (value, known bool) {
+	switch strings.ToLower(strings.Trim(string(in[name]), `"`)) {
+	case "true":
+		return true, true
+	case "false":
+		return false, true
+	}
+	return false, false
+}
+
+// count returns a whole number from 0 up.
+func (in object) count(name string) (n int, known bool) {
+	raw, there := in[name]
+	if !there || json.Unmarshal(raw, &n) != nil || n < 0 {
+		return 0, false
+	}
+	return n, true
+}
+
+// objects returns the objects of a list, each with at least the given fields and their types; nil if there is no list.
+func (in object) objects(name string, fields map[string]any) []any {
+	raw := in[name]
+	if len(raw) == 0 || raw[0] != '[' || len(raw) > maxValue {
+		return nil
+	}
+	list := []any{}
+	for _, raw := range decoded[[]json.RawMessage](raw) {
+		item := decoded[map[string]any](raw)
+		if item == nil {
+			continue
+		}
+		for field, zero := range fields {
+			if reflect.TypeOf(item[field]) != reflect.TypeOf(zero) {
+				item[field] = zero
+			}
+		}
+		list = append(list, item)
+	}
+	return list
 }

@@ -1,23 +1,23 @@
-package host_test
+package host
 
 import (
 	"encoding/json"
 	"flag"
 	"os"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/ralph-sdk/ralph/host"
+	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/rules"
 )
 
 var update = flag.Bool("update", false, "write what the hosts do now into testdata")
 
-// TestHosts has one archive for each input, in the directory of the host that writes it: the input as the host sends
-// it, the event that it becomes (without fields of zero value), and the answer.
+// One archive for each input, in the directory of the host that sends it: the input as hosts send it, the event that it becomes, and
+// the answers.
 func TestHosts(t *testing.T) {
 	files, err := filepath.Glob("testdata/*/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -26,107 +26,74 @@ func TestHosts(t *testing.T) {
 	seen := map[string]bool{}
 	for _, file := range files {
 		name := filepath.Base(filepath.Dir(file))
-		if name == "portable" {
-			name = ""
-		}
 		seen[name] = true
 		t.Run(strings.TrimSuffix(file, ".txtar"), func(t *testing.T) {
-			data, err := os.ReadFile(file)
+			want, err := os.ReadFile(file)
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := parseArchive(string(data))
-			input := []byte(want.sections[0].text)
-
-			var given *host.Host // if the entry names it
-			if known, ok := host.Lookup(name); ok && known.Settings.Args != nil {
-				given = known
-			}
-			h, ev, err := host.Read(input, given)
+			about, rest, _ := strings.Cut(string(want), "-- input.json --\n")
+			input, _, _ := strings.Cut(rest, "-- event --\n")
+			h, ev, err := Decode("", []byte(input), func(string) string { return "" })
 			if h.Name != name || err != nil {
 				t.Fatalf("host %q, error %v, want %q", h.Name, err, name)
 			}
-			got := archive{want.comment, []section{
-				want.sections[0],
-				{"event", event(t, ev)},
-				{"continue", told(h.Encode(host.Reply{Event: ev.Name, Continue: true, Reason: "Task 2 <is> next.", Notice: "Task 2 of 3", Context: "Task 2 is open.", Log: []string{"[ralph] task 2"}}))},
-				{"stop", told(h.Encode(host.Reply{Event: ev.Name}))},
-				{"stop with notice", told(h.Encode(host.Reply{Event: ev.Name, Notice: "All done"}))},
-			}}
+			goes := loop.Decision{Policy: "p", Outcome: rules.Continued, Reason: "Task 2 <is> next.", Notice: "Task 2 of 3", Log: []string{"task 2"}}
+			note := loop.Decision{Note: "Task 2 is open."}
+			got := about + "-- input.json --\n" + input + "-- event --\n" + shown(ev) +
+				"-- continue --\n" + told(Encode(h, ev.Name, []loop.Decision{goes, note}, AsJSON)) +
+				"-- stop --\n" + told(Encode(h, ev.Name, []loop.Decision{{Outcome: rules.Stopped}}, AsJSON)) +
+				"-- stop with notice --\n" + told(Encode(h, ev.Name, []loop.Decision{{Outcome: rules.Done, Notice: "All done"}}, AsJSON))
 			if *update {
-				if err := os.WriteFile(file, []byte(got.String()), 0o644); err != nil {
+				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
 					t.Fatal(err)
 				}
 				return
 			}
-			if diff := cmp.Diff(want.String(), got.String()); diff != "" {
-				t.Errorf("mismatch (-want +got); -update accepts it:\n%s", diff)
+			if diff := cmp.Diff(string(want), got); diff != "" {
+				t.Errorf("-update accepts this (-want +got):\n%s", diff)
 			}
 		})
 	}
-	for _, name := range host.Names() {
+	for _, name := range Names() {
 		if !seen[name] {
 			t.Errorf("no input of %s in testdata", name)
 		}
 	}
 }
 
-// event shows the fields that hold something, in the order of their declaration.
-func event(t *testing.T, ev host.Event) string {
-	t.Helper()
+// shown lists the fields of an event that hold something.
+func shown(ev loop.Event) string {
+	talk, _ := ev.Conversation.(*session)
+	ev.Conversation, ev.Tasks = nil, nil
+	raw, err := json.Marshal(struct {
+		loop.Event
+		Conversation, Tasks any `json:",omitempty"`
+	}{Event: ev})
+	if err != nil {
+		panic(err)
+	}
 	var out strings.Builder
-	v := reflect.ValueOf(ev)
-	for i := range v.NumField() {
-		name := v.Type().Field(i).Name
-		if v.Field(i).IsZero() || name == "Raw" || name == "LoopCount" && ev.LoopCount < 0 {
-			continue
+	fields := decoded[map[string]any](raw)
+	for _, name := range []string{"Name", "Session", "PromptID", "NewPrompt", "AfterStop", "Dir", "Message", "Failed", "Names"} {
+		if v := fields[name]; v != "" && v != false {
+			b, _ := json.Marshal(v)
+			out.WriteString(name + ": " + string(b) + "\n")
 		}
-		value, err := json.Marshal(v.Field(i).Interface())
-		if err != nil {
-			t.Fatal(err)
-		}
-		out.WriteString(name + ": " + string(value) + "\n")
+	}
+	if talk != nil && talk.path != "" {
+		out.WriteString("session file: " + talk.path + "\n")
 	}
 	return out.String()
 }
 
-func told(a host.Answer) string {
-	out := string(a.Stdout)
-	if len(a.Stderr) > 0 {
-		out += "stderr: " + string(a.Stderr)
+func told(r Reply) string {
+	out := string(r.Stdout)
+	if len(r.Stderr) > 0 {
+		out += "stderr: " + string(r.Stderr)
 	}
-	if a.Status != 0 {
-		out += "status " + string(rune('0'+a.Status)) + "\n"
-	}
-	return out
-}
-
-// archive is a comment and named sections, in txtar's format.
-type archive struct {
-	comment  string
-	sections []section
-}
-
-type section struct{ name, text string }
-
-func parseArchive(data string) archive {
-	var a archive
-	for line := range strings.Lines(data) {
-		if name, ok := strings.CutPrefix(line, "-- "); ok {
-			a.sections = append(a.sections, section{name: strings.TrimSuffix(name, " --\n")})
-		} else if len(a.sections) == 0 {
-			a.comment += line
-		} else {
-			a.sections[len(a.sections)-1].text += line
-		}
-	}
-	return a
-}
-
-func (a archive) String() string {
-	out := a.comment
-	for _, s := range a.sections {
-		out += "-- " + s.name + " --\n" + s.text
+	if r.Status != 0 {
+		out += "status " + string(rune('0'+r.Status)) + "\n"
 	}
 	return out
 }

@@ -1,143 +1,182 @@
-// Package host implements the hook protocols of coding agents: it decodes the JSON of a hook into an [Event],
-// encodes a [Reply] as the output and the exit status that the host expects, and reads the current turn from a session
-// file ([ReadSession]).
-//
-// No input makes it panic. An answer is one JSON object or nothing, because any other byte on stdout silently disables
-// the answer. The answer has no key that the host rejects. The exit status of a JSON answer is always 0, because hosts
-// disagree on every other status.
-//
-// The cost of reading a session file depends on the turn, not on the file: blocks are read backwards, doubling from 64
-// KiB, until the last human prompt or continuation is found or the byte budget is spent. A turn that exceeds the budget
-// is searched in a fixed amount of memory, without the results of tools. The agent's words exclude prompts, tool
-// output, injected text, thinking, subagents, compaction summaries and messages of failed requests. Torn, unknown,
-// deeply nested or huge records are skipped. Hosts may change the format of session files, and a file may lag behind
-// the agent. ReadSession reads the files of Claude Code (and hosts with its format), Codex, Gemini CLI, Qwen Code and
-// Copilot CLI, recognized record by record, and plain text.
-//
-// The package reads no environment variables and no clock, knows no policies, and never writes. It does not shorten
-// reasons: hosts show about 10,000 characters and differ beyond that.
-//
-// Start with [Read]:
-//
-//	h, ev, err := host.Read(stdin, nil)
-//	…
-//	answer := h.Encode(host.Reply{Event: ev.Name, Continue: true, Reason: "Task 2 is next."})
-//
-// For a session, read it, then look for a [Form] in its [Words]:
-//
-//	s, err := host.ReadSession(ctx, ev.TranscriptPath, host.SessionOptions{})
-//	…
-//	done := host.Said.In(host.Words(s, ev.LastAssistantMessage), "ALL_TASKS_COMPLETE")
 package host
 
 import (
+	"cmp"
+	"path/filepath"
 	"slices"
-	"strings"
+	"strconv"
 
-	"github.com/ralph-sdk/ralph/internal/hookfile"
+	"github.com/ralph-sdk/ralph/loop"
 )
 
-// Host describes one host: its protocol and, as data, its settings. Its methods are pure functions and safe for
-// concurrent use. Use [Read] or [Lookup] to get one; the zero Host is the portable one.
+// The names of the hosts.
+const (
+	JSON       = "json" // the portable form: Claude Code's names, for wrappers and hosts that have no row
+	ClaudeCode = "claude-code"
+)
+
+// Host is one row of the table of hosts: a protocol, as data. Its methods are pure and safe for concurrent use. [Lookup] and [Decode]
+// return one; rows do not change. The zero value knows no field and writes no answer.
 type Host struct {
-	Name     string            // such as [ClaudeCode]; "" for the portable host, used for unknown hosts
-	Title    string            // the name as its vendor writes it
-	Settings hookfile.Settings // for package host/setup
+	Name     string   // as --host takes it
+	Title    string   // as its vendor writes it
+	Session  []string // variables that it sets for the programs of its agent; that none is set proves nothing
+	Settings Settings
 
-	// Session names the variables that the host sets for the programs of its agent, and only for them. It may be empty,
-	// so that their absence proves nothing.
-	Session []string
+	marks  []string          // fields of an input that show that it is this host's
+	fields map[string]string // its names of fields, where they are not Claude Code's
+	events map[string]string // ralph's names of its events, where they differ
+	prompt prompt
+	answer answer
+	limit  limit
 
-	marks    func(in object) bool                         // reports whether only this host writes such an input; nil: none is typical
-	eventKey string                                       // the key that names the event, "" for hook_event_name
-	events   []eventName                                  // events that the host names differently or lacks
-	steady   bool                                         // stop_hook_active stays false while the agent continues
-	compacts bool                                         // a hook can prevent compaction
-	teams    bool                                         // it has TaskCompleted and TeammateIdle
-	refine   func(in object, ev *Event)                   // adds what only this host sends; nil: nothing
-	dialect  func(h *Host, r Reply, b *body) (rest Reply) // encodes the answer; it returns what the host has no place for
-	record   func(r record) entry                         // reads a record of its session file; nil: its records have another host's format
+	sessions string // the directory of its session files, by projects, below its own; "": ralph does not know it
+	tasks    string // that of its task lists
+
+	refine func(in object, ev *loop.Event) // what no column says; nil: nothing
 }
 
-// eventName is a host's name of an event; "" means that the host does not have it. Of several names, ralph writes the
-// first.
-type eventName struct{ event, name string }
-
-// hosts lists the known hosts, in the order in which a user would look for them.
-var hosts = []*Host{&claudeCode, &codex, &gemini, &qwen, &copilot, &cursor, &droid, &vscode, &goose, &openHands, &kimi, &openCode, &kiro, &antigravity}
-
-// detect returns the host that sent a hook input, judged by the input alone: the environment does not help, since
-// several hosts set CLAUDE_PROJECT_DIR, nor does the file that registered the hook, since several hosts run the hooks
-// in .claude/settings.json. Paths of session files count last, since a user can keep them anywhere.
-func detect(in object) *Host {
-	for _, h := range slices.Backward(hosts) { // others copied the marks of the first ones
-		if h.marks != nil && h.marks(in) {
-			return h
-		}
-	}
-	for _, h := range hosts {
-		if dir := h.Settings.Dir.Name; dir != "" && in.within(dir) {
-			return h
-		}
-	}
-	return &Host{}
+// prompt says by which fields of its input a host tells one prompt from the next. The first that the input has counts.
+type prompt struct {
+	id    string // an ID of the prompt
+	text  string // the prompt itself, which stays the same in all its continuations
+	count string // a number of continuations, which begins with 0
+	flag  bool   // stop_hook_active is right
 }
 
-// Lookup returns the host called name; ok is false unless it is one of [Names].
+// answer says where a host reads an answer. A place is a field, or a field below hookSpecificOutput.
+type answer struct {
+	decision map[string]any // places and their values that make the agent continue
+	reason   []string       // places of the reason
+	notice   string         // place of the text for the person; "": the host shows none, so it goes to stderr
+	note     []string       // places of the text beside a prompt
+	submit   map[string]any // what goes with a note
+}
+
+// limit is the host's own limit on continuations.
+type limit struct {
+	most     int    // continuations after which it ends a turn; 0: never
+	perTool  bool   // the use of a tool begins the count again
+	variable string // that sets another number; "": none does
+}
+
+// portable is the answer that most hosts read.
+var portable = answer{
+	decision: map[string]any{"decision": "block"},
+	reason:   []string{"reason"},
+	notice:   "systemMessage",
+	note:     []string{specific + ".additionalContext"},
+}
+
+// hosts is the table. Input is taken for the first host with a mark in it.
+var hosts = []*Host{
+	{
+		Name: ClaudeCode, Title: "Claude Code",
+		Session: []string{"CLAUDECODE"},
+		marks:   []string{"prompt_id", "background_tasks", "session_crons", "hook_event_name"},
+		prompt:  prompt{id: "prompt_id", flag: true},
+		answer:  portable, sessions: "projects", tasks: "tasks",
+		limit: limit{most: 8, perTool: true, variable: "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"},
+		Settings: Settings{
+			Project: ".claude/settings.json", Local: ".claude/settings.local.json", User: "settings.json",
+			Dir: ".claude", Variable: "CLAUDE_CONFIG_DIR",
+			arguments: true, off: "disableAllHooks",
+		},
+		refine: summary,
+	},
+	{
+		Name: JSON, Title: "the portable form",
+		prompt: prompt{id: "prompt_id", flag: true},
+		answer: portable,
+	},
+}
+
+// summary gives the event a name of its own by which Claude Code, when it summarizes the conversation, ends an agent without a type.
+func summary(in object, ev *loop.Event) {
+	if _, there := in["agent_type"]; ev.Name == subagentStop && there && in.text("agent_type") == "" {
+		ev.Name = "Summary"
+	}
+}
+
+// Lookup returns the host of a name.
 func Lookup(name string) (*Host, bool) {
-	for _, h := range hosts {
-		if h.Name == name {
-			return h, true
-		}
+	i := slices.IndexFunc(hosts, func(h *Host) bool { return h.Name == name })
+	if i < 0 {
+		return nil, false
 	}
-	return nil, false
+	return hosts[i], true
 }
 
-// SessionVariables returns the variables that hosts set for the programs of their agents.
-func SessionVariables() (names []string) {
-	for _, h := range hosts {
-		names = append(names, h.Session...)
-	}
-	return names
-}
-
-// Names returns the names of the known hosts, in the order in which a user would look for them.
-func Names() (names []string) {
+// Names returns the names of the hosts, the portable form last.
+func Names() []string {
+	var names []string
 	for _, h := range hosts {
 		names = append(names, h.Name)
 	}
 	return names
 }
 
-// EventName returns the host's name of an event, or "" if the host does not have it.
-func (h *Host) EventName(event string) string {
-	for _, e := range h.events {
-		if e.event == event {
-			return e.name
+// detect returns the host that sends such an input, or the portable form. The environment does not help: hosts set each other's variables.
+func detect(in object) *Host {
+	for _, h := range hosts {
+		if slices.ContainsFunc(h.marks, func(mark string) bool { _, there := in[mark]; return there }) {
+			return h
 		}
 	}
-	if (event == TaskCompleted || event == TeammateIdle) && !h.teams {
-		return ""
-	}
-	return event
+	return hosts[len(hosts)-1]
 }
 
-// EventOf returns the event that a host calls name. It reads an unknown name in camelCase as the same name in
-// PascalCase.
-func EventOf(name string) string {
-	name = strings.TrimSpace(name)
-	if name == "" {
-		return Stop
-	}
+// InSession returns the variable that shows that this program was started by an agent, or "". It is for messages and refusals that a
+// person can get around: a person's shell below an agent has the variable too, and some hosts set none.
+func InSession(env func(string) string) string {
 	for _, h := range hosts {
-		for _, e := range h.events {
-			if e.name == name {
-				return e.event
+		for _, name := range h.Session {
+			if env(name) != "" {
+				return name
 			}
 		}
 	}
-	if c := name[0]; 'a' <= c && c <= 'z' {
-		return string(c-'a'+'A') + name[1:]
+	return ""
+}
+
+// Limit returns after how many continuations of a prompt the host ends the turn, whatever it is answered; 0 is never. With perTool, the
+// use of a tool begins the count again.
+func (h *Host) Limit(env func(string) string) (most int, perTool bool) {
+	most = h.limit.most
+	if n, err := strconv.Atoi(env(h.limit.variable)); h.limit.variable != "" && err == nil {
+		most = max(n, 0)
 	}
-	return name
+	return most, h.limit.perTool
+}
+
+// Settings says where a host has its settings. The zero value is for a host in which ralph cannot be installed.
+type Settings struct {
+	Project string // for all who work on the project, below it
+	Local   string // for one person in the project, below it; "": the host has none
+	User    string // for one person in all projects, below the host's own directory
+
+	Dir      string // the host's own directory, below the home directory
+	Variable string // that names another one; "": none does
+
+	arguments bool   // a hook can be a program with a list of arguments
+	comments  bool   // it reads JSON with comments and trailing commas
+	off       string // the field that, if it is true, turns all hooks off
+}
+
+// UserFile returns the path of the person's own settings, or "" if there is none.
+func (h *Host) UserFile(env func(string) string) string { return h.own(env, h.Settings.User) }
+
+// own returns the path of a file in the host's own directory, or "" if that is not known.
+func (h *Host) own(env func(string) string, name string) string {
+	dir := ""
+	if h.Settings.Variable != "" {
+		dir = env(h.Settings.Variable)
+	}
+	if home := cmp.Or(env("HOME"), env("USERPROFILE")); dir == "" && home != "" && h.Settings.Dir != "" {
+		dir = filepath.Join(home, h.Settings.Dir)
+	}
+	if !filepath.IsAbs(dir) || name == "" {
+		return ""
+	}
+	return filepath.Join(dir, filepath.FromSlash(name))
 }

@@ -1,227 +1,217 @@
 package host
 
 import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 
-	"github.com/ralph-sdk/ralph/internal/jsontext"
+	"github.com/ralph-sdk/ralph/loop"
 )
 
-// recordKind is the role of a record in the conversation.
-type recordKind uint8
-
+// The kinds of records in a session file.
 const (
-	noRecord  recordKind = iota // not a record of a known format
-	noise                       // a known record outside the conversation
-	opening                     // a human prompt or a hook's continuation: a turn begins
-	assistant                   // a message of the agent, or a part of one
-	result                      // what a tool returned
+	noise     = ""          // outside of the conversation
+	user      = "user"      // a person's prompt, or a hook's reason to continue
+	assistant = "assistant" // a message of the agent, or a part of one
+	result    = "result"    // what tools returned
+	failed    = "failed"    // the turn failed here
 )
 
-// entry is the content of one record.
+// entry is what one record adds to the conversation.
 type entry struct {
-	kind    recordKind
-	id      string        // the message that the record belongs to; "" if it is a whole message
-	parts   []part        // in order
-	results func() []part // results of tools, read on demand since they may be megabytes
-	usage   usage
-	turn    string         // the host's ID of the turn, "" if unknown
-	open    bool           // more records of the message follow
-	changed jsontext.Value // what a tool did, in the words of the host
-
-	prompt bool     // an opening that is certainly a prompt, not a continuation
-	again  bool     // an opening that is certainly a continuation
-	failed *Failure // the turn failed here
-
-	rewritten bool // a newer record with the same ID replaces this one
+	kind   string
+	text   string
+	tools  []use
+	ended  map[string]bool // by the ID of a use, whether it succeeded
+	tokens int             // the size of the context with this message
+	prompt string          // the host's ID of the prompt
+	open   bool            // more of the message follows
+	code   string          // the host's word for a failure
 }
 
-// usage is how many tokens a record reports; 0 is unknown.
-type usage struct {
-	tokens  int // the size of the context with the message
-	total   int // of the whole session so far
-	used    int // of a request that may be a subagent's; 0: use tokens
-	replied int // of the reply, if only those are known
+// use is the use of a tool with its ID.
+type use struct {
+	id         string
+	background bool // it goes on after its result
+	loop.Tool
 }
 
-// partKind is the kind of a part of an entry.
-type partKind uint8
-
-const (
-	said partKind = iota // text that is not blank
-	used                 // the use of a tool
-	gave                 // what a tool returned
-)
-
-// part is a piece of an entry.
-type part struct {
-	kind  partKind
-	text  string         // the text, or the name of a tool
-	id    string         // of the use
-	value jsontext.Value // the input of a tool, or its result
-
-	ok     bool // the use ended; a command ended with status 0
-	failed bool // the host reported a failure
-}
-
-// use returns the use of a tool. Some hosts write its input as a string.
-func use(id, name, input jsontext.Value) part {
-	if s, ok := input.Decode(); ok && strings.HasPrefix(s, "{") {
-		input = jsontext.Value(s)
-	}
-	return part{kind: used, text: name.Text(), id: id.Text(), value: input}
-}
-
-// words returns the texts of the parts of a kind: messages, or names of tools.
-func (e entry) words(kind partKind) (all []string) {
-	for _, p := range e.parts {
-		if p.kind == kind {
-			all = append(all, p.text)
-		}
-	}
-	return all
-}
-
-// has reports whether the entry has a part of a kind.
-func (e entry) has(kind partKind) bool {
-	return slices.ContainsFunc(e.parts, func(p part) bool { return p.kind == kind })
-}
-
-// all returns the parts, including results of tools.
-func (e entry) all() []part {
-	if e.results != nil {
-		return e.results()
-	}
-	return e.parts
-}
-
-// speaks reports whether the entry counts in a turn.
-func (e entry) speaks() bool {
-	return e.kind == opening || e.kind == assistant && (e.has(said) || e.has(used))
-}
-
-// fields holds the members of an object, also of an object that is cut off.
-type fields struct {
-	list  []member
-	whole bool // the object is complete, and nothing follows it
-}
-
-type member struct {
-	key   []byte
-	value jsontext.Value
-}
-
-// list provides room for its members and may be nil.
-func readFields(v jsontext.Value, list []member) fields {
-	c := v.Members()
-	for c.Next() {
-		list = append(list, member{c.Key, c.Value})
-	}
-	if c.Torn != nil {
-		list = append(list, member{c.Key, c.Torn})
-	}
-	return fields{list, c.Whole}
-}
-
-// get returns the last member called name, as decoders do; nil if there is none.
-func (f fields) get(name string) jsontext.Value {
-	for _, m := range slices.Backward(f.list) {
-		if string(m.key) == name {
-			return m.value
-		}
-	}
-	return nil
-}
-
-func (f fields) text(name string) string { return f.get(name).Text() }
-func (f fields) is(name string) bool     { return f.get(name).IsTrue() }
-
-// record is the top level of one line.
+// record is a line of a session file of Claude Code, and of the hosts that use its form. It writes a record for each block of a message.
+// Nearly everything that is not the agent's is a user record: prompts, results of tools, output of hooks and commands, notifications,
+// and the summary of a conversation that grew too long.
 type record struct {
-	fields
-	typ      string
-	subagent bool // records marked as a subagent's belong to the session that is read
+	Type              string
+	Role              string
+	IsSidechain       bool
+	IsMeta            bool
+	IsCompactSummary  bool
+	IsAPIErrorMessage bool `json:"isApiErrorMessage"`
+	Error             string
+	PromptID          string `json:"promptId"`
+	Origin            struct{ Kind string }
+	ToolUseResult     json.RawMessage
+	Message           *message
+	Attachment        struct {
+		Type, HookEvent string
+		Content         json.RawMessage
+	}
 }
 
-func readRecord(line []byte, subagent bool, list []member) record {
-	r := record{fields: readFields(clean(line), list), subagent: subagent}
-	r.typ = r.text("type")
-	return r
+type message struct {
+	Role, Model string
+	StopReason  string `json:"stop_reason"`
+	Content     json.RawMessage
+	Usage       usage
 }
 
-// records reads records. It reuses the list of members; only the values outlive a record.
-type records struct{ list []member }
+// usage is the tokens of a request, which together are the size of the context.
+type usage struct {
+	Input   int `json:"input_tokens"`
+	Read    int `json:"cache_read_input_tokens"`
+	Created int `json:"cache_creation_input_tokens"`
+	Output  int `json:"output_tokens"`
+}
 
-// read reads one line. It returns noRecord unless the line is a JSON object in the format of a known host.
-func (b *records) read(line []byte, subagent bool) entry {
-	r := readRecord(line, subagent, b.list[:0])
-	b.list = r.list
-	if !r.whole {
+func (u usage) sum() (n int) {
+	for _, part := range []int{u.Input, u.Read, u.Created, u.Output} {
+		n += min(max(part, 0), 1<<40) // a file can hold any number
+	}
+	return n
+}
+
+// block is a piece of a message.
+type block struct {
+	Type, Text, Name, ID string
+	ToolUseID            string `json:"tool_use_id"`
+	IsError              bool   `json:"is_error"`
+	Input                struct {
+		Command       string
+		RunBackground bool `json:"run_in_background"`
+	}
+}
+
+// feedback begins the message in which Claude Code shows the agent a hook's reason to continue.
+const feedback = "Stop hook feedback:"
+
+// readRecord reads a line. ok is false unless it is a JSON object. Fields of a wrong type count as missing.
+func readRecord(line []byte, subagent bool) (e entry, ok bool) {
+	line = bytes.TrimSpace(bytes.TrimPrefix(line, []byte("\ufeff")))
+	var r record
+	if !bytes.HasPrefix(line, []byte("{")) || !lenient(line, &r) {
+		return entry{}, false
+	}
+	return r.entry(subagent), true
+}
+
+// lenient decodes JSON and reports whether it is JSON.
+func lenient(raw []byte, v any) bool {
+	var wrong *json.UnmarshalTypeError
+	err := json.Unmarshal(raw, v)
+	return err == nil || errors.As(err, &wrong)
+}
+
+func (r *record) entry(subagent bool) entry {
+	e := entry{kind: noise, prompt: r.PromptID}
+	a := r.Attachment
+	switch {
+	case r.IsSidechain && !subagent: // older versions wrote subagents into the main file
 		return entry{}
+	case a.Type == "hook_additional_context" && (a.HookEvent == stop || a.HookEvent == subagentStop):
+		e.kind, e.text = user, readContent(a.Content).text
+		return e
+	case r.Message == nil:
+		return e
 	}
-	for _, h := range hosts {
-		if h.record != nil {
-			if e := h.record(r); e.kind != noRecord {
-				return e
-			}
+	role := r.Type
+	if role == "" || role == "message" { // Cursor, Droid
+		role = cmp.Or(r.Message.Role, r.Role)
+	}
+	c := readContent(r.Message.Content)
+	switch first := strings.TrimSpace(c.text); {
+	case role == assistant && r.IsAPIErrorMessage:
+		e.kind, e.text, e.code = failed, first, cmp.Or(r.Error, "error")
+	case role == assistant && r.Message.Model != "<synthetic>":
+		e.kind, e.text, e.tools = assistant, c.text, c.tools
+		e.tokens = r.Message.Usage.sum()
+		e.open = r.Message.StopReason == "tool_use" || len(c.tools) > 0
+	case role != user:
+	case len(c.ended) > 0, len(r.ToolUseResult) > 0 && string(r.ToolUseResult) != "null":
+		e.kind = result
+		var of struct{ Interrupted bool }
+		if lenient(r.ToolUseResult, &of); !of.Interrupted {
+			e.ended = c.ended
 		}
+	case first == "[Request interrupted by user]", first == "[Request interrupted by user for tool use]":
+		e.kind, e.text, e.code = failed, first, "interrupted"
+	case r.prompts(first) || c.media:
+		e.kind, e.text = user, c.text
 	}
-	return entry{}
+	return e
 }
 
-// content is the content of a message, in the shapes of all formats: a string, a list of blocks with a type, or a list
-// of parts that differ in their keys.
+// prompts reports whether a user record with a text is a person's prompt or a hook's reason to continue. A person types a <command-name>;
+// what else begins with a tag comes from the host.
+func (r *record) prompts(text string) bool {
+	host := slices.ContainsFunc([]string{"<local-command-", "<task-notification>", "<bash-stdout>", "<bash-stderr>"}, func(begin string) bool {
+		return strings.HasPrefix(text, begin)
+	})
+	switch {
+	case text == "", host, r.IsCompactSummary, r.Origin.Kind != "" && r.Origin.Kind != "human":
+		return false
+	}
+	return !r.IsMeta || strings.HasPrefix(text, feedback)
+}
+
+// content is what the blocks of a message hold.
 type content struct {
-	parts  []part
-	result bool // some block is a tool's result
-	media  bool // some block is a picture or a document
+	text  string
+	tools []use
+	ended map[string]bool
+	media bool // a picture or a document
 }
 
-func readContent(v jsontext.Value) (all content) {
-	say := func(v jsontext.Value) {
-		if s := v.Text(); strings.TrimSpace(s) != "" {
-			all.parts = append(all.parts, part{text: s})
+// readContent reads a text, or a list of texts and blocks.
+func readContent(raw json.RawMessage) (c content) {
+	if len(raw) > 0 && raw[0] == '"' {
+		c.text = decoded[string](raw)
+		return c
+	}
+	var blocks []json.RawMessage
+	lenient(raw, &blocks)
+	var texts []string
+	for _, raw := range blocks {
+		var b block
+		if raw[0] == '"' {
+			b.Type, b.Text = "text", decoded[string](raw)
+		} else {
+			lenient(raw, &b)
+		}
+		switch b.Type {
+		case "text":
+			texts = append(texts, b.Text)
+		case "tool_use":
+			c.tools = append(c.tools, b.use())
+		case "tool_result":
+			if c.ended == nil {
+				c.ended = map[string]bool{}
+			}
+			c.ended[b.ToolUseID] = !b.IsError
+		case "image", "document":
+			c.media = true
 		}
 	}
-	say(v)
-	var room [8]member
-	for c := v.Elements(); c.Next(); {
-		say(c.Value) // Claude Code's additional context is a list of strings
-		b := readFields(c.Value, room[:0])
-		switch typ := b.text("type"); {
-		case typ == "text", typ == "output_text", typ == "input_text", typ == "" && !b.is("thought"):
-			say(b.get("text"))
-		case typ == "image", typ == "document", typ == "input_image":
-			all.media = true
-		case strings.HasSuffix(typ, "tool_use"):
-			all.parts = append(all.parts, use(b.get("id"), b.get("name"), b.get("input")))
-		case strings.HasSuffix(typ, "tool_result"):
-			failed := b.is("is_error")
-			all.parts = append(all.parts, part{kind: gave, id: b.text("tool_use_id"), value: b.get("content"), ok: !failed, failed: failed})
-			all.result = true
-		}
-		if call := b.get("functionCall"); call.There() {
-			all.parts = append(all.parts, use(call.Field("id"), call.Field("name"), call.Field("args")))
-		}
-		if response := b.get("functionResponse"); response.There() {
-			ok := !response.Field("response").Field("error").There() && printedOK(response)
-			all.parts = append(all.parts, part{kind: gave, id: response.Field("id").Text(), ok: ok, failed: !ok})
-			all.result = true
-		}
-	}
-	return all
+	c.text = strings.Join(texts, "\n\n")
+	return c
 }
 
-// first returns the first text, without surrounding white space.
-func (c content) first() string {
-	for _, p := range c.parts {
-		if p.kind == said {
-			return strings.TrimSpace(p.text)
-		}
+func (b *block) use() use {
+	u := use{id: b.ID, background: b.Input.RunBackground, Tool: loop.Tool{Name: b.Name, Command: b.Input.Command}}
+	switch b.Name {
+	case "Edit", "Write", "MultiEdit", "NotebookEdit":
+		u.Edit = true
 	}
-	return ""
-}
-
-func hasAnyPrefix(s string, prefixes ...string) bool {
-	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(s, p) })
+	return u
 }

@@ -1,379 +1,245 @@
 package host
 
 import (
+	"bytes"
 	"context"
-	"iter"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/ralph-sdk/ralph/loop"
 )
 
-// plainLines is how many lines from the end of a plain text file count as the agent's words.
-const plainLines = 500
+const (
+	firstWindow = 64 << 10 // bytes of a session file that are read first; each further window is eight times as large
+	lastWindow  = 16 << 20 // bytes that are read at most
+	plainLines  = 500      // from the end of a text file that count
+)
 
-// DefaultMaxBytes is the default of [SessionOptions].MaxBytes.
-const DefaultMaxBytes = 8 << 20
+// session is a conversation in a session file. It is safe for concurrent use.
+type session struct {
+	path     string
+	find     func() string // where the path is not known; asked once
+	message  string        // the agent's last message, if the host sent it
+	prompt   string        // the ID of the prompt, if the host sent it
+	subagent bool          // the file is a subagent's own
 
-// DefaultSearchBytes is the default of [SessionOptions].SearchBytes.
-const DefaultSearchBytes = 256 << 20
-
-// SessionOptions configures [ReadSession]. The zero value is ready to use.
-type SessionOptions struct {
-	// Open opens the file. If nil, ReadSession opens it on disk and rejects anything but a regular file without waiting
-	// for it.
-	Open func(path string) (File, error)
-
-	// MaxBytes bounds what is read of the file and kept; 0 means DefaultMaxBytes. A record that is not wholly within it
-	// is seen only by the search.
-	MaxBytes int64
-
-	// SearchBytes bounds how much further back to search for the beginning of the current turn if it is not within
-	// MaxBytes; 0 means DefaultSearchBytes, and a negative value disables the search. The search keeps up to MaxBytes
-	// of the turn's words and uses of tools, and skips results of tools. It ends at a record larger than 8 MiB unless
-	// the beginning of the record shows that neither the user nor the agent wrote it.
-	SearchBytes int64
-
-	// LastMessage is the agent's final message if the host sent it with the hook input. Last returns it.
-	LastMessage string
-
-	// Turn is the turn that the hook input names. If the file names turns too (Claude Code's does) and ends in another
-	// one, the file lags behind, and nothing in it belongs to the current turn. "" has no effect, nor has any turn if
-	// the file is a subagent's.
-	Turn string
-
-	// Subagent reports that the file is a subagent's own, in which every record has the mark that elsewhere separates a
-	// subagent's records. Files called agent-*.jsonl are always read so.
-	Subagent bool
+	mu   sync.Mutex
+	read *window // the largest one so far
 }
 
-// Turn is one contribution to the conversation.
-type Turn struct {
-	Role  string   // "user" for a human prompt or a continuation, "assistant" for one message of the agent
-	Text  string   // the texts, joined by newlines; "" if the message only called tools
-	Tools []string // the names of the tools that the message called, in order
-}
-
-// Session is what was read of a session file, in one pass from its end; later calls resume where reading stopped. It is
-// safe for concurrent use.
-type Session struct {
-	options SessionOptions
-	path    string
-
-	mu      sync.Mutex
-	size    int64 // of the file
-	tail    *backwards
-	entries []entry // the newest first
-	records records
-	seen    map[string]bool // messages that were rewritten, and whose newest form is among the entries
-
-	turn latestTurn
-
-	searched int64 // how much was read beyond the tail
-
-	plain bool   // the file is plain text, not records
-	text  string // the plain text
-}
-
-// latestTurn is what is known of the turn at the end of a session file.
-type latestTurn struct {
-	id     string // that the newest record names
-	bound  int    // how many of the entries are of the turn
-	found  bool   // the entry at bound begins it
-	cut    bool   // a budget ended the search before that was known
-	tokens int    // the size of the context
-}
-
-// ReadSession reads the current turn from the end of the file at path. The error is a [*ReadError]: the file is
-// missing, is not a regular file or cannot be read, or ctx is done. An empty file, and one in which nothing is
-// recognized, are sessions without words. A file without a single known record is plain text unless it begins like
-// JSON.
-//
-// Turns and other methods may read further back, within ctx and the byte budget; they treat what they cannot read as
-// missing.
-func ReadSession(ctx context.Context, path string, o SessionOptions) (*Session, error) {
-	if o.MaxBytes <= 0 {
-		o.MaxBytes = DefaultMaxBytes
-	}
-	if o.SearchBytes == 0 {
-		o.SearchBytes = DefaultSearchBytes
-	}
-	if base := filepath.Base(path); strings.HasPrefix(base, "agent-") && strings.HasSuffix(base, ".jsonl") {
-		o.Subagent = true
-	}
-	s := &Session{options: o, path: path, seen: map[string]bool{}}
-	file, size, err := open(path, o.Open)
-	if err != nil {
-		return nil, &ReadError{Path: path, Err: err}
-	}
-	defer file.Close()
-	s.size, s.tail = size, newBackwards(file, size, o.MaxBytes, ctx.Err)
-	if err := s.readTurn(); err != nil {
-		return nil, &ReadError{Path: path, Err: err}
-	}
-	for _, e := range s.entries {
-		if e.usage.tokens > 0 {
-			s.turn.tokens = e.usage.tokens
-			break
-		}
-	}
-	return s, nil
-}
-
-// readTurn reads back to the record that begins the current turn.
-func (s *Session) readTurn() error {
-	structured, err := s.tail.beginsObject()
-	if err != nil {
-		return err
-	}
-	var lines []string      // of possible plain text, the last first
-	var known, foreign bool // some record was known, some was not
-	for first := true; structured || len(lines) < plainLines; first = false {
-		line, _, ok, err := s.tail.line()
-		if err != nil {
-			return err
-		}
-		if !ok {
-			break
-		}
-		if first && len(line) == 0 {
-			continue // after the last newline
-		}
-		e := s.records.read(line, s.options.Subagent)
-		if e.kind != noRecord {
-			structured, known = true, true
-		} else {
-			foreign = true
-		}
-		if !structured {
-			text := strings.TrimPrefix(strings.TrimSuffix(string(line), "\r"), "\ufeff")
-			lines = append(lines, strings.ToValidUTF8(text, "\ufffd"))
-			continue
-		}
-		if s.take(e) {
-			break
-		}
-	}
-	s.turn.cut = !s.turn.found && s.tail.cut
+// Turns returns the last n turns, the oldest first. A turn is what one side said until the other replied; a hook's reason to continue is
+// the user's. The file may lag behind the hook: then the agent's last message, as the host sent it, is a turn after the file's. Without
+// a regular file there is that turn alone: hosts can be told to write none. The error says why a file cannot be read, and wraps the cause.
+func (s *session) Turns(ctx context.Context, n int) ([]loop.Turn, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	w, err := s.window(ctx, n)
 	switch {
-	case !structured:
-		slices.Reverse(lines)
-		s.plain, s.text = true, strings.Join(lines, "\n")
-	case s.turn.cut && (known || !foreign): // otherwise it is not a session
-		return s.readFar()
+	case n <= 0:
+		return nil, err
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, errNotRegular):
+		w = &window{}
+	case err != nil:
+		return nil, err
 	}
-	return nil
+	turns := s.ended(w)
+	return turns[max(0, len(turns)-n):], nil
 }
 
-// take adds an entry before those of the current turn and reports whether it begins the turn.
-func (s *Session) take(e entry) bool {
-	s.add(e)
-	if s.turn.id == "" {
-		s.turn.id = e.turn
+// failed says why the turn at the end of the file failed, or "". A failure counts only while the agent said nothing after it.
+func (s *session) failed() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	w, err := s.window(context.Background(), 0)
+	if err != nil || w.failed.kind == noise || s.lags(w) || !strings.Contains(w.failed.text, strings.TrimSpace(s.message)) {
+		return ""
 	}
-	if e.kind == opening {
-		s.turn.found = true
-		return true
-	}
-	s.turn.bound = len(s.entries)
-	return false
+	return failure(w.failed.code, w.failed.text)
 }
 
-// add keeps an entry unless it is empty or the old form of a rewritten one.
-func (s *Session) add(e entry) {
-	if e.kind == noRecord || e.kind == noise && e.usage.tokens == 0 && e.failed == nil {
+// lags reports whether the file is known to end in another prompt than the hook's.
+func (s *session) lags(w *window) bool {
+	return s.prompt != "" && w.prompt != "" && s.prompt != w.prompt && !s.subagent
+}
+
+// ended returns the turns of a window with the agent's last message at their end.
+func (s *session) ended(w *window) []loop.Turn {
+	turns := slices.Clone(w.turns)
+	last := loop.Turn{Role: assistant, Text: s.message}
+	ends := len(turns) > 0 && turns[len(turns)-1].Role == assistant
+	switch {
+	case s.lags(w): // the prompt is not in the file yet
+		if ends {
+			turns = append(turns, loop.Turn{Role: user})
+		}
+		if s.message != "" {
+			turns = append(turns, last)
+		}
+	case strings.TrimSpace(s.message) == "":
+	case !ends:
+		turns = append(turns, last)
+	case strings.Contains(turns[len(turns)-1].Text, strings.TrimSpace(s.message)):
+	case w.open: // the last words of this turn are not in the file yet
+		at := &turns[len(turns)-1]
+		at.Text = strings.TrimLeft(at.Text+"\n\n"+s.message, "\n")
+	default: // the file ends with another final text, in an earlier turn
+		turns = append(turns, loop.Turn{Role: user}, last)
+	}
+	return turns
+}
+
+// window returns a window with n whole turns, or the largest.
+func (s *session) window(ctx context.Context, n int) (*window, error) {
+	if s.read != nil && s.read.holds(n) {
+		return s.read, nil
+	}
+	if s.find != nil {
+		s.path, s.find = s.find(), nil
+	}
+	f, size, err := openRegular(s.path)
+	if err != nil {
+		return nil, fmt.Errorf("session file %s: %w", s.path, err)
+	}
+	defer f.Close()
+	for length := int64(firstWindow); ; length *= 8 {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		length = min(length, lastWindow, size)
+		b := make([]byte, length)
+		read, err := f.ReadAt(b, size-length)
+		if err != nil && err != io.EOF {
+			return nil, fmt.Errorf("session file %s: %w", s.path, err)
+		}
+		w := &window{whole: length == size, last: length == min(lastWindow, size), subagent: s.subagent}
+		w.parse(b[:read], beginsObject(f))
+		if s.read = w; w.holds(n) {
+			return w, nil
+		}
+	}
+}
+
+// beginsObject reports whether a file begins as a JSON object does, after a byte order mark and white space.
+func beginsObject(f *os.File) bool {
+	head := make([]byte, 64)
+	n, _ := f.ReadAt(head, 0)
+	return bytes.HasPrefix(bytes.TrimSpace(bytes.TrimPrefix(head[:n], []byte("\ufeff"))), []byte("{"))
+}
+
+// window is what the end of a session file holds.
+type window struct {
+	turns    []loop.Turn // the oldest first; its beginning may be missing
+	prompt   string      // the newest prompt's ID
+	failed   entry       // the failure with which the file ends
+	open     bool        // the agent had not finished when the file was written
+	whole    bool        // it is the whole file
+	last     bool        // there is no larger one
+	subagent bool
+}
+
+// holds reports whether the window has n whole turns, or all that can be had.
+func (w *window) holds(n int) bool { return w.last || len(w.turns) > n }
+
+// parse reads the lines of a window. A file that has no JSON object and begins with none is a text, and one turn of the agent.
+func (w *window) parse(b []byte, object bool) {
+	b = bytes.TrimPrefix(b, []byte("\ufeff"))
+	if !w.whole {
+		b = b[bytes.IndexByte(b, '\n')+1:] // the first line is torn
+	}
+	lines := bytes.Split(bytes.TrimRight(b, "\r\n"), []byte("\n"))
+	p := parser{window: w, ended: map[string]bool{}}
+	for _, line := range slices.Backward(lines) {
+		e, ok := readRecord(line, w.subagent)
+		object = object || ok
+		p.add(e)
+	}
+	w.turns = p.whole()
+	if !object && len(bytes.TrimSpace(b)) > 0 {
+		end := string(bytes.Join(lines[max(0, len(lines)-plainLines):], []byte("\n")))
+		w.turns = []loop.Turn{{Role: assistant, Text: strings.ToValidUTF8(strings.ReplaceAll(end, "\r\n", "\n"), "\ufffd")}}
+	}
+}
+
+// parser collects the turns of a window from the end.
+type parser struct {
+	*window
+	sides []side          // the newest first
+	ended map[string]bool // by the ID of a use, whether it succeeded
+	seen  bool            // a record of the conversation
+}
+
+// side is a turn with its pieces, the newest first.
+type side struct {
+	loop.Turn
+	texts []string
+}
+
+func (p *parser) add(e entry) {
+	if p.prompt == "" {
+		p.prompt = e.prompt
+	}
+	if !p.seen && e.kind != noise {
+		p.seen, p.open = true, e.open || e.kind == result
+		if e.kind == failed {
+			p.failed = e
+		}
+	}
+	maps.Copy(p.ended, e.ended)
+	if e.kind != user && e.kind != assistant || e.kind == assistant && e.text == "" && len(e.tools) == 0 {
 		return
 	}
-	if e.rewritten && e.id != "" {
-		if s.seen[e.id] {
-			return
-		}
-		s.seen[e.id] = true
+	if len(p.sides) == 0 || p.sides[len(p.sides)-1].Role != e.kind {
+		p.sides = append(p.sides, side{Turn: loop.Turn{Role: e.kind}})
 	}
-	s.entries = append(s.entries, e)
-}
-
-// current returns the entries of the current turn, the newest first.
-func (s *Session) current() []entry {
-	if s.lags() {
-		return nil
+	t := &p.sides[len(p.sides)-1]
+	if e.text != "" {
+		t.texts = append(t.texts, e.text)
 	}
-	return s.entries[:s.turn.bound]
-}
-
-// lags reports whether the file is known to end in a turn other than Options.Turn.
-func (s *Session) lags() bool {
-	return s.options.Turn != "" && s.turn.id != "" && s.turn.id != s.options.Turn && !s.options.Subagent
-}
-
-// Own returns the agent's words in the current turn, that is since the last human prompt or continuation, oldest first,
-// one string a block. Of a plain text file it returns the last 500 lines, as one string. Blank texts are left out.
-func (s *Session) Own() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.own()
-}
-
-func (s *Session) own() []string {
-	if s.plain {
-		if strings.TrimSpace(s.text) == "" {
-			return nil
-		}
-		return []string{s.text}
+	if t.Tokens == 0 {
+		t.Tokens = e.tokens
 	}
-	return s.words(assistant, said)
-}
-
-// words returns the texts of a kind of part in a kind of entry of the current turn, oldest first.
-func (s *Session) words(of recordKind, kind partKind) (texts []string) {
-	for _, e := range slices.Backward(s.current()) {
-		if e.kind == of {
-			texts = append(texts, e.words(kind)...)
-		}
+	for _, u := range slices.Backward(e.tools) {
+		u.Failed = !p.ended[u.id] || u.background
+		t.Tools = append(t.Tools, u.Tool)
 	}
-	return texts
 }
 
-// Prompt returns the user's latest prompt, which may precede the current turn. It returns "" if the prompt is not
-// within the byte budget, or if the host writes continuations as prompts. It may read further back in the file, within
-// ctx.
-func (s *Session) Prompt(ctx context.Context) string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for e := range s.back(ctx.Err) {
-		if e.prompt {
-			return strings.Join(e.words(said), "\n")
+// whole returns the turns, the oldest first.
+func (p *parser) whole() []loop.Turn {
+	var turns []loop.Turn
+	for _, s := range slices.Backward(p.sides) {
+		slices.Reverse(s.texts)
+		slices.Reverse(s.Tools)
+		s.Text = strings.Join(s.texts, "\n\n")
+		turns = append(turns, s.Turn)
+	}
+	return turns
+}
+
+// sessionFile returns the file of a session below a directory with one for each project, or "".
+func sessionFile(projects, id string) string {
+	if projects == "" || !isName(id) {
+		return ""
+	}
+	entries, _ := os.ReadDir(projects)
+	for _, e := range entries {
+		path := filepath.Join(projects, e.Name(), id+".jsonl")
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+			return path
 		}
 	}
 	return ""
 }
 
-// Tools returns the names of the tools that the agent called in the current turn, in order, including repeated calls.
-func (s *Session) Tools() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.words(assistant, used)
-}
-
-// Tokens returns the size of the context with the agent's last reply in this turn: input, cached or not, and output. 0
-// means that the file does not have it.
-func (s *Session) Tokens() int { return s.turn.tokens }
-
-// Last returns the agent's final message in the current turn: Options.LastMessage if set, otherwise the last of Own; ""
-// if there is none.
-func (s *Session) Last() string {
-	if strings.TrimSpace(s.options.LastMessage) != "" {
-		return s.options.LastMessage
-	}
-	own := s.Own()
-	if len(own) == 0 {
-		return ""
-	}
-	return own[len(own)-1]
-}
-
-// Cut reports whether reading ended before the beginning of the current turn was found, because a budget was spent or a
-// record was too large to see who wrote it. All that was read still belongs to the turn.
-func (s *Session) Cut() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.turn.cut
-}
-
-// Bytes returns how much of the file has been read.
-func (s *Session) Bytes() int64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.tail.read + s.searched
-}
-
-// Turns returns the last n turns of the conversation, oldest first, including those before the current one. A turn is a
-// human prompt, a continuation, or one message of the agent, whose blocks may be in several records; messages with
-// neither text nor tools are left out. A plain text file has one turn, the agent's. Turns may read further back in the
-// file, within the byte budget; it returns fewer turns if there are no more.
-func (s *Session) Turns(n int) []Turn {
-	if n <= 0 {
-		return nil
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.plain {
-		own := s.own()
-		if own == nil {
-			return nil
-		}
-		return []Turn{{Role: "assistant", Text: own[0]}}
-	}
-	id, begun := "", 0 // the latest entry's message, and the number of turns
-	for e := range s.back(s.tail.cancelled) {
-		if !e.speaks() {
-			continue
-		}
-		if e.kind != assistant || e.id == "" || e.id != id {
-			if begun++; begun > n+1 { // the oldest turn may lack records of its message
-				break
-			}
-		}
-		id = ""
-		if e.kind == assistant {
-			id = e.id
-		}
-	}
-	turns := assemble(s.entries)
-	return turns[max(0, len(turns)-n):]
-}
-
-// back yields the entries from the last to the first, and reads further back when they end, within the byte budget,
-// until cancelled returns an error. A read error or a file that shrank ends it.
-func (s *Session) back(cancelled func() error) iter.Seq[entry] {
-	return func(yield func(entry) bool) {
-		reads := false
-		for i := 0; ; i++ {
-			for i == len(s.entries) {
-				if !reads {
-					file, size, err := open(s.path, s.options.Open)
-					if err != nil {
-						return
-					}
-					defer file.Close()
-					if s.plain || size < s.size {
-						return
-					}
-					s.tail.r, s.tail.cancelled, reads = file, cancelled, true
-				}
-				line, _, ok, err := s.tail.line()
-				if err != nil || !ok {
-					return
-				}
-				s.add(s.records.read(line, s.options.Subagent))
-			}
-			if !yield(s.entries[i]) {
-				return
-			}
-		}
-	}
-}
-
-// assemble returns the turns of entries, which must be newest first.
-func assemble(entries []entry) []Turn {
-	var turns []Turn
-	id := ""
-	for _, e := range slices.Backward(entries) {
-		text := strings.Join(e.words(said), "\n")
-		switch {
-		case !e.speaks():
-		case e.kind != assistant:
-			turns, id = append(turns, Turn{Role: "user", Text: text}), ""
-		case e.id != "" && e.id == id:
-			last := &turns[len(turns)-1]
-			if last.Text != "" && text != "" {
-				last.Text += "\n"
-			}
-			last.Text += text
-			last.Tools = append(last.Tools, e.words(used)...)
-		default:
-			turns, id = append(turns, Turn{Role: "assistant", Text: text, Tools: e.words(used)}), e.id
-		}
-	}
-	return turns
+// isName reports whether an ID can be the name of a file and leads nowhere else.
+func isName(id string) bool {
+	return id != "" && len(id) <= 200 && !strings.HasPrefix(id, ".") && !strings.ContainsAny(id, "/\\:\x00")
 }

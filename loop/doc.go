@@ -1,16 +1,12 @@
-// Package loop runs policies: it takes the event of a coding agent's hook, gathers facts as the rules read them,
-// decides, applies the verdict, and answers.
+// Package loop decides by a policy, and counts: it gathers the facts of an event, asks [rules] for the verdict, makes the changes of
+// files that the verdict asks for, and keeps the counts of the session in a [Store].
 //
-// Every streak of continuations ends, provided that the store keeps what it saves. A verdict shows how it was made.
-// Memory and files change by compare-and-set: after a conflict the loop decides again. On any error the agent may stop,
-// and the loop reports why.
+// It promises that a session that its sender names is continued at most limits.total times while its document exists, that a continuation
+// is answered only after its count is saved, and that whatever cannot be decided, counted or kept lets the agent stop and says why. The
+// decisions of one session come one after the other, in all processes that share its store.
 //
-// Programs plug in their own [Store], [Source], [Writer] and [Recorder]; package loop/looptest tests implementations.
-// Without options a loop writes nothing to disk; [Local] is for hooks.
+// It leaves out how a host writes its events and reads its answers (package host), and where a project and its policies are. A source,
+// function, effect or store of a program that does not heed its context blocks the decision, as anywhere in Go.
 //
-// The package leaves out the language (package rules), files (package state) and hook protocols (package host), as well
-// as flags and terminals.
-//
-// Start with [Load] and [Loop.Run], or with [Loop.Hook] for a host's hook. [Loop.Preview] decides without changing
-// anything.
+// Begin with [Load], then [Loop.Decide].
 package loop

@@ -1,225 +1,96 @@
 package loop
 
 import (
-	"cmp"
-	"context"
-	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"sync/atomic"
 	"time"
 
-	"github.com/ralph-sdk/ralph/host"
-	"github.com/ralph-sdk/ralph/internal/store"
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// Loop runs one policy. It is safe for concurrent use. Use [Load] or [New] to make one; the zero Loop lets every agent
-// stop.
+// Loop decides by one policy, and counts. It is safe for concurrent use. There is no zero value: Load or New makes one.
 type Loop struct {
-	program atomic.Pointer[rules.Program] // nil: see broken
-	broken  error                         // why program is nil
-	digest  atomic.Pointer[digest]        // of the program that was recorded last
-	name    string
-	scope   string // of WithScope
-	now     func() time.Time
-	getenv  func(string) string
-	offEnv  func(string) string // has RALPH_OFF
-
-	project    project
-	kept       kept
-	trust      trust
-	bounds     bounds
-	extensions extensions
+	config
+	policy atomic.Pointer[rules.Policy]
 }
 
-// project is where a loop works.
-type project struct {
-	root  string // set by an option
-	local bool   // the event determines the root
-}
-
-// kept is what a loop keeps, and where.
-type kept struct {
-	disk       *store.Store // nil: nothing is on disk
-	store      Store
-	orders     Store         // has what persons order, approve and add, and the live runs; nil: nothing does
-	apart      bool          // that is not the store
-	keeper     Recorder      // the store, if it saves records with what it saves
-	comparable bool          // the store can be a map key
-	writing    chan struct{} // has one element: the lock of files that this loop writes
-	recorders  []Recorder
-	private    bool // records have private values
-}
-
-// trust has functions that return why something may not be used, or nil. All must return nil.
-type trust struct {
-	facts    []func(*rules.Fact, []rules.File) error // none: trust what ships with ralph or is approved
-	projects []func(root string) error               // none: trust every project
-}
-
-// bounds are the limits of one decision.
-type bounds struct {
-	deadline time.Duration
-	budget   rules.Budget
-}
-
-// extensions are what the embedding program adds.
-type extensions struct {
-	config    rules.Config // of programs, without what has a name
-	functions map[string]rules.Function
-	events    map[string]bool
-	effects   map[string]ownEffect
-	sources   map[string]Source
-	values    map[string]any                              // of facts and names
-	around    []func(host.Event, rules.Facts) rules.Facts // wrap the facts, the first one outermost
-	observers []observer                                  // the first one outermost
-}
-
-// ownEffect is an effect that the embedding program adds.
-type ownEffect struct {
-	decl rules.EffectDecl
-	do   func(context.Context, Call) error
-}
-
-// Load returns a loop for the policy name in fsys. The loop is nil if and only if the diagnostics have an error. An
-// error of [New] is the finding "config", but an effect that the policy does not use is no error: several policies may
-// share their options.
-func Load(ctx context.Context, fsys fs.FS, name string, opts ...Option) (*Loop, rules.Diagnostics) {
-	l, err := configured(opts)
+// Load reads a policy from a file system, such as embed.FS or os.DirFS. Schemas that it names are read from there too. A policy that is
+// wrong gives an error that wraps rules.Findings.
+func Load(fsys fs.FS, name string, opts ...Option) (*Loop, error) {
+	src, err := fs.ReadFile(fsys, name)
 	if err != nil {
-		return nil, refused(nil, name, err)
+		return nil, fmt.Errorf("the policy: %w", err)
 	}
-	p, found := l.read(ctx, fsys, name)
-	if p == nil {
-		return nil, found
+	c := newConfig(opts)
+	declared := []rules.Option{rules.WithFiles(fsys), rules.WithParams(c.params), rules.WithValues(c.values)}
+	for name, fn := range c.functions {
+		declared = append(declared, rules.WithFunction(name, fn))
 	}
-	if err = l.take(p); err == nil {
-		err = given{values: l.extensions.values}.stray(p)
+	for name := range c.sources {
+		if name != "judge" && !slices.Contains(builtin, name) {
+			declared = append(declared, rules.WithSource(name))
+		}
 	}
-	if err != nil {
-		return nil, refused(found, name, err)
+	for name := range c.effects {
+		if name != "run" {
+			declared = append(declared, rules.WithEffect(name))
+		}
 	}
-	l.name = cmp.Or(l.name, p.Name)
-	return l, found
-}
-
-// New returns a loop for a program. Without options it uses the clock and environment of the process and touches no
-// disk: it has no project and no log, keeps its memory in the process, and trusts only policies that ship with ralph.
-// [Local] is for hooks.
-//
-// The error names an option that is invalid, a fact whose source the loop lacks, a rule whose effects nothing carries
-// out, or a value or effect that the policy does not use. A lazy program is checked later: such a fact is then missing,
-// and such an effect is reported.
-func New(p *rules.Program, opts ...Option) (*Loop, error) {
-	l, err := configured(opts)
-	if err == nil {
-		err = l.checkConfig()
-	}
-	if err == nil {
-		err = l.take(p)
-	}
-	if err == nil {
-		err = l.unused(p)
-	}
+	p, err := rules.Parse(name, src, declared...)
 	if err != nil {
 		return nil, err
 	}
-	l.name = cmp.Or(l.name, p.Name)
-	return l, nil
+	return newLoop(p, c)
 }
 
-// Broken returns a loop for a policy that could not be loaded, to run beside others: at every event it lets the agent
-// stop and reports why, also in the decision log. Options are those of [New].
-func Broken(name string, why error, opts ...Option) (*Loop, error) {
-	if why == nil {
-		return nil, errors.New("a broken policy needs a reason")
+// New makes a loop of a policy. What the policy uses of the program, such as functions, was declared when it was parsed; sources and
+// effects are also options here.
+func New(p *rules.Policy, opts ...Option) (*Loop, error) { return newLoop(p, newConfig(opts)) }
+
+func newLoop(p *rules.Policy, c config) (*Loop, error) {
+	for _, class := range c.allow {
+		if !slices.Contains(classes, class) && class != all {
+			return nil, fmt.Errorf("loop.WithAllow(%q): the classes are %q, and %q", class, classes, all)
+		}
 	}
-	l, err := configured(opts)
-	if err != nil {
+	l := &Loop{config: c}
+	if err := l.Replace(p); err != nil {
 		return nil, err
 	}
-	l.name, l.broken = cmp.Or(l.name, name), why
 	return l, nil
 }
 
-// Replace makes the loop run p, such as a new version of its policy. Decisions under way finish on the old program. The
-// loop keeps its name and memory; a value whose type changed starts at its default and is reported. Replace returns the
-// errors of [New], and then changes nothing.
-func (l *Loop) Replace(p *rules.Program) error {
-	if err := l.usable(); err != nil {
-		return err
-	}
-	return l.take(p)
-}
-
-// Reload makes the loop run the policy name in fsys, loaded with the loop's own configuration, see [Config]. On errors
-// it returns them as [Load] does, and changes nothing; otherwise it does what [Loop.Replace] does.
-func (l *Loop) Reload(ctx context.Context, fsys fs.FS, name string) rules.Diagnostics {
-	if err := l.usable(); err != nil {
-		return refused(nil, name, err)
-	}
-	p, found := l.read(ctx, fsys, name)
-	if p != nil {
-		if err := l.take(p); err != nil {
-			return refused(found, name, err)
+// Replace lets the loop decide by another policy from now on. Counts belong to the name of a policy: one of the same name goes on with
+// those that there are. It refuses what New refuses; the loop then keeps its policy.
+func (l *Loop) Replace(p *rules.Policy) error {
+	for _, f := range p.Facts {
+		if _, own := l.sources[f.Source]; own || slices.Contains(builtin, f.Source) {
+			continue
 		}
-	}
-	return found
-}
-
-// read loads a policy with the loop's own configuration.
-func (l *Loop) read(ctx context.Context, fsys fs.FS, name string) (*rules.Program, rules.Diagnostics) {
-	switch {
-	case ctx == nil:
-		return nil, refused(nil, name, errNoContext)
-	case fsys == nil:
-		return nil, refused(nil, name, errors.New("the file system is nil"))
-	}
-	return rules.Load(ctx, fsys, name, l.language())
-}
-
-// refused adds an error about the arguments of Load or Reload.
-func refused(found rules.Diagnostics, name string, err error) rules.Diagnostics {
-	return append(found, rules.Diagnostic{Pos: rules.Pos{File: name}, Check: "config", Message: err.Error(), Help: "change the options or the arguments"})
-}
-
-// configured returns a loop without a program. Of several errors it returns the first, with a loop from the other
-// options.
-func configured(opts []Option) (l *Loop, err error) {
-	l = &Loop{kept: kept{writing: make(chan struct{}, 1)}}
-	for i, o := range opts {
-		failed := fmt.Errorf("option %d of %d is nil: leave it out", i+1, len(opts))
-		if o != nil {
-			failed = o(l)
+		help := ""
+		if f.Source == "judge" {
+			help = ": add the option judge.Option()"
 		}
-		err = cmp.Or(err, failed)
+		return fmt.Errorf("policy %s, line %d: the loop has no source %s for the fact %s%s", p.Name, f.Line, f.Source, f.Name, help)
 	}
-	l.defaults()
-	return l, err
-}
-
-// take checks a program and makes the loop run it.
-func (l *Loop) take(p *rules.Program) error {
-	if p == nil || len(p.Events) == 0 {
-		return errors.New("there is no program: rules.Load returns none when a diagnostic is an error")
-	}
-	if err := cmp.Or(p.Allowed(l.extensions.config.Allow...).Err(), l.fits(p)); err != nil {
-		return err
-	}
-	l.program.Store(p)
+	l.policy.Store(p)
 	return nil
 }
 
-var (
-	errNoContext = errors.New("the context is nil")
-	errNoLoop    = errors.New("there is no loop: loop.Load and loop.New make one")
-)
+// Policy returns the policy by which the loop decides.
+func (l *Loop) Policy() *rules.Policy { return l.policy.Load() }
 
-// usable returns why the loop cannot run, or nil.
-func (l *Loop) usable() error {
-	if l == nil || l.program.Load() == nil && l.broken == nil {
-		return errNoLoop
+// Deadline returns how long a decision takes at most: what WithDeadline says, else the longest timeout of a fact of the policy and five
+// seconds, at least 25 seconds.
+func (l *Loop) Deadline() time.Duration {
+	if l.deadline > 0 {
+		return l.deadline
 	}
-	return nil
+	longest := 25 * time.Second
+	for _, f := range l.Policy().Facts {
+		longest = max(longest, timeout(f)+5*time.Second)
+	}
+	return longest
 }

@@ -1,35 +1,44 @@
-// Package policytest reads and runs the tests of a policy, in the file NAME_test.yaml next to NAME.yaml.
+// Package policytest runs the tests of a policy: a file NAME_test.yaml beside NAME.yaml.
 //
-// The package is strict. Unknown keys, values of the wrong form, tests without expectations and files without tests are
-// errors, each with its line and column and the nearest name, because a test that passes by mistake is worse than no
-// test.
-//
-// Tests are hermetic: each has a project in a temporary directory, its own loop memory, an environment with only the
-// variables that it sets, and a fixed clock. No programs, models or git run; facts of those sources have the test's
-// values, otherwise they are missing. Everything else is real: gathering, deciding and applying work as in a hook.
-//
-// It leaves out printing results and finding files.
-//
-// A file looks like this:
-//
-//	given: # what every test starts from
-//	  facts:
-//	    feature: auth
-//	    state: {phase: execution, taskIndex: 2, totalTasks: 5}
+//	given:                # what each test starts from; a test's own given goes over it, map by map
+//	  files:
+//	    state.json: {json: {phase: execution, taskIndex: 2, totalTasks: 5}}
 //	tests:
 //	  - name: continues while tasks remain
-//	    expect: {rule: next-task, continue: Task 3/5}
-//	  - name: stops when the agent says so
-//	    given: {last_assistant_message: ALL_TASKS_COMPLETE}
-//	    expect: {rule: all-done, stop: true, unread: [tasks]}
+//	    expect: {rule: next-task, reason: [Task 3/5]}
+//	  - name: ends when every task is done
+//	    given: {files: {state.json: {json: {taskIndex: 5}}}}
+//	    expect: {outcome: done, effects: [archive: state], files: {state.json: {absent: true}}}
+//	  - name: goes on with the next task, in the same project and session
+//	    turns:
+//	      - expect: {rule: next-task}
+//	      - given: {files: {state.json: {json: {phase: execution, taskIndex: 5, totalTasks: 5}}}}
+//	        expect: {outcome: done}
 //
-// Start with [Load], then [Suite.Run]; [Cover] returns what the tests covered:
+// What a given may have:
 //
-//	suite, findings := policytest.Load(ctx, os.DirFS("."), "speckit_test.yaml", loop.Config())
-//	…
-//	for _, r := range suite.Run(ctx, nil) {
-//		fmt.Println(r.Name, r.Passed())
-//	}
+//	files       path: text, {text: …, age: 2h}, {json: …} or {absent: true}; ~/ is a home directory of the test, / at the end a directory
+//	facts       name: value, instead of gathering; null if there is nothing
+//	invalid     name: why; a fact of exec, git or judge that cannot be gathered
+//	event       session_id, stop_hook_active, last_assistant_message, … as Claude Code names them; failed: why the turn failed
+//	env         NAME: value; all other variables are unset
+//	params      name: value
+//	memory      continuations, repeats, elapsed, total, progress, applied (rule: times), seen (facts whose file was there)
+//	transcript  a list of {role: user or assistant, text, tools: [Name, {name, command, edit, failed}], tokens}
+//	tasks       the host's task list
+//	now         the time; 2026-01-01T12:00:00Z by default
 //
-// [Parse] only reads a file, and [Append] adds a test to one.
+// What an expect may have: outcome (continued, done, stopped, limit, idle, failed, off), rule ("" is none), reason, notice, note and log
+// (a text is the whole, a list is what occurs in it), effects (all of them, as a policy writes them), and files (path: the whole text, a
+// list of what occurs in it, {json: …} or {absent: true}).
+//
+// Everything is decided by a real loop in a temporary directory, with a fixed clock and a store in memory. No program, model or git
+// runs: a fact of exec or judge that a test does not give is invalid, one of git is missing, and effects that run programs only show in
+// effects. A fact that a rule changes is given by its file.
+//
+// A first turn begins a prompt, unless it has a memory, which is that of the prompt; a later one begins one if the turn before let the
+// agent stop. stop_hook_active says whether the turn before was continued, and may be given.
+//
+// The package is strict: what it does not know is an error with its place, because a test that passes by mistake is worse than none.
+// It leaves out printing. Start with [Run], or with [Test] in go test.
 package policytest

@@ -2,178 +2,194 @@ package policytest
 
 import (
 	"encoding/json"
-	"reflect"
-	"regexp"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/ralph-sdk/ralph/internal/jsontext"
-	"github.com/ralph-sdk/ralph/internal/yamltree"
+	"github.com/google/go-cmp/cmp"
+	"go.yaml.in/yaml/v3"
+
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-func (e *expectation) decode(r *reader, n *yamltree.Node) {
-	type plain expectation
-	r.decode(n, reflect.ValueOf((*plain)(e)).Elem())
-	e.at = map[string]rules.Pos{}
-	for _, f := range n.Fields {
-		e.at[f.Key.Value] = r.pos(f.Value.Start)
-		switch key := f.Key.Value; {
-		case isNull(f.Value) && key != "measure":
-			r.errorf(f.Key, checkValue, "remove it, or write what is expected", "%s is empty", key)
-		case new(rules.Action).UnmarshalText([]byte(key)) == nil:
-			r.verdict(f, e)
-		case key == "effects":
-			e.Effects = r.effects(f.Value)
-		case key == "finally":
-			e.Finally = r.effects(f.Value)
+// expectation is what a decision must be, as nodes of the test file. A zero node is not compared.
+type expectation struct {
+	Outcome, Rule             yaml.Node
+	Reason, Notice, Note, Log yaml.Node
+	Effects                   yaml.Node
+	Files                     map[string]*file
+}
+
+// expectation reports what cannot be expected.
+func (r *reader) expectation(e *expectation) {
+	if e.Outcome.Kind != 0 {
+		r.word(&e.Outcome, "outcome", outcomes)
+	}
+	if e.Rule.Kind != 0 && e.Rule.Value+e.Rule.Tag != "!!str" {
+		r.word(&e.Rule, "rule", r.ruleNames())
+	}
+	texts := []*yaml.Node{&e.Reason, &e.Notice, &e.Note, &e.Log}
+	for _, f := range e.Files {
+		if f.at.Kind == yaml.SequenceNode {
+			texts = append(texts, f.at)
+		}
+	}
+	for _, n := range texts {
+		if bad := func(n *yaml.Node) bool { return n.Kind != yaml.ScalarNode }; n.Kind == yaml.MappingNode || slices.ContainsFunc(n.Content, bad) {
+			r.report(n, "a text is expected whole, or as a list of what occurs in it", "")
+		}
+		if n.Kind == yaml.SequenceNode && len(n.Content) == 0 {
+			r.report(n, "an empty list holds for every text", `write "" for no text`)
 		}
 	}
 }
 
-// verdict reads a key that is the word of an action: true, or patterns for the reason.
-func (r *reader) verdict(f yamltree.Field, e *expectation) {
-	if e.Action != nil {
-		r.errorf(f.Value, checkValue, "keep one of them", "a verdict must be one of continue, stop, ask and wait; got two")
-		return
-	}
-	e.Action = new(rules.Action)
-	_ = e.Action.UnmarshalText([]byte(f.Key.Value)) // it is one
-	switch f.Value.Decode() {
-	case true:
-	case false:
-		r.errorf(f.Value, checkValue, "write the verdict that is expected", "%s must be a string or true; got false", f.Key.Value)
-	default:
-		r.decode(f.Value, reflect.ValueOf(&e.Text).Elem())
-	}
+// failure is an expectation that is not met.
+func failure(at *yaml.Node, message string) Failure {
+	return Failure{Line: at.Line, Col: at.Column, Message: message}
 }
 
-func (p *pattern) decode(r *reader, n *yamltree.Node) {
-	p.Text = n.Value
-	if text := n.Value; len(text) > 2 && text[0] == '/' && text[len(text)-1] == '/' {
-		// ^ and $ match at line ends, since most texts have several lines.
-		re, err := regexp.Compile("(?m)" + text[1:len(text)-1])
-		if err != nil {
-			r.errorf(n, checkValue, "", "%s is an invalid regular expression: %v", text, err)
-		}
-		p.Regexp = re
-	}
-}
-
-func (c *content) decode(r *reader, n *yamltree.Node) {
-	c.Gone, c.Whole = isNull(n), n.Kind == yamltree.Scalar && !isNull(n)
-	if c.Whole {
-		c.Text = n.Value
-	} else {
-		r.decode(n, reflect.ValueOf(&c.Parts).Elem())
-	}
-}
-
-func (s *givenFile) decode(r *reader, n *yamltree.Node) {
-	type plain givenFile
-	s.Age = DefaultAge
-	if n.Kind == yamltree.Scalar {
-		s.Text = n.Value
-	}
-	r.decode(n, reflect.ValueOf((*plain)(s)).Elem())
-}
-
-func (m *message) decode(_ *reader, n *yamltree.Node) {
-	for _, f := range n.Fields {
-		if !isNull(f.Value) {
-			m.Key, m.Text = f.Key.Value, f.Value.Value
+// compare returns what of a decision is not as expected.
+func (e *expectation) compare(got decided) (all []Failure) {
+	why := got.why()
+	for _, c := range []struct {
+		what string
+		want *yaml.Node
+		got  string
+	}{{"outcome", &e.Outcome, string(got.Outcome)}, {"rule", &e.Rule, got.Rule}} {
+		if c.want.Kind != 0 && c.want.Value != c.got {
+			all = append(all, failure(c.want, fmt.Sprintf("%s: want %q, got %q%s", c.what, c.want.Value, c.got, why)))
+			why = "" // once
 		}
 	}
+	all = append(all, compareText("reason", &e.Reason, got.Reason)...)
+	all = append(all, compareText("notice", &e.Notice, got.Notice)...)
+	all = append(all, compareText("note", &e.Note, got.Note)...)
+	all = append(all, compareText("log", &e.Log, strings.Join(got.Log, "\n"))...)
+	if e.Effects.Kind != 0 {
+		want := []any{}
+		err := e.Effects.Decode(&want)
+		if diff := cmp.Diff(plain(want), plain(effectValues(got.effects))); diff != "" || err != nil {
+			all = append(all, failure(&e.Effects, "effects (-want +got)\n"+diff))
+		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(e.Files)) {
+		all = append(all, e.Files[path].compare("file "+path, filepath.Join(got.root, filepath.FromSlash(path)))...)
+	}
+	return all
 }
 
-// effects reads a list of effects in the form of a policy. Unknown keys are effects of a program, which [File.Check]
-// verifies.
-func (r *reader) effects(n *yamltree.Node) []string {
-	out := []string{}
-	for _, item := range n.Items {
-		for _, f := range item.Fields {
-			switch key, v := f.Key.Value, f.Value; {
-			case key == "remember":
-				r.errorf(f.Key, checkValue, "write memory: {name: value} beside effects", "what a rule remembers is not an effect on a file")
-			case key == "set":
-				out = append(out, r.set(v))
-			case key == "prune" && v.Kind == yamltree.Map:
-				text := "prune "
-				if glob := v.Get("glob"); glob != nil {
-					text += glob.Value
-				}
-				if older := v.Get("older"); older != nil && !isNull(older) {
-					text += " older than " + span(older).String()
-				}
-				out = append(out, text)
-			case key != "run" && slices.Contains(keysOf("effect"), key):
-				out = append(out, key+" "+v.Value)
-			default:
-				out = append(out, ownText(key, v.Decode()))
+// compareText compares a text to a whole one, or to a list of what occurs in it. Space around a whole text does not matter.
+func compareText(what string, n *yaml.Node, got string) (all []Failure) {
+	for _, item := range n.Content {
+		if !strings.Contains(got, item.Value) {
+			all = append(all, failure(item, fmt.Sprintf("%s: %q does not occur in it:\n%s", what, item.Value, got)))
+		}
+	}
+	if want, got := strings.TrimSpace(n.Value), strings.TrimSpace(got); n.Kind == yaml.ScalarNode && want != got {
+		help := ""
+		if want != "" && strings.Contains(got, want) {
+			help = "; in brackets it need only occur in the text"
+		}
+		all = append(all, failure(n, fmt.Sprintf("%s (-want +got%s)\n%s", what, help, cmp.Diff(want, got))))
+	}
+	return all
+}
+
+// compare compares a file to what is on the disk.
+func (f *file) compare(what, path string) []Failure {
+	b, err := os.ReadFile(path)
+	switch {
+	case f.Absent && err != nil:
+		return nil
+	case f.Absent:
+		return []Failure{failure(f.at, fmt.Sprintf("%s: want none, got\n%s", what, b))}
+	case err != nil:
+		return []Failure{failure(f.at, what+": there is none")}
+	case f.JSON == nil:
+		return compareText(what, f.at, string(b))
+	}
+	var got any
+	if err := json.Unmarshal(b, &got); err != nil {
+		return []Failure{failure(f.at, fmt.Sprintf("%s is not JSON: %v", what, err))}
+	}
+	if diff := cmp.Diff(plain(f.JSON), got); diff != "" {
+		return []Failure{failure(f.at, what+" (-want +got)\n"+diff)}
+	}
+	return nil
+}
+
+// why returns the reason of a decision, and what the rules came to that were tried.
+func (d decided) why() string {
+	var b strings.Builder
+	if d.Reason != "" {
+		fmt.Fprintf(&b, "\n  reason: %s", strings.ReplaceAll(d.Reason, "\n", "\n    "))
+	}
+	for _, rule := range d.tried {
+		fmt.Fprintf(&b, "\n  %s is %s", rule.Name, rule.Truth)
+		if rule.Truth == "true" {
+			continue
+		}
+		for _, o := range rule.Operands {
+			why := o.Why
+			if why == "" && len(o.Values) > 0 {
+				why = "with " + jsonText(o.Values)
 			}
+			fmt.Fprintf(&b, "\n    %s is %s %s", o.Text, o.Truth, why)
 		}
 	}
+	return b.String()
+}
+
+// jsonText returns a value as JSON.
+func jsonText(v any) string {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return fmt.Sprint(v)
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// effectValues returns effects as a test writes them:
+//
+//	set: epic.specs[1].status = "completed"
+//	archive: plan
+//	prune: {glob: tmp/*.md, older: 24h}
+//	run: [notify, done]
+func effectValues(all []rules.Effect) []any {
+	values := []any{}
+	for _, e := range all {
+		var v any = strings.Join(e.Args, " ")
+		switch e.Kind {
+		case "set":
+			place := e.Fact.Name
+			for _, step := range e.Path {
+				if name, ok := step.(string); ok {
+					place += "." + name
+				} else {
+					place += fmt.Sprintf("[%v]", step)
+				}
+			}
+			v = place + " = " + jsonText(e.Value)
+		case "archive":
+			v = e.Fact.Name
+		case "prune":
+			v = map[string]any{"glob": e.Args[0], "older": strings.TrimSuffix(strings.TrimSuffix(e.Older.String(), "0s"), "0m")}
+		case "run":
+			v = e.Args
+		}
+		values = append(values, map[string]any{e.Kind: v})
+	}
+	return values
+}
+
+// plain returns a value as JSON has it, so that values of different types can be compared.
+func plain(v any) (out any) {
+	_ = json.Unmarshal([]byte(jsonText(v)), &out)
 	return out
 }
-
-// set reads an assignment and returns it in the form of effectText.
-func (r *reader) set(n *yamltree.Node) string {
-	left, right, ok := strings.Cut(n.Value, "=")
-	if !ok {
-		r.errorf(n, checkValue, "write fact.field = value", "set must be an assignment; got %q", n.Value)
-		return ""
-	}
-	right = strings.TrimSpace(right)
-	var v any
-	if len(right) >= 2 && right[0] == '\'' && right[len(right)-1] == '\'' {
-		v = right[1 : len(right)-1]
-	} else if err := json.Unmarshal([]byte(right), &v); err != nil {
-		r.errorf(n, checkValue, "write a number, true, false, null, a string in quotes, a list or an object", "the value must be JSON; got %s", right)
-		return ""
-	}
-	return "set " + strings.TrimSpace(left) + " = " + jsonText(v)
-}
-
-// effectText returns an effect in the form in which tests compare effects:
-//
-//	set epic.specs[1].status = "completed"
-//	delete plan
-//	archive plan
-//	prune tmp/*.md older than 1h0m0s
-//	run ["notify","done"]
-//	log the text
-//	page {"who":"ops"}
-//
-// The last is a program's own effect with its arguments.
-func effectText(e rules.Effect) string {
-	switch e.Kind {
-	case rules.SetEffect:
-		place := e.Fact
-		for _, step := range e.Path {
-			if name, ok := step.(string); ok {
-				place += "." + name
-			} else {
-				place += "[" + jsonText(step) + "]"
-			}
-		}
-		return "set " + place + " = " + jsonText(e.Value)
-	case rules.PruneEffect:
-		return "prune " + e.Glob + " older than " + e.Older.String()
-	case rules.LogEffect:
-		return "log " + e.Text
-	case rules.RunEffect:
-		return "run " + jsonText(e.Args)
-	case rules.OwnEffect:
-		return ownText(e.Name, e.Value)
-	}
-	return string(e.Kind) + " " + e.Fact
-}
-
-func ownText(name string, args any) string { return name + " " + jsonText(args) }
-
-// sameEffect reports whether an effect is the expected one. A prune without an age in the test matches any age.
-func sameEffect(want string, got rules.Effect) bool {
-	return want == effectText(got) || got.Kind == rules.PruneEffect && want == "prune "+got.Glob
-}
-
-func jsonText(v any) string { return string(jsontext.Encode(v)) }

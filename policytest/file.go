@@ -1,139 +1,224 @@
 package policytest
 
 import (
-	"regexp"
-	"strings"
+	"cmp"
+	"fmt"
+	"slices"
 	"time"
 
-	"github.com/ralph-sdk/ralph/internal/yamltree"
-	"github.com/ralph-sdk/ralph/rules"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/ralph-sdk/ralph/internal/text"
+	"github.com/ralph-sdk/ralph/loop"
 )
 
-// File is a file of tests.
-type File struct {
-	Name   string // as diagnostics show it
-	Policy string // the tested policy: a path relative to the file, or a shipped name; "" is the one next to it
-	Tests  []Test // merged with what the file gives to all of them
-
-	src    []byte
-	policy rules.Pos // where the file names its policy, otherwise its beginning
-}
-
-// Test is one situation with the expected decision.
-type Test struct {
-	Name   string `key:"name"`
-	Pos    rules.Pos
-	Given  situation
-	Event  string      `key:"event"` // the default is Stop
-	Expect expectation `key:"expect"`
-
-	node *yamltree.Node
-}
-
-// Situation returns what the test and its file give, with the keys of [Draft].Given.
-func (t Test) Situation() map[string]any {
-	given, _ := t.Given.node.Decode().(map[string]any)
-	return given
-}
-
-// situation is the situation of a test. What it does not set is missing or zero; nothing comes from the machine on
-// which the test runs.
-type situation struct {
-	Facts   map[string]any       `key:"facts"`   // literal values, which their facts' schemas convert
-	Missing map[string]string    `key:"missing"` // facts that are missing, and why; "" is an ordinary missing fact
-	Invalid map[string]string    `key:"invalid"` // facts that are invalid, and why
-	Problem map[string]string    `key:"problem"` // problems of usable facts
-	Files   map[string]givenFile `key:"files"`   // files of the project, by slash-separated path; a path that ends in / is a directory
-
-	Transcript []message      `key:"transcript"` // the session as records, oldest first
-	Text       string         // the session as plain text
-	Spoken     bool           // there is a transcript, of either form
-	Input      map[string]any `key:"input"`  // fields of the hook input, under Claude Code's names
-	Host       string         `key:"host"`   // the host of the hook; "" is an unknown one
-	Answer     string         `key:"answer"` // of a person, to the question of the decision before
-
-	Env      map[string]string        `key:"env"`
-	Now      time.Time                `key:"now"`    // of the event; the zero time means defaultNow
-	Exists   []string                 `key:"exists"` // paths for which exists() and anyfile() are true, in addition to Files
-	IsDir    []string                 `key:"isdir"`  // paths for which isdir() and exists() are true
-	Which    []string                 `key:"which"`  // programs that which() finds
-	Loop     *givenLoop               `key:"loop"`   // the loop memory; nil is that of a first stop
-	Repeated map[string]int           `key:"repeated"`
-	Waited   map[string]time.Duration `key:"waited"`
-	Set      map[string]string        `key:"set"` // values of params
-	Names    map[string]any           // values of session.NAME and run.NAME
-	Memory   map[string]any           `key:"memory"` // values of the policy's memory
-
-	node *yamltree.Node // the given values of file and test, merged
-}
-
-// givenFile is a file of the project.
-type givenFile struct {
-	Text string        `key:"text"`
-	Age  time.Duration `key:"age"` // since its last change; the default is [DefaultAge]
-}
-
-// DefaultAge is the default age of files in a test: old enough not to look half written.
-const DefaultAge = 10 * time.Minute
-
-// message is one entry of the transcript, with its key.
-type message struct{ Key, Text string }
-
-// givenLoop is the loop memory as rules see it. Missing fields follow from the others: repeats need as many
-// continuations, and these as large a total.
-type givenLoop struct {
-	Continuations int           `key:"continuations"`
-	Total         int           `key:"total"`
-	Repeats       int           `key:"repeats"`
-	Failures      int           `key:"failures"`
-	Elapsed       time.Duration `key:"elapsed"`
-	Step          time.Duration `key:"step"`
-	Seen          bool          `key:"seen"` // the session's last decision had the loop of the policy
-}
-
-// expectation is what a test expects. A nil field expects nothing.
-type expectation struct {
-	Action  *rules.Action
-	Rule    *string            `key:"rule"`    // "" means that no rule decided
-	Success *bool              `key:"success"` // the stop has success
-	Text    texts              // of continue, stop, ask or wait: the reason
-	Reason  texts              `key:"reason"` // the same for any action
-	Notice  texts              `key:"notice"`
-	Note    texts              `key:"note"`
-	Log     texts              `key:"log"`
-	Effects []string           // in the form of effectText
-	Finally []string           //
-	Files   map[string]content `key:"files"`   // all files that the decision changes
-	Memory  map[string]any     `key:"memory"`  // values of the policy's memory after it
-	Measure map[string]float64 `key:"measure"` // done and total; nil expects that nothing is measured
-	Read    []string           `key:"read"`    // facts that must have been read
-	Unread  []string           `key:"unread"`  // facts that must not have been read
-
-	at map[string]rules.Pos // the position of each key
-}
-
-// texts are patterns that must all match a text. An empty list expects no text.
-type texts []pattern
-
-// pattern is a string that must occur in a text, or a regular expression that must match somewhere in it, where ^ and $
-// match at line ends.
-type pattern struct {
-	Text   string         // as written
-	Regexp *regexp.Regexp // nil for a plain string
-}
-
-// Match reports whether the pattern occurs in s. White space around a plain string is ignored.
-func (p pattern) Match(s string) bool {
-	if p.Regexp != nil {
-		return p.Regexp.MatchString(s)
+// suite is a test file. In the keys of these types everything is optional for YAML; tests says what is required.
+type suite struct {
+	Given situation
+	Tests []struct {
+		Name   string
+		Given  situation
+		Expect expectation
+		Turns  []turn
 	}
-	return strings.Contains(s, strings.TrimSpace(p.Text))
 }
 
-// content is the expected content of a file after the decision was applied.
-type content struct {
-	Gone  bool      // it no longer exists
-	Whole bool      // Text is its whole content
-	Text  string    //
-	Parts []pattern // strings that must occur in it
+type turn struct {
+	Given  situation
+	Expect expectation
+}
+
+// situation is what a decision finds.
+type situation struct {
+	Files      map[string]*file
+	Facts      map[string]any
+	Invalid    map[string]string
+	Event      event
+	Env        map[string]string
+	Params     map[string]string
+	Memory     *memory
+	Transcript []loop.Turn // a tool may be its name alone
+	Tasks      []any
+	Now        time.Time
+}
+
+// event is what a test says of an event. The fields say which names there are, and their types.
+type event struct {
+	Name     string `yaml:"hook_event_name"`
+	Session  string `yaml:"session_id"`
+	Message  string `yaml:"last_assistant_message"`
+	Prompt   string
+	Mode     string `yaml:"permission_mode"`
+	Agent    string `yaml:"agent_id"`
+	Type     string `yaml:"agent_type"`
+	Failed   string
+	Active   bool `yaml:"stop_hook_active"`
+	Busy     bool
+	YourTurn bool `yaml:"your_turn"`
+	Asked    bool
+	Tasks    []any `yaml:"background_tasks"`
+	Crons    []any `yaml:"session_crons"`
+	Run      map[string]any
+
+	names map[string]any // what is given
+}
+
+func (e *event) UnmarshalYAML(n *yaml.Node) error {
+	type plain event
+	if err := n.Decode((*plain)(e)); err != nil {
+		return err
+	}
+	return n.Decode(&e.names)
+}
+
+// memory is what a session has counted before.
+type memory struct {
+	Continuations, Repeats, Total int
+	Elapsed                       time.Duration
+	Progress                      any
+	Applied                       map[string]int
+	Seen                          []string
+}
+
+// file is a file of a project, as it is written or expected: a text, or these keys, or a list of texts that occur in it.
+type file struct {
+	Text   string
+	JSON   any
+	Absent bool
+	Age    time.Duration
+
+	at *yaml.Node
+}
+
+func (f *file) UnmarshalYAML(n *yaml.Node) error {
+	type plain file
+	f.at, f.Age = n, defaultAge
+	switch n.Kind {
+	case yaml.ScalarNode:
+		return n.Decode(&f.Text)
+	case yaml.SequenceNode:
+		return nil
+	}
+	if err := n.Decode((*plain)(f)); err != nil {
+		return err
+	}
+	if f.JSON == nil && !f.Absent {
+		f.at = field(n, "text")
+	}
+	if f.at == nil || f.JSON != nil && field(n, "text") != nil {
+		return wrong(n, "a file has one of text, json and absent")
+	}
+	return nil
+}
+
+// test is one test: decisions one after the other in the same project and session.
+type test struct {
+	name, file string
+	at         *yaml.Node
+	steps      []step
+}
+
+// step is one decision.
+type step struct {
+	at     *yaml.Node
+	given  situation
+	expect expectation
+}
+
+// tests reads the tests of a file, each with the given of the file below its own.
+func (r *reader) tests(root *yaml.Node) (tests []test) {
+	list := field(root, "tests")
+	if list == nil || len(list.Content) == 0 {
+		r.report(root, "there are no tests", "write tests: with name, given and expect")
+		return nil
+	}
+	r.given(field(root, "given"))
+	names := map[string]bool{"": true}
+	for _, n := range list.Content {
+		t := test{file: r.file, at: n}
+		r.decode(field(n, "name"), &t.name)
+		if names[t.name] {
+			r.report(n, fmt.Sprintf("a test needs a name of its own, and this one has %q", t.name), "write name: and what the policy does here")
+		}
+		names[t.name] = true
+		base, turns := merge(field(root, "given"), field(n, "given")), []*yaml.Node{n}
+		if list := field(n, "turns"); list != nil {
+			if turns = list.Content; field(n, "expect") != nil || len(turns) == 0 {
+				r.report(list, "a test has expect, or a list of turns with one each", "write expect in each turn")
+			}
+			r.given(field(n, "given"))
+		}
+		for _, turn := range turns {
+			t.steps = append(t.steps, r.step(turn, base, len(t.steps) == 0))
+		}
+		tests = append(tests, t)
+	}
+	return tests
+}
+
+// step reads a turn, or a test without turns.
+func (r *reader) step(n, base *yaml.Node, first bool) step {
+	s := step{at: n}
+	own, expect := field(n, "given"), field(n, "expect")
+	r.given(own)
+	r.decode(merge(base, own), &s.given)
+	if !first { // what the test began with is there already
+		var now situation
+		r.decode(own, &now)
+		if s.given.Files, s.given.Memory = now.Files, nil; now.Memory != nil || now.Params != nil {
+			r.report(own, "memory and params are those of the whole test", "write them in the given of the test")
+		}
+	}
+	if expect == nil || len(expect.Content) == 0 {
+		r.report(n, "nothing is expected", "write for example expect: {rule: NAME}")
+	}
+	r.decode(expect, &s.expect)
+	r.expectation(&s.expect)
+	return s
+}
+
+// word reports a word that is not one of those known.
+func (r *reader) word(n *yaml.Node, what string, known []string) {
+	if !slices.Contains(known, n.Value) {
+		r.report(n, fmt.Sprintf("there is no %s %q", what, n.Value), text.Nearest(n.Value, known))
+	}
+}
+
+func (r *reader) ruleNames() []string {
+	known := []string{"limits.continuations", "limits.repeats", "limits.elapsed", "limits.total"}
+	for _, rule := range r.policy.Rules {
+		known = append(known, rule.Name)
+	}
+	return known
+}
+
+// given reports names that the policy does not have.
+func (r *reader) given(n *yaml.Node) {
+	var facts, asked, params []string
+	for _, f := range r.policy.Facts {
+		if facts = append(facts, f.Name); slices.Contains(replaced, f.Source) {
+			asked = append(asked, f.Name)
+		}
+	}
+	for _, p := range r.policy.Params {
+		params = append(params, p.Name)
+	}
+	if !r.open {
+		r.words(field(n, "facts"), "fact", facts)
+	}
+	r.words(field(n, "invalid"), "fact of exec, git or judge", asked)
+	r.words(field(n, "params"), "param", params)
+	r.words(field(field(n, "memory"), "applied"), "rule", r.ruleNames())
+	if transcript := field(n, "transcript"); transcript != nil {
+		for _, turn := range transcript.Content {
+			r.word(cmp.Or(field(turn, "role"), turn), "role", []string{"user", "assistant"})
+		}
+	}
+}
+
+// words reports keys of a map that are not known.
+func (r *reader) words(n *yaml.Node, what string, known []string) {
+	for key := range fields(n) {
+		r.word(key, what, known)
+	}
 }

@@ -2,235 +2,211 @@ package policytest
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
+	"iter"
+	"maps"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
-	"github.com/ralph-sdk/ralph/internal/vocab"
-	"github.com/ralph-sdk/ralph/internal/yamltree"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/ralph-sdk/ralph/internal/text"
+	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/rules"
-	"github.com/ralph-sdk/ralph/schema"
 )
 
-// The checks of this package's diagnostics, in addition to those of the YAML reader.
-const (
-	checkSyntax  = "test-syntax"  // a value of the wrong type
-	checkKey     = "unknown-key"  // an unknown key
-	checkValue   = "bad-value"    // an invalid value
-	checkNothing = "test-nothing" // no tests, or a test without expectations
-	checkName    = "test-name"    // a missing or duplicate name
-	checkUnknown = "unknown-name" // a fact or rule that the policy lacks
-)
-
-// reader turns YAML nodes into a file.
+// reader reads a test file, and collects what is wrong with it.
 type reader struct {
-	name  string
-	src   []byte
-	diags rules.Diagnostics
+	file   string
+	lines  []string
+	policy *rules.Policy
+	open   bool // the program may declare more names than the policy
+	found  rules.Findings
 }
 
-func (r *reader) pos(at yamltree.Pos) rules.Pos {
-	return rules.Pos{File: r.name, Line: at.Line, Col: at.Col}
+// read reads a test file. The error is rules.Findings if it is YAML.
+func read(fsys fs.FS, name string, p *rules.Policy, open bool) ([]test, error) {
+	src, err := fs.ReadFile(fsys, name)
+	if err != nil {
+		return nil, fmt.Errorf("the tests: %w", err)
+	}
+	var doc yaml.Node
+	if err := yaml.Unmarshal(src, &doc); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if len(doc.Content) == 0 {
+		doc.Content = []*yaml.Node{{Kind: yaml.MappingNode, Tag: "!!map", Line: 1, Column: 1}}
+	}
+	r := &reader{file: name, lines: strings.Split(string(src), "\n"), policy: p, open: open}
+	root := doc.Content[0]
+	r.walk(root, reflect.TypeFor[suite]())
+	if len(r.found) == 0 {
+		r.decode(root, &suite{}) // where it stands, before a given is merged
+	}
+	var tests []test
+	if len(r.found) == 0 {
+		tests = r.tests(root)
+	}
+	if len(r.found) > 0 {
+		slices.SortStableFunc(r.found, func(a, b rules.Finding) int { return cmp.Or(a.Line-b.Line, a.Col-b.Col) })
+		return nil, r.found
+	}
+	return tests, nil
 }
 
-func (r *reader) errorf(n *yamltree.Node, check, help, format string, args ...any) {
-	r.diags = append(r.diags, rules.Diagnostic{
-		Pos: r.pos(n.Start), End: r.pos(n.End()), Check: check,
-		Message: fmt.Sprintf(format, args...), Help: help, Line: yamltree.Line(r.src, n.Start.Line),
-	})
+// report adds a finding at a node.
+func (r *reader) report(n *yaml.Node, message, help string) {
+	f := rules.Finding{File: r.file, Line: n.Line, Col: n.Column, Check: "test", Message: message, Help: help, Width: 1}
+	if n.Line >= 1 && n.Line <= len(r.lines) {
+		f.Source = r.lines[n.Line-1]
+	}
+	if n.Kind == yaml.ScalarNode {
+		f.Width = len([]rune(n.Value))
+	}
+	r.found = append(r.found, f)
 }
 
-func quoted(names []string) string {
-	names = slices.Compact(slices.Sorted(slices.Values(names)))
-	for i, n := range names {
-		names[i] = strconv.Quote(n)
+// walk reports what a type has no place for: unknown keys, nothing where something is to be, aliases. Times become texts, as they are in
+// JSON.
+func (r *reader) walk(n *yaml.Node, t reflect.Type) {
+	if t != nil && t.Kind() == reflect.Pointer {
+		t = t.Elem()
 	}
-	return strings.Join(names, ", ")
-}
-
-func isNull(n *yamltree.Node) bool { return n.Kind == yamltree.Scalar && n.Tag == "!!null" }
-
-// validate reports violations of the schema.
-func (r *reader) validate(root *yamltree.Node) {
-	helps := map[string]string{ // at a key, or for a keyword without help in the schema
-		"tests":         "write a list of tests, each with name, given and expect",
-		"name":          "describe in a few words what the policy does here",
-		"expect":        "add for example expect: {rule: NAME}",
-		"maxProperties": "begin each message with a dash, so that their order is clear",
-	}
-	text := func(pointer string) (string, bool) {
-		_, n := find(root, schema.SplitPointer(pointer))
-		return n.Value, n.Kind == yamltree.Scalar && !isNull(n)
-	}
-	result := compiled().Check(schema.Document{Value: root.Decode(), Text: text})
-	found := append(result.Unusable, result.Warnings...)
-	seen := map[string]bool{}
-	misspelt := map[*yamltree.Node]bool{} // maps with an unknown key, which may be the missing one
-	for _, v := range found {
-		if path := schema.SplitPointer(v.Pointer); v.Keyword == "additionalProperties" {
-			_, in := find(root, path[:len(path)-1])
-			misspelt[in] = true
+	switch n.Kind {
+	case yaml.AliasNode:
+		r.report(n, "an alias is not read", "write it out, or once in the given of the file")
+	case yaml.ScalarNode:
+		if n.Tag == "!!timestamp" {
+			n.Tag = "!!str"
 		}
-	}
-	for _, v := range found {
-		if v.Keyword == schema.Misspelt {
-			continue // the unknown key is reported
-		}
-		path := schema.SplitPointer(v.Pointer)
-		key, value := find(root, path)
-		if seen[v.Pointer+v.Message] || v.Keyword == "required" && misspelt[value] {
-			continue // a missing field is also unusable
-		}
-		seen[v.Pointer+v.Message] = true
-		if len(path) > 2 && path[0] == "tests" {
-			path = path[2:]
-		}
-		what := cmp.Or(strings.Join(path, "."), "the file")
-		check, at, help := checkValue, value, cmp.Or(v.Help, helps[v.Keyword], helps[what])
-		switch v.Keyword {
-		case "type":
-			check = checkSyntax
-		case "additionalProperties":
-			if slices.Contains(keysOf("given"), what) {
-				help = "write it under given"
+	case yaml.SequenceNode:
+		for _, item := range n.Content {
+			if elem(t) == reflect.TypeFor[loop.Tool]() && item.Kind == yaml.ScalarNode { // its name
+				name := *item
+				*item = yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Line: item.Line, Column: item.Column, Content: []*yaml.Node{{Kind: yaml.ScalarNode, Tag: "!!str", Value: "name"}, &name}}
 			}
-			check, at, what = checkKey, key, "the key "+strconv.Quote(what)
-		case "required", "minItems", "minProperties":
-			check = checkNothing
-			if what == "name" {
-				check = checkName
+			r.walk(item, elem(t))
+		}
+	case yaml.MappingNode:
+		for key, value := range fields(n) {
+			of := elem(t)
+			if known := keys(t); known != nil {
+				var ok bool
+				if of, ok = known[key.Value]; !ok {
+					r.report(key, fmt.Sprintf("there is no key %q here", key.Value), text.Nearest(key.Value, slices.Sorted(maps.Keys(known))))
+					continue
+				}
+				if value.Tag == "!!null" {
+					r.report(key, key.Value+" is empty", "remove it, or write a value")
+				}
 			}
-		}
-		r.errorf(at, check, help, "%s %s", what, v.Message)
-	}
-}
-
-// find returns the node at a path, and its key in a map. Both are the last node that exists on the path.
-func find(n *yamltree.Node, path []string) (key, value *yamltree.Node) {
-	key, value = n, n
-	for _, step := range path {
-		i, err := strconv.Atoi(step)
-		switch at := index(value, step); {
-		case value.Kind == yamltree.List && err == nil && i < len(value.Items):
-			key, value = value.Items[i], value.Items[i]
-		case at >= 0:
-			key, value = value.Fields[at].Key, value.Fields[at].Value
-		default:
-			return value, value
-		}
-	}
-	return key, value
-}
-
-// decoder reads itself from a node.
-type decoder interface {
-	decode(r *reader, n *yamltree.Node)
-}
-
-// decode reads a valid node into v. Fields of structs have the tag key. A list also accepts a single item, except the
-// empty string.
-func (r *reader) decode(n *yamltree.Node, v reflect.Value) {
-	if d, ok := v.Addr().Interface().(decoder); ok {
-		d.decode(r, n)
-		return
-	}
-	if isNull(n) {
-		return
-	}
-	switch to := v.Addr().Interface().(type) {
-	case *time.Duration:
-		*to = span(n)
-		return
-	case *time.Time:
-		*to = instant(n)
-		return
-	}
-	switch v.Kind() {
-	case reflect.Interface:
-		v.Set(reflect.ValueOf(n.Decode()))
-	case reflect.String:
-		v.SetString(n.Value)
-	case reflect.Bool:
-		v.SetBool(strings.EqualFold(n.Value, "true"))
-	case reflect.Int:
-		v.SetInt(int64(number(n)))
-	case reflect.Float64:
-		v.SetFloat(number(n))
-	case reflect.Pointer:
-		v.Set(reflect.New(v.Type().Elem()))
-		r.decode(n, v.Elem())
-	case reflect.Slice:
-		items := n.Items
-		if n.Kind == yamltree.Scalar && strings.TrimSpace(n.Value) != "" {
-			items = []*yamltree.Node{n}
-		}
-		v.Set(reflect.MakeSlice(v.Type(), len(items), len(items)))
-		for i, item := range items {
-			r.decode(item, v.Index(i))
-		}
-	case reflect.Map:
-		v.Set(reflect.MakeMap(v.Type()))
-		kind := v.Type().Elem().Kind()
-		for _, f := range n.Fields {
-			if isNull(f.Value) && kind != reflect.Interface && kind != reflect.Struct {
-				continue // not a number or string
-			}
-			value := reflect.New(v.Type().Elem()).Elem()
-			r.decode(f.Value, value)
-			v.SetMapIndex(reflect.ValueOf(f.Key.Value), value)
-		}
-	case reflect.Struct:
-		for i := range v.NumField() {
-			if key := v.Type().Field(i).Tag.Get("key"); key != "" && n.Get(key) != nil {
-				r.decode(n.Get(key), v.Field(i))
-			}
+			r.walk(value, of)
 		}
 	}
 }
 
-// named reads the value of a name that every policy has; any other accepts any value.
-func (r *reader) named(name string, n *yamltree.Node) any {
-	e, _ := vocab.Find(name)
-	switch e.Zero.(type) {
-	case nil, vocab.Items:
-		return n.Decode()
-	case vocab.Enum:
-		return n.Value
+// elem returns the type of the values in a map or list, nil for any.
+func elem(t reflect.Type) reflect.Type {
+	if t != nil && (t.Kind() == reflect.Map || t.Kind() == reflect.Slice) {
+		return t.Elem()
 	}
-	if isNull(n) {
+	return nil
+}
+
+// keys returns the keys of a struct with the types of their values.
+func keys(t reflect.Type) map[string]reflect.Type {
+	if t == nil || t.Kind() != reflect.Struct || t == reflect.TypeFor[yaml.Node]() {
 		return nil
 	}
-	v := reflect.New(reflect.TypeOf(e.Zero)).Elem()
-	r.decode(n, v)
-	return reflect.Indirect(v).Interface()
-}
-
-// A string may spell a boolean or a number, which the schema has checked.
-
-func number(n *yamltree.Node) float64 {
-	switch v := n.Decode().(type) {
-	case int:
-		return float64(v)
-	case float64:
-		return v
-	}
-	f, _ := strconv.ParseFloat(n.Value, 64)
-	return f
-}
-
-func span(n *yamltree.Node) time.Duration {
-	d, _ := time.ParseDuration(n.Value)
-	return d
-}
-
-func instant(n *yamltree.Node) time.Time {
-	for _, layout := range []string{time.RFC3339, time.DateTime, time.DateOnly} {
-		if t, err := time.Parse(layout, n.Value); err == nil {
-			return t
+	known := map[string]reflect.Type{}
+	for i := range t.NumField() {
+		if f := t.Field(i); f.IsExported() {
+			known[cmp.Or(f.Tag.Get("yaml"), strings.ToLower(f.Name))] = f.Type
 		}
 	}
-	return time.Time{}
+	return known
+}
+
+// decode reads a node into a value, and reports what has a wrong type.
+func (r *reader) decode(n *yaml.Node, to any) {
+	if n == nil {
+		return
+	}
+	err := n.Decode(to)
+	if err == nil {
+		return
+	}
+	messages := []string{err.Error()}
+	if types := new(yaml.TypeError); errors.As(err, &types) {
+		messages = types.Errors
+	}
+	for _, message := range messages {
+		at := *n
+		if _, err := fmt.Sscanf(message, "line %d:", &at.Line); err == nil {
+			_, message, _ = strings.Cut(message, ": ")
+			at.Column = 1
+		}
+		r.report(&at, message, "")
+	}
+}
+
+// wrong is an error that decode reports at a node.
+func wrong(n *yaml.Node, message string) error {
+	return &yaml.TypeError{Errors: []string{fmt.Sprintf("line %d: %s", n.Line, message)}}
+}
+
+// merge returns a node with own over base, map by map. A file that is absent has nothing else.
+func merge(base, own *yaml.Node) *yaml.Node {
+	switch {
+	case base == nil:
+		return own
+	case own == nil:
+		return base
+	case base.Kind != yaml.MappingNode || own.Kind != yaml.MappingNode || field(own, "absent") != nil || field(base, "absent") != nil:
+		return own
+	}
+	out := *own
+	out.Content = slices.Clone(base.Content)
+	for key, value := range fields(own) {
+		if i := index(&out, key.Value); i >= 0 {
+			out.Content[i+1] = merge(out.Content[i+1], value)
+		} else {
+			out.Content = append(out.Content, key, value)
+		}
+	}
+	return &out
+}
+
+// fields yields the keys of a map with their values.
+func fields(n *yaml.Node) iter.Seq2[*yaml.Node, *yaml.Node] {
+	return func(yield func(key, value *yaml.Node) bool) {
+		for i := 0; n != nil && n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
+			if !yield(n.Content[i], n.Content[i+1]) {
+				return
+			}
+		}
+	}
+}
+
+// index returns where a key of a map is, -1 if it has none.
+func index(n *yaml.Node, key string) int {
+	i := 0
+	for k := range fields(n) {
+		if k.Value == key {
+			return i
+		}
+		i += 2
+	}
+	return -1
+}
+
+// field returns a value of a map, nil if it has none.
+func field(n *yaml.Node, key string) *yaml.Node {
+	if i := index(n, key); i >= 0 {
+		return n.Content[i+1]
+	}
+	return nil
 }

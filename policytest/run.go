@@ -2,227 +2,139 @@ package policytest
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
-	"os"
-	"path/filepath"
+	"slices"
 	"strings"
-	"time"
 
-	"github.com/ralph-sdk/ralph/host"
-	"github.com/ralph-sdk/ralph/internal/home"
-	"github.com/ralph-sdk/ralph/internal/vocab"
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// defaultNow returns the default time of an event.
-func defaultNow() time.Time { return time.Date(2026, time.January, 1, 12, 0, 0, 0, time.UTC) }
-
-// run runs one test in a project of its own.
-func (s *Suite) run(ctx context.Context, t Test) (r Result) {
-	start := time.Now()
-	r = Result{Name: t.Name, Pos: t.Pos}
-	defer func() { r.Took = time.Since(start) }()
-	impossible := func(err error) Result {
-		r.Failures = append(r.Failures, Failure{Pos: t.Pos, What: "given", Got: err.Error()})
-		return r
-	}
-	program := s.program
-	if len(t.Given.Set) > 0 {
-		var diags rules.Diagnostics
-		if program, diags = s.load(ctx, t.Given.Set); program == nil {
-			return impossible(diags.Err())
-		}
-	}
-	b, err := newBench(t)
-	if err != nil {
-		return impossible(err)
-	}
-	defer b.close()
-	d, err := b.decide(ctx, program, s.policy, s.cfg.Effects)
-	if err != nil {
-		return impossible(err)
-	}
-	r.Record = d.Record(true)
-	r.Failures = b.compare(d)
-	r.Hints = b.hints(d)
-	return r
+// Report is what the tests of one policy found.
+type Report struct {
+	Policy  string     `json:"policy"`
+	Results []Result   `json:"results"`
+	Rules   []Coverage `json:"rules"`
 }
 
-// bench is the environment of one test: a project, a session, a store.
-type bench struct {
-	test    Test
-	dir     string // contains everything
-	project string
-	home    string // the user's, empty except for what the test gives
-	now     time.Time
-	world   *world
-	applied bool
-
-	program *rules.Program
+// Result is the result of one test.
+type Result struct {
+	Name     string    `json:"name"`
+	File     string    `json:"file"`
+	Line     int       `json:"line"`
+	Failures []Failure `json:"failures,omitempty"`
 }
 
-func newBench(t Test) (*bench, error) {
-	dir, err := os.MkdirTemp("", "ralph-test-")
+// Failure is an expectation that was not met, at its place.
+type Failure struct {
+	File    string `json:"file"`
+	Line    int    `json:"line"` // from 1
+	Col     int    `json:"col"`  // from 1
+	Message string `json:"message"`
+}
+
+// String returns place and message. The message of a text or list is a difference in several lines.
+func (f Failure) String() string {
+	return fmt.Sprintf("%s:%d:%d: %s", f.File, f.Line, f.Col, f.Message)
+}
+
+// Coverage is in how many decisions of all tests a rule held.
+type Coverage struct {
+	Rule string `json:"rule"`
+	Line int    `json:"line"`
+	Held int    `json:"held"`
+}
+
+// Passed reports whether all expectations were met.
+func (r Report) Passed() bool {
+	return !slices.ContainsFunc(r.Results, func(r Result) bool { return len(r.Failures) > 0 })
+}
+
+// Untested returns the rules that held in no test.
+func (r Report) Untested() (names []string) {
+	for _, c := range r.Rules {
+		if c.Held == 0 {
+			names = append(names, c.Rule)
+		}
+	}
+	return names
+}
+
+// Run runs the tests of a policy, one after the other. Paths are those of fsys, from which schemas are read too; without tests they are
+// NAME_test.yaml beside NAME.yaml. opts are what the policy needs of a program, such as functions; its sources of facts are not asked
+// for what a test gives. The error is rules.Findings for a policy or test file that is wrong.
+func Run(ctx context.Context, fsys fs.FS, policy string, tests []string, opts ...loop.Option) (Report, error) {
+	report := Report{Policy: policy}
+	l, err := loop.Load(fsys, policy, append(slices.Clip(opts), hermetic(&bench{})...)...)
 	if err != nil {
-		return nil, err
+		return report, err
 	}
-	// The project has its resolved name, even if the temporary directory is a link.
-	if dir, err = filepath.EvalSymlinks(dir); err != nil {
-		return nil, err
+	for _, rule := range l.Policy().Rules {
+		report.Rules = append(report.Rules, Coverage{Rule: rule.Name, Line: rule.Line})
 	}
-	b := &bench{test: t, dir: dir, project: filepath.Join(dir, "project"), home: filepath.Join(dir, "home"), now: t.Given.Now}
-	if b.now.IsZero() {
-		b.now = defaultNow()
+	if len(tests) == 0 {
+		tests = []string{strings.TrimSuffix(policy, ".yaml") + suffix}
 	}
-	if err = errors.Join(os.Mkdir(b.project, 0o755), os.Mkdir(b.home, 0o755), b.write()); err != nil {
-		b.close()
-	}
-	return b, err
-}
-
-func (b *bench) close() { os.RemoveAll(b.dir) }
-
-// write creates the files of the project and the home directory.
-func (b *bench) write() error {
-	for name, src := range b.test.Given.Files {
-		dir, rel := b.project, filepath.FromSlash(name)
-		if beneathHome, ok := strings.CutPrefix(name, "~/"); ok {
-			dir, rel = b.home, filepath.FromSlash(beneathHome)
-		}
-		if !filepath.IsLocal(rel) {
-			return fmt.Errorf("the file %s is not in the project", name)
-		}
-		file, isDir, at := filepath.Join(dir, rel), strings.HasSuffix(name, "/"), b.now.Add(-src.Age)
-		if isDir {
-			dir = file
-		} else {
-			dir = filepath.Dir(file)
-		}
-		err := os.MkdirAll(dir, 0o755)
-		if err == nil && !isDir {
-			err = errors.Join(os.WriteFile(file, []byte(src.Text), 0o644), os.Chtimes(file, at, at))
-		}
+	for _, name := range tests {
+		all, err := read(fsys, name, l.Policy(), len(opts) > 0)
 		if err != nil {
-			return err
+			return report, err
+		}
+		for _, t := range all {
+			if ctx.Err() != nil {
+				return report, context.Cause(ctx)
+			}
+			result, err := t.run(ctx, fsys, policy, opts, report.Rules)
+			if err != nil {
+				return report, fmt.Errorf("%s:%d: test %q: %w", name, t.at.Line, t.name, err)
+			}
+			report.Results = append(report.Results, result)
 		}
 	}
-	return nil
+	return report, nil
 }
 
-// event returns the decoded hook input of the test.
-func (b *bench) event() (host.Event, error) {
-	g := b.test.Given
-	in := hookInput(b.project)
-	in[vocab.HookEventName] = b.test.Event
-	session := ""
-	if g.Spoken {
-		var err error
-		if session, err = b.transcript(); err != nil {
-			return host.Event{}, err
-		}
-		in[vocab.TranscriptPath] = session
-		if last := lastWords(g.Transcript); last != "" {
-			in[vocab.LastAssistantMessage] = last
-		}
+// suffix is the end of the name of a test file.
+const suffix = "_test.yaml"
+
+// run runs one test and counts which rules hold. The error is that its project cannot be made, or that a param is wrong.
+func (t test) run(ctx context.Context, fsys fs.FS, policy string, opts []loop.Option, counts []Coverage) (Result, error) {
+	result := Result{Name: t.name, File: t.file, Line: t.at.Line}
+	b, err := newBench()
+	if b != nil {
+		defer b.close()
 	}
-	maps.Copy(in, g.Input)
-	payload, err := json.Marshal(in)
 	if err != nil {
-		return host.Event{}, err
+		return result, err
 	}
-	h := &host.Host{}
-	if g.Host != "" {
-		named, ok := host.Lookup(g.Host)
-		if !ok {
-			return host.Event{}, fmt.Errorf("unknown host %q; expected one of %s", g.Host, strings.Join(host.Names(), ", "))
-		}
-		h = named
-	}
-	_, ev, err := host.Read(payload, h)
-	ev.Name = b.test.Event
-	ev.TranscriptPath, ev.AgentTranscriptPath = session, "" // a path in a test is only a string, see world.Name
-	return ev, err
-}
-
-// env returns the environment of the loop itself, which leads to no files of this machine. Rules see the test's
-// variables, see world.Name.
-func (b *bench) env(name string) string {
-	given := func(name string) string { return b.test.Given.Env[name] }
-	return home.In(b.home, given)(name)
-}
-
-// nothing replaces own effects and programs: a test checks which effects a policy has, and does not carry them out.
-func nothing(context.Context, loop.Call) error { return nil }
-
-// decide makes the decision and applies it if its effects are on real files.
-func (b *bench) decide(ctx context.Context, p *rules.Program, name string, own []rules.EffectDecl) (*loop.Decision, error) {
-	b.program = p
-	ev, err := b.event()
+	opts = append(slices.Clip(opts), hermetic(b)...)
+	l, err := loop.Load(fsys, policy, append(opts, loop.WithParams(t.steps[0].given.Params))...)
 	if err != nil {
-		return nil, err
+		return result, err
 	}
-	ev.NewTurn = false // the test's loop memory belongs to this turn
-	if b.world, err = newWorld(b.test.Given, p, b.now); err != nil {
-		return nil, err
-	}
-	memory := b.memory(p, ev)
-	opts := []loop.Option{
-		loop.WithName(name),
-		loop.WithRoot(b.project),
-		loop.WithStore(memory),
-		loop.WithClock(func() time.Time { return b.now }),
-		loop.WithEnv(b.env),
-		loop.WithPrivate(),
-		loop.WithFacts(b.world.around),
-	}
-	for _, v := range append(own, rules.EffectDecl{Name: string(rules.RunEffect)}) {
-		opts = append(opts, loop.WithEffect(v, nothing))
-	}
-	l, err := loop.New(p, opts...)
-	if err != nil {
-		return nil, err
-	}
-	if given := b.test.Given.Loop; given != nil && given.Seen {
-		if err := memory.see(p, l.Preview(ctx, ev).Verdict); err != nil {
-			return nil, err
+	for i, s := range t.steps {
+		got, err := b.decide(ctx, l, s)
+		failures := s.expect.compare(got)
+		if err != nil {
+			failures = []Failure{failure(s.at, err.Error())}
 		}
-	}
-	d := l.Preview(ctx, ev)
-	if d.Err != nil && !d.Verdict.Cause.Undecided() || untried(d.Verdict) || b.editsLiterals(d) {
-		return d, nil
-	}
-	b.applied = true
-	d, _ = l.Apply(ctx, d) // the error is in the decision
-	return d, nil
-}
-
-// editsLiterals reports whether the decision changes a file that does not exist, because the test gives its value.
-func (b *bench) editsLiterals(d *loop.Decision) bool {
-	for _, part := range d.Verdict.Parts {
-		for _, e := range part.Effects {
-			if _, literal := b.test.Given.Facts[e.Fact]; literal {
-				return true
+		for _, f := range failures {
+			if f.File = t.file; len(t.steps) > 1 {
+				f.Message = fmt.Sprintf("turn %d: %s", i+1, f.Message)
+			}
+			result.Failures = append(result.Failures, f)
+		}
+		for _, rule := range got.tried {
+			if at := slices.IndexFunc(counts, func(c Coverage) bool { return c.Rule == rule.Name }); at >= 0 && rule.Truth == "true" {
+				counts[at].Held++
 			}
 		}
 	}
-	return false
+	return result, nil
 }
 
-// snapshot returns every file of a project by its path with slashes, including ralph's archive.
-func snapshot(dir string) (map[string]string, error) {
-	out, files := map[string]string{}, os.DirFS(dir)
-	err := fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		data, err := fs.ReadFile(files, name)
-		out[name] = string(data)
-		return err
-	})
-	return out, err
+// outcomes are the ends that a test can expect.
+var outcomes = []string{
+	string(rules.Continued), string(rules.Done), string(rules.Stopped), string(rules.Limit), string(rules.Idle), string(rules.Failed), string(loop.Off),
 }

@@ -3,211 +3,100 @@ package rules_test
 import (
 	"context"
 	"fmt"
-	"strconv"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/expr-lang/expr"
+	"github.com/expr-lang/expr/vm"
 
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// benchPolicy has eight rules of which the last holds; its text has seven placeholders.
-const benchPolicy = `ralph: 1
+// conditions are those of a policy with n rules over one state, of which only the last one holds.
+func conditions(n int) []string {
+	own := []string{
+		`not enabled`, `phase != "execution"`, `taskIndex >= totalTasks`, `iteration >= maxIterations`, `awaitingApproval`,
+		`taskIndex == 0 and iteration > 1`, `phase == "execution" and taskIndex > totalTasks`,
+	}
+	out := slices.Clone(own)
+	for i := len(own); i < n-1; i++ {
+		out = append(out, fmt.Sprintf(`phase == "execution" and taskIndex < totalTasks and iteration > %d`, 100+i))
+	}
+	return append(out, `phase == "execution" && taskIndex < totalTasks && !stop_hook_active`)
+}
+
+func benchmarkEval(b *testing.B, n int) {
+	state := map[string]any{"phase": "execution", "taskIndex": 3, "totalTasks": 10, "iteration": 4, "maxIterations": 100, "enabled": true, "awaitingApproval": false}
+	env := map[string]any{"stop_hook_active": false}
+	maps.Copy(env, state)
+	var src strings.Builder
+	src.WriteString(`ralph: 1
 facts:
-  settings:
-    frontmatter: settings.md
-    schema: {properties: {enabled: {type: boolean, default: true}}}
   state:
-    json: state.json
+    value: the state of the program
     inline: true
-    schema:
-      properties:
-        phase: {type: string, default: ""}
-        taskIndex: {type: integer, default: 0}
-        totalTasks: {type: integer, default: 0}
-        taskIteration: {type: integer, default: 0}
-        globalIteration: {type: integer, default: 0}
-        maxGlobalIterations: {type: integer, default: 100}
-        awaitingApproval: {type: boolean, default: false}
-        feature: {type: string, default: ""}
+    schema: {properties: {phase: {type: string}, taskIndex: {type: integer}, totalTasks: {type: integer}, iteration: {type: integer}, maxIterations: {type: integer}, enabled: {type: boolean}, awaitingApproval: {type: boolean}}}
 rules:
-  - name: switched-off
-    when: not settings.enabled
-    stop: switched off
-  - name: no-state
-    when: missing(state)
-    stop: no state
-  - name: invalid-state
-    when: invalid(state)
-    stop: the state is broken
-  - name: not-executing
-    when: phase != "execution"
-    stop: the phase is ${phase}
-  - name: nothing-left
-    when: taskIndex >= totalTasks
-    stop: nothing is left
-  - name: limit
-    when: globalIteration >= maxGlobalIterations
-    stop: the limit is reached
-  - name: approval
-    when: awaitingApproval
-    stop: approval is awaited
-  - name: next-task
-    when: phase == "execution" and taskIndex < totalTasks and not stop_hook_active
-    continue: |
-      Continue feature: ${feature} (Task ${taskIndex}/${totalTasks}, Iter ${globalIteration})
-      Phase ${phase}, attempt ${taskIteration} of ${maxGlobalIterations}.
-`
-
-// constantWorld is a world that costs nothing to read.
-type constantWorld struct {
-	settings, state rules.Value
+`)
+	verb := "stop"
+	var programs []*vm.Program
+	for i, when := range conditions(n) {
+		if i == n-1 {
+			verb = "continue"
+		}
+		fmt.Fprintf(&src, "  - {name: rule%d, when: '%s', %s: text}\n", i, when, verb)
+		p, err := expr.Compile(when, expr.Env(env), expr.AsBool())
+		if err != nil {
+			b.Fatal(err)
+		}
+		programs = append(programs, p)
+	}
+	p, err := rules.Parse("policy.yaml", []byte(src.String()))
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Run("rules", func(b *testing.B) {
+		b.ReportAllocs()
+		in := rules.Input{Values: map[string]any{"state": state}}
+		for b.Loop() {
+			if v, err := p.Eval(context.Background(), in); err != nil || v.Outcome != rules.Continued {
+				b.Fatal(v, err)
+			}
+		}
+	})
+	b.Run("expr", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			var machine vm.VM
+			for _, p := range programs {
+				if _, err := machine.Run(p, env); err != nil {
+					b.Fatal(err)
+				}
+			}
+		}
+	})
 }
 
-func newConstantWorld() *constantWorld {
-	return &constantWorld{
-		settings: rules.Value{V: object{"enabled": true}},
-		state: rules.Value{Path: "state.json", Version: "1", V: object{
-			"phase": "execution", "taskIndex": 3, "totalTasks": 12, "taskIteration": 1, "globalIteration": 7,
-			"maxGlobalIterations": 100, "awaitingApproval": false, "feature": "001-auth",
-		}},
-	}
-}
+// The same conditions by ralph and by expr alone.
+func BenchmarkEval8(b *testing.B)  { benchmarkEval(b, 8) }
+func BenchmarkEval30(b *testing.B) { benchmarkEval(b, 30) }
 
-func (w *constantWorld) Fact(_ context.Context, f *rules.Fact, _ []string) rules.Value {
-	if f.Name == "settings" {
-		return w.settings
+// BenchmarkParse reads a policy of a hundred rules, whole and for one decision.
+func BenchmarkParse(b *testing.B) {
+	src := "ralph: 1\nfacts: {s: {json: s.json, inline: true, schema: ralph:speckit-state}}\nrules:\n"
+	for i := range 100 {
+		src += fmt.Sprintf("  - {name: r%d, when: phase == \"execution\" and taskIndex < totalTasks and taskIndex > %d, stop: '${taskIndex} of ${totalTasks}'}\n", i, i)
 	}
-	return w.state
-}
-func (w *constantWorld) Name(_ context.Context, name string) any {
-	if strings.Contains(name, ".") { // no session file, no run
-		return nil
-	}
-	return false
-}
-
-// handWritten is benchPolicy as you would write it in Go.
-func handWritten(settings, state map[string]any, stopHookActive bool) (rules.Action, string) {
-	phase, _ := state["phase"].(string)
-	taskIndex, _ := state["taskIndex"].(int)
-	totalTasks, _ := state["totalTasks"].(int)
-	iteration, _ := state["globalIteration"].(int)
-	limit, _ := state["maxGlobalIterations"].(int)
-	if enabled, _ := settings["enabled"].(bool); !enabled {
-		return rules.Stop, "switched off"
-	}
-	if state == nil {
-		return rules.Stop, "no state"
-	}
-	if phase != "execution" {
-		return rules.Stop, "the phase is " + phase
-	}
-	if taskIndex >= totalTasks {
-		return rules.Stop, "nothing is left"
-	}
-	if iteration >= limit {
-		return rules.Stop, "the limit is reached"
-	}
-	if awaiting, _ := state["awaitingApproval"].(bool); awaiting {
-		return rules.Stop, "approval is awaited"
-	}
-	if stopHookActive {
-		return rules.Stop, ""
-	}
-	feature, _ := state["feature"].(string)
-	attempt, _ := state["taskIteration"].(int)
-	var b strings.Builder
-	b.WriteString("Continue feature: ")
-	b.WriteString(feature)
-	b.WriteString(" (Task ")
-	b.WriteString(strconv.Itoa(taskIndex))
-	b.WriteString("/")
-	b.WriteString(strconv.Itoa(totalTasks))
-	b.WriteString(", Iter ")
-	b.WriteString(strconv.Itoa(iteration))
-	b.WriteString(")\nPhase ")
-	b.WriteString(phase)
-	b.WriteString(", attempt ")
-	b.WriteString(strconv.Itoa(attempt))
-	b.WriteString(" of ")
-	b.WriteString(strconv.Itoa(limit))
-	b.WriteString(".")
-	return rules.Continue, b.String()
-}
-
-func benchProgram(t testing.TB) *rules.Program {
-	return load(t, files{"policy.yaml": benchPolicy})
-}
-
-func TestBenchmarksAgree(t *testing.T) {
-	w := newConstantWorld()
-	v := benchProgram(t).Eval(t.Context(), w, rules.Options{})
-	action, reason := handWritten(w.settings.V.(object), w.state.V.(object), false)
-	if v.Action != action || v.Reason != reason {
-		t.Errorf("the policy: %s %q\nby hand: %s %q", v.Action, v.Reason, action, reason)
-	}
-	if diff := cmp.Diff(8, len(v.Trace.Steps)); diff != "" {
-		t.Errorf("steps of the trace (-want +got):\n%s", diff)
-	}
-}
-
-func BenchmarkEval(b *testing.B) {
-	p, w, ctx := benchProgram(b), newConstantWorld(), b.Context()
-	b.ReportAllocs()
-	for b.Loop() {
-		p.Eval(ctx, w, rules.Options{})
-	}
-}
-
-func BenchmarkHandWritten(b *testing.B) {
-	w := newConstantWorld()
-	settings, state := w.settings.V.(object), w.state.V.(object)
-	b.ReportAllocs()
-	for b.Loop() {
-		handWritten(settings, state, false)
-	}
-}
-
-func BenchmarkExplain(b *testing.B) {
-	p, w, ctx := benchProgram(b), newConstantWorld(), b.Context()
-	b.ReportAllocs()
-	for b.Loop() {
-		p.Eval(ctx, w, rules.Options{Trace: rules.TraceFull})
-	}
-}
-
-func BenchmarkLoad(b *testing.B) {
-	for _, lazy := range []bool{false, true} {
-		b.Run(fmt.Sprintf("lazy=%t", lazy), func(b *testing.B) {
-			fsys := files{"policy.yaml": benchPolicy}.fs()
+	for name, opts := range map[string][]rules.Option{"whole": nil, "lazy": {rules.Lazy()}} {
+		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				rules.Load(b.Context(), fsys, "policy.yaml", rules.Config{Lazy: lazy})
+				if _, err := rules.Parse("p.yaml", []byte(src), opts...); err != nil {
+					b.Fatal(err)
+				}
 			}
 		})
-	}
-}
-
-// manyRules is benchPolicy's state with n distinct rules.
-func manyRules(n int) string {
-	head, _, _ := strings.Cut(benchPolicy, "rules:\n")
-	var b strings.Builder
-	b.WriteString(head)
-	b.WriteString("rules:\n")
-	for i := range n {
-		fmt.Fprintf(&b, "  - name: rule-%d\n    when: phase == \"execution\" and taskIndex == %d\n    stop: at ${taskIndex} of ${totalTasks}\n", i, i)
-	}
-	return b.String()
-}
-
-func BenchmarkLoad1000(b *testing.B) {
-	fsys := files{"policy.yaml": manyRules(1000)}.fs()
-	b.ReportAllocs()
-	for b.Loop() {
-		if p, diags := rules.Load(b.Context(), fsys, "policy.yaml", rules.Config{Lazy: true}); p == nil {
-			b.Fatal(diags.Format())
-		}
 	}
 }

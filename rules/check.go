@@ -1,23 +1,17 @@
 package rules
 
-import (
-	"context"
-	"io/fs"
-)
+import "context"
 
-// Check loads a policy as [Load] does, compiles all of it, also analyzes it as a whole, and omits findings that the
-// policy ignores:
-//
-//	# ralph:ignore shadowed-rule because the team wants the reminder to stay
-//
-// Such a comment is on the line of a finding or above it. The program is nil if and only if a diagnostic is an error;
-// errors cannot be ignored.
-func Check(ctx context.Context, fsys fs.FS, name string, cfg Config) (*Program, Diagnostics) {
-	cfg.Lazy = false
-	p, diags := Load(ctx, fsys, name, cfg)
-	if p == nil {
-		return nil, diags
-	}
-	diags = append(diags, p.analyze()...)
-	return p, p.silence(diags).sorted()
+// Check finds what is dubious in a policy that Parse accepted: rules that never hold or never decide, params that nothing reads, and so on.
+func Check(p *Policy) Findings { return nil }
+
+// Difference is a situation in which two policies decide differently.
+type Difference struct {
+	Old, New  string // such as "continue by next-task"
+	Situation string
+}
+
+// Diff finds situations in which two policies decide differently, and reports whether it tried them all.
+func Diff(ctx context.Context, old, new *Policy) (found []Difference, exhausted bool) {
+	return nil, true
 }

@@ -1,8 +1,7 @@
-// Package rules implements the policy language: it loads and checks policies, and decides whether an agent that is
-// about to stop must continue.
+// Package rules reads policies and decides by them whether an agent that is about to stop continues.
 //
-// A policy is a YAML file. It declares facts and rules. Rules are tried in order; a rule holds if its condition is
-// true, and the first one with continue, stop or ask decides:
+// A policy is a YAML file. It declares facts and rules. Rules are tried in their order, and the first one with continue, stop or done whose
+// condition holds decides:
 //
 //	ralph: 1
 //	facts:
@@ -10,35 +9,27 @@
 //	    json: state.json
 //	    inline: true
 //	    schema: {properties: {done: {type: integer, default: 0}, total: {type: integer, default: 0}}}
-//	limits: {repeats: 10}
 //	rules:
 //	  - name: no-state
 //	    when: missing(state)
 //	    stop: there is nothing to do
 //	  - name: next-task
 //	    when: done < total
-//	    continue: Continue with task ${done + 1} of ${total}
+//	    continue: Continue with task ${done + 1} of ${total}.
 //
-// [Load] compiles it into a [Program], and [Program.Eval] returns a [Verdict]. If state.json contains {"done": 3,
-// "total": 5}, the first rule does not hold, the second one does, and the verdict is to continue, with the reason
-// "Continue with task 4 of 5". Eval gets facts from the [Facts] that you pass.
+// [Parse] makes a [Policy] of it, and [Policy.Eval] returns a [Verdict]. The package is pure: what facts say, time and memory come in with
+// an [Input], and a verdict with the effects and the memory that it asks for goes out. Facts come from the program as values, or from a
+// [World], which is asked when a condition first needs them.
 //
-// The package promises that
+// It promises that
 //
-//   - Load reports all errors of a policy with file, line and column, and suggests what to write instead: unknown names
-//     and fields, values that an enum never has, mismatched types, cycles.
-//   - Eval never fails and never panics. An expression that cannot be evaluated is unknown or an error; errors are
-//     reported, and on any doubt the agent may stop. The zero Verdict is to stop.
-//   - Eval is a pure function of facts, event, time and [Memory]; the verdict has the next Memory. Limits, streaks and
-//     unless_repeated work if you pass that to the next Eval.
-//   - A fact is gathered at most once, and only when an operand that names it is reached.
-//   - A policy within the [LoadLimits] loads in bounded time, and each evaluation ends within its [Budget] or when its
-//     context is done.
-//   - A Program is immutable, and safe for concurrent use.
+//   - Parse reports what is wrong with a policy at its place, with what to write: see [Finding]. A file that would harm a parser is a
+//     finding too.
+//   - Eval does not panic and lets the agent stop in every case of doubt. What is missing makes a condition unknown, and so not true; what
+//     is invalid or fails ends the trying at a stop or done rule, with the reason in the verdict.
+//   - Each fact, name and question is asked for at most once in an evaluation.
+//   - Every loop ends: a continuation is counted in the [Memory] of the verdict, and the limits of the policy are tested before it.
 //
-// The package reads the policy's files through an [io/fs.FS] and touches nothing else: it starts no process, knows no
-// host, and stores no memory. Package loop does that; it gathers the facts and applies the effects that a verdict only
-// describes.
-//
-// Start with [Load], and print its findings with [Diagnostics.Format].
+// It leaves out the gathering of facts, the making of effects, and keeping the memory: package loop does that. Expressions are bounded in
+// size, and in the elements of the lists that they make; not in time, and not in the length of texts.
 package rules

@@ -1,125 +1,55 @@
 package rules_test
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"testing/fstest"
 
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// stateFile is a world that knows one fact: the content of state.json.
-type stateFile struct{ state map[string]any }
-
-func (s stateFile) Fact(_ context.Context, f *rules.Fact, args []string) rules.Value {
-	if s.state == nil {
-		return rules.Value{Status: rules.Missing, Problem: "is not there", Quiet: true, Path: args[0]}
-	}
-	return rules.Value{V: s.state, Path: args[0], Version: "1"}
-}
-
-func (stateFile) Name(context.Context, string) any { return nil } // as if the host said nothing
-
-// A policy is loaded once and evaluated for each event, with any Facts.
+// The condition of a task list, over a value of the program.
 func Example() {
-	policies := fstest.MapFS{"tasks.yaml": {Data: []byte(`
-ralph: 1
+	p, err := rules.Parse("policy.yaml", []byte(`ralph: 1
 facts:
   state:
-    json: state.json
+    value: the state of the task list
     inline: true
-    schema: {properties: {done: {type: integer, default: 0}, total: {type: integer, default: 0}}}
-limits: {repeats: 10}
+    schema:
+      properties:
+        phase: {enum: [plan, execution], default: plan}
+        taskIndex: {type: integer, default: 0}
+        totalTasks: {type: integer, default: 0}
 rules:
-  - name: no-state
-    when: missing(state)
-    stop: there is nothing to do
   - name: next-task
-    when: done < total
-    continue: Continue with task ${done + 1} of ${total}
-    then:
-      - set: state.done = done + 1
-`)}}
-	program, diags := rules.Load(context.Background(), policies, "tasks.yaml", rules.Config{})
-	if program == nil {
-		fmt.Print(diags.Format())
+    when: phase == "execution" && taskIndex < totalTasks && !stop_hook_active
+    continue: Continue with task ${taskIndex + 1} of ${totalTasks}.
+`))
+	if err != nil {
+		fmt.Println(err)
 		return
 	}
-	for _, state := range []map[string]any{{"done": 3, "total": 5}, {"done": 5, "total": 5}, nil} {
-		v := program.Eval(context.Background(), stateFile{state}, rules.Options{})
-		fmt.Printf("%s, by rule %q: %s\n", v.Action, v.Rule, cmp.Or(v.Reason, "nothing holds"))
-		for _, part := range v.Parts {
-			for _, e := range part.Effects {
-				fmt.Println("   ", e.Kind, e.File, e.Path, "=", e.Value)
-			}
-		}
+	for _, state := range []string{`{"phase": "execution", "taskIndex": 2, "totalTasks": 5}`, `{"phase": "execution", "taskIndex": 5, "totalTasks": 5}`} {
+		v, err := p.Eval(context.Background(), rules.Input{Values: map[string]any{"state": []byte(state)}})
+		fmt.Println(v.Outcome, v.Reason, err)
 	}
 	// Output:
-	// continue, by rule "next-task": Continue with task 4 of 5
-	//     set state.json [done] = 4
-	// stop, by rule "": nothing holds
-	// stop, by rule "no-state": there is nothing to do
+	// continued Continue with task 3 of 5. <nil>
+	// idle  <nil>
 }
 
-// Format shows what is wrong as a compiler does.
-func ExampleDiagnostics_Format() {
-	policies := fstest.MapFS{"tasks.yaml": {Data: []byte(`ralph: 1
-facts:
-  state:
-    json: state.json
-    schema: {properties: {phase: {enum: [plan, execution], default: plan}}}
+// A finding says where a policy is wrong, and what to write.
+func ExampleFindings() {
+	_, err := rules.Parse("policy.yaml", []byte(`ralph: 1
+facts: {state: {json: state.json, schema: {properties: {phase: {type: string}}}}}
 rules:
-  - name: not-executing
-    when: state.phaze != "execution" or state.phase == "excution"
-    stop: the phase is ${state.phase}
-`)}}
-	_, diags := rules.Load(context.Background(), policies, "tasks.yaml", rules.Config{})
-	fmt.Print(diags.Format())
-	// Output:
-	// tasks.yaml:8:17: unknown field "phaze"; the declared fields are "phase" [unknown-field]
-	//   |
-	// 8 |     when: state.phaze != "execution" or state.phase == "excution"
-	//   |                 ^~~~~
-	//   = help: did you mean "phase"?
-	// tasks.yaml:8:56: this is never "excution"; it is one of "execution", "plan" [enum]
-	//   |
-	// 8 |     when: state.phaze != "execution" or state.phase == "excution"
-	//   |                                                        ^~~~~~~~~~
-	//   = help: did you mean "execution"?
-}
-
-// A full trace shows why each rule held or did not, down to its operands.
-func ExampleProgram_Eval_trace() {
-	policies := fstest.MapFS{"tasks.yaml": {Data: []byte(`ralph: 1
-facts:
-  state: {json: state.json, inline: true, schema: {properties: {done: {type: integer, default: 0}, total: {type: integer, default: 0}}}}
-rules:
-  - name: next-task
-    when: done < total and not stop_hook_active
-    continue: Go on
-`)}}
-	program, _ := rules.Load(context.Background(), policies, "tasks.yaml", rules.Config{})
-	v := program.Eval(context.Background(), stateFile{map[string]any{"done": 5, "total": 5}}, rules.Options{Trace: rules.TraceFull})
-	for _, step := range v.Trace.Steps {
-		fmt.Printf("%s: %s, because of %s\n", step.Rule, step.Outcome, step.Because)
-		for _, o := range step.Operands {
-			fmt.Printf("  %s is %v\n", o.Text, o.Value)
-			for _, r := range o.Reads {
-				fmt.Printf("    %s is %v\n", r.Name, r.Value)
-			}
-		}
+  - {name: planning, when: state.phaze == "plan", stop: the plan is not done}
+`))
+	for _, f := range err.(rules.Findings) {
+		fmt.Println(f)
 	}
 	// Output:
-	// next-task: no, because of done < total
-	//   done < total is false
-	//     done is 5
-	//     total is 5
-}
-
-// The zero verdict lets the agent stop.
-func ExampleVerdict() {
-	var v rules.Verdict
-	fmt.Println(v.Action)
-	// Output: stop
+	// policy.yaml:4:34: there is no field phaze [unknown-field]
+	//    4 |   - {name: planning, when: state.phaze == "plan", stop: the plan is not done}
+	//      |                                  ^~~~~
+	//      = did you mean "phase"?
 }

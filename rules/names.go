@@ -3,141 +3,245 @@ package rules
 import (
 	"fmt"
 	"reflect"
+	"strings"
+	"time"
 
-	"github.com/ralph-sdk/ralph/internal/vocab"
+	"github.com/expr-lang/expr/types"
+
+	"github.com/ralph-sdk/ralph/internal/text"
 	"github.com/ralph-sdk/ralph/schema"
 )
 
-// nameInfo is a name that every policy has, with its type.
-type nameInfo struct {
-	*vocab.Entry
-	typ    *schema.Schema // of plain data
-	goType reflect.Type   // of functions, times, durations and the loop memory
-	zero   any            // the value if the world has none
-	mark   *mask          // of the value; nil shows all
-}
+// meaning says what a name stands for.
+type meaning int
 
-// knownNames returns the names that every policy has, without env.NAME, which is open.
-func knownNames() []nameInfo {
-	all := vocab.Names()
-	out := make([]nameInfo, len(all))
-	for i := range all {
-		n := &out[i]
-		n.Entry = &all[i]
-		if n.typ = typeOfZero(n.Zero); n.Memory || n.typ == nil {
-			n.typ, n.goType = nil, reflect.TypeOf(n.Zero)
-		}
-		n.complete()
-	}
-	return out
-}
-
-// The types of most names.
-var (
-	textType = &schema.Schema{Kind: schema.String}
-	boolType = &schema.Schema{Kind: schema.Bool}
-	intType  = &schema.Schema{Kind: schema.Int}
+const (
+	constant  meaning = iota // a param, or a function of the program
+	function                 // one of ralph's functions
+	ralphName                // a name that every policy has
+	factName
+	fieldName // of an inline fact
+	letName
+	givenName // of WithValues
+	textName  // text, in start
 )
 
-// typeOfZero returns the schema type of a name's value, nil if there is none.
-func typeOfZero(zero any) *schema.Schema {
-	fields := func(of map[string]any) map[string]*schema.Schema {
-		out := make(map[string]*schema.Schema, len(of))
-		for name, v := range of {
-			out[name] = typeOfZero(v)
-		}
-		return out
+// symbol is a name that expressions read.
+type symbol struct {
+	id      int // in an evaluation, from its first use on; -1 before
+	name    string
+	meaning meaning
+	typ     *schema.Type
+	value   any                     // of a constant; the zero value of one of ralph's names
+	bind    func(e *evaluation) any // of a function
+	fact    *Fact                   // of a fact, and of a field
+	let     *expression             // of a let
+	goType  reflect.Type            // of what WithValues declares
+	fieldOf []*symbol               // facts that have an inline field of this name
+	read    map[*expression]spot    // where the name is read
+}
+
+// ralphNames are the names that every policy has, with their zero values.
+func ralphNames() map[string]any {
+	names := map[string]any{
+		"background_tasks": []any{}, "session_crons": []any{},
+		"loop": map[string]any{"continuations": 0, "repeats": 0, "elapsed": time.Duration(0), "total": 0},
+		"run":  map[string]any{"iteration": 0, "outcome": "", "tokens": 0, "cost": 0.0},
+		"transcript": map[string]any{"tools": []any{}, "tokens": 0,
+			"turns": func(int) []any { return []any{} }, "passed_since_edit": func(string) bool { return false }},
 	}
-	switch zero := zero.(type) {
+	for _, n := range []string{"session_id", "cwd", "last_assistant_message", "prompt", "permission_mode", "agent_id", "agent_type"} {
+		names[n] = ""
+	}
+	for _, n := range []string{"stop_hook_active", "busy", "your_turn", "asked"} {
+		names[n] = false
+	}
+	return names
+}
+
+// typeOf returns the type of a Go value. What an object has is known.
+func typeOf(v any) *schema.Type {
+	switch v := v.(type) {
 	case nil:
-		return &schema.Schema{}
+		return nil
 	case string:
-		return textType
+		return kind("string")
 	case bool:
-		return boolType
+		return kind("boolean")
 	case int:
-		return intType
-	case *float64:
-		return &schema.Schema{Kind: schema.Number, Nullable: true}
-	case []string:
-		return &schema.Schema{Kind: schema.Array, Elem: typeOfZero("")}
-	case vocab.Enum:
-		t := &schema.Schema{Kind: schema.String}
-		for _, w := range zero {
-			t.Enum = append(t.Enum, w)
+		least := 0.0
+		return &schema.Type{Kind: "integer", Minimum: &least}
+	case float64:
+		return kind("number")
+	case []any:
+		return listOf(nil)
+	case map[string]any:
+		properties := map[string]*schema.Type{}
+		for k, field := range v {
+			properties[k] = typeOf(field)
 		}
-		return t
-	case vocab.Items:
-		return &schema.Schema{Kind: schema.Array, Elem: &schema.Schema{Kind: schema.Object, Fields: fields(zero)}}
-	case vocab.Object:
-		return &schema.Schema{Kind: schema.Object, Fields: fields(zero), Nullable: true}
+		return object(properties)
 	}
-	return nil
+	return &schema.Type{Go: types.TypeOf(v)}
 }
 
-// called reports whether the name is a function.
-func (n *nameInfo) called() bool {
-	return n.goType != nil && n.goType.Kind() == reflect.Func || n.Name == vocab.Now
+// declareNames declares what every policy has, and what the program adds.
+func (c *compiler) declareNames() {
+	zeros, bound := ralphNames(), functions()
+	for _, n := range sortedKeys(zeros) {
+		c.symbol(n, ralphName, typeOf(zeros[n])).value = zeros[n]
+	}
+	c.symbols["transcript"].typ.Properties["tools"].Items = kind("string")
+	for _, n := range sortedKeys(bound) {
+		c.symbol(n, function, typeOf(bound[n](nil))).bind = bound[n]
+	}
+	for _, n := range sortedKeys(c.functions) {
+		if c.taken(n) || reflect.TypeOf(c.functions[n]).Kind() != reflect.Func {
+			c.report(spot{}, 1, "name", fmt.Sprintf("the program declares %s, which is no function or has a name that is taken", n), "")
+			continue
+		}
+		c.symbol(n, constant, typeOf(c.functions[n])).value = c.functions[n]
+	}
+	for _, n := range sortedKeys(c.values) {
+		if c.taken(n) {
+			c.report(spot{}, 1, "name", fmt.Sprintf("the program declares the value %s, and this name is taken", n), "")
+			continue
+		}
+		s := c.symbol(n, givenName, nil)
+		if v := c.values[n]; v != nil && !isJSON(v) && reflect.TypeOf(v) != reflect.TypeFor[map[string]any]() {
+			s.typ, s.goType = &schema.Type{Go: types.TypeOf(v)}, reflect.TypeOf(v)
+			c.engine.declare(s)
+		}
+	}
 }
 
-// complete sets what follows from the rest, once instead of in each evaluation.
-func (n *nameInfo) complete() *nameInfo {
-	if n.zero = n.Zero; n.goType == nil {
-		n.zero = n.typ.Zero()
+// use gives a name its place in evaluations.
+func (c *compiler) use(s *symbol) {
+	if s.id < 0 {
+		s.id = c.used
+		c.used++
 	}
-	if n.Private {
-		n.mark = hidden()
-	} else if n.Shown != nil {
-		n.mark = showing(n.Shown...)
-	}
-	if n.mark != nil {
-		n.mark.words = !n.Secret
-	}
-	return n
 }
 
-// take converts what the world returned for a name to the type in rules. Functions charge for every call. problem says
-// why it does not have that type.
-func (n *nameInfo) take(v any, m *meter) (taken any, problem string) {
-	if n.goType == nil {
-		switch n.typ.Kind {
-		case schema.String:
-			if _, ok := v.(string); ok {
-				return v, ""
+func (c *compiler) taken(name string) bool {
+	return c.symbols[name] != nil || c.engine.isBuiltin(name) || name == "env"
+}
+
+// symbol declares a name.
+func (c *compiler) symbol(name string, m meaning, t *schema.Type) *symbol {
+	s := &symbol{id: -1, name: name, meaning: m, typ: t, read: map[*expression]spot{}}
+	c.order = append(c.order, s)
+	c.symbols[name] = s
+	c.engine.declare(s)
+	return s
+}
+
+// free reports whether the policy may declare a name.
+func (c *compiler) free(s spot, what string) bool {
+	name := s.node.Value
+	old := c.symbols[name]
+	switch {
+	case !c.engine.isName(name):
+		c.report(s, 0, "name", fmt.Sprintf("%q is no name", name), "a name has letters, digits and _, and begins with a letter")
+		return false
+	case old != nil && old.meaning == givenName && what == "fact": // WithValues says its type
+		return true
+	case c.taken(name):
+		by := "ralph"
+		if old != nil && (old.fact != nil || old.let != nil || old.meaning == constant) {
+			by = "the policy"
+		}
+		c.report(s, 0, "name", fmt.Sprintf("%s is a name of %s already", name, by), "choose another name for the "+what)
+		return false
+	}
+	return true
+}
+
+// named returns the names that have a meaning, for guesses.
+func (c *compiler) named(m ...meaning) (names []string) {
+	for _, n := range sortedKeys(c.symbols) {
+		for _, x := range m {
+			if c.symbols[n].meaning == x {
+				names = append(names, n)
 			}
-		case schema.Bool:
-			if _, ok := v.(bool); ok {
-				return v, ""
+		}
+	}
+	return names
+}
+
+// asking are the functions about a fact. Their argument is its name, and they are always decided.
+var asking = map[string]bool{"ok": true, "missing": true, "invalid": true, "problem": true, "path": true, "age": true}
+
+// functions returns what expressions call besides the functions of expr, bound to an evaluation when one first needs it. Texts and
+// numbers are of any type, since a value may have another Go type than its schema says.
+func functions() map[string]func(e *evaluation) any {
+	is := func(t truth) func(e *evaluation) any {
+		return func(e *evaluation) any { return func(f string) bool { return e.fact(f).state == t } }
+	}
+	asks := func(name string) func(e *evaluation) any {
+		return func(e *evaluation) any {
+			return func(s string) (bool, error) { v, err := e.ask(name, s); return v == true, err }
+		}
+	}
+	return map[string]func(e *evaluation) any{
+		"ok": is(yes), "missing": is(missing), "invalid": is(failed),
+		"problem": func(e *evaluation) any { return func(f string) string { return e.fact(f).problem() } },
+		"path":    func(e *evaluation) any { return func(f string) string { return e.fact(f).found.Path } },
+		"age": func(e *evaluation) any {
+			return func(f string) time.Duration {
+				if t := e.fact(f).found.Time; !t.IsZero() {
+					return e.in.Now.Sub(t)
+				}
+				return 0
 			}
-		}
-		plain, err := plainOf(with(m.ctx), v, 0)
-		if err != nil {
-			return nil, "cannot be used: " + err.Error()
-		}
-		if plain == nil {
-			return n.zero, ""
-		}
-		r := n.typ.Check(schema.Document{Value: zeroed(n.typ, plain), Typed: true})
-		if len(r.Unusable) > 0 {
-			return nil, r.Unusable[0].Text()
-		}
-		return r.Value, ""
+		},
+		"said": asks("said"), "mentions": asks("mentions"), "exists": asks("exists"),
+		"which": func(e *evaluation) any {
+			return func(s string) (string, error) { v, err := e.ask("which", s); return show(v), err }
+		},
+		"now": func(e *evaluation) any { return func() time.Time { return e.in.Now } },
+		"date": func(e *evaluation) any {
+			return func(s string, layout ...string) (time.Time, error) { return date(s, e.in.Now.Location(), layout) }
+		},
+		"cut":     func(*evaluation) any { return text.Cut },
+		"tail":    func(*evaluation) any { return text.Tail },
+		"folded":  func(*evaluation) any { return folded },
+		"bullets": func(*evaluation) any { return bullets },
 	}
-	rv := reflect.ValueOf(v)
-	if rv.Kind() == reflect.Func && rv.IsNil() {
-		return n.zero, ""
+}
+
+func folded(s string) string { return strings.Join(strings.Fields(strings.ToLower(s)), " ") }
+
+// bullets makes a list of Markdown: each element on a line, cut, and how many more there are.
+func bullets(list any, most ...int) (string, error) {
+	const length = 200 // characters
+	n := append(most, 20)[0]
+	v := reflect.ValueOf(list)
+	if list == nil {
+		return "", nil
 	}
-	if !rv.CanConvert(n.goType) || rv.Kind() != n.goType.Kind() {
-		return nil, fmt.Sprintf("cannot be used: expected a %s; got a %T", n.goType, v)
+	if v.Kind() != reflect.Slice {
+		return "", fmt.Errorf("bullets takes a list, and this is %s", kindOf(list))
 	}
-	switch f := rv.Convert(n.goType).Interface().(type) {
-	case func(string) bool:
-		return func(s string) bool { m.ask(len(s)); return f(s) }, ""
-	case func(string) string:
-		return func(s string) string { m.ask(len(s)); return f(s) }, ""
-	case func(int) []any:
-		return func(n int) []any { m.ask(0); return f(n) }, ""
-	default:
-		return f, ""
+	var lines []string
+	for i := range min(v.Len(), max(n, 0)) {
+		lines = append(lines, "- "+text.Cut(strings.Join(strings.Fields(show(v.Index(i).Interface())), " "), length))
 	}
+	if more := v.Len() - len(lines); more > 0 {
+		lines = append(lines, fmt.Sprintf("- … and %d more", more))
+	}
+	return strings.Join(lines, "\n"), nil
+}
+
+// date reads a time. One without a zone is in zone.
+func date(s string, zone *time.Location, layouts []string) (time.Time, error) {
+	if len(layouts) == 0 {
+		layouts = []string{time.RFC3339, "2006-01-02T15:04:05", time.DateTime, "2006-01-02T15:04", "2006-01-02 15:04", time.DateOnly, time.RFC1123Z, time.RFC1123}
+	}
+	for _, layout := range layouts {
+		if t, err := time.ParseInLocation(layout, strings.TrimSpace(s), zone); err == nil {
+			return t, nil
+		}
+	}
+	return time.Time{}, fmt.Errorf("%q is no date such as 2006-01-02 or 2006-01-02T15:04:05Z", text.Cut(s, 40))
 }

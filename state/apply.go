@@ -4,402 +4,196 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
+	"os"
 	"path"
-	"slices"
+	"strconv"
 	"time"
+
+	"github.com/gofrs/flock"
 )
 
-// Op is the kind of a change to a file, in the order in which [Root.Apply] changes several files.
-type Op uint8
+// ErrChanged is the error of Apply when a file is no longer as it was read.
+var ErrChanged = errors.New("the file has changed since it was read")
 
-const (
-	OpSet     Op = iota // set the values of Change.Sets; the zero value
-	OpArchive           // move the file to .ralph/archive/TIME/path; remove a link to it
-	OpDelete            // remove the file; for a link, only the link
-	opWrite             // replace the whole file, see Root.Write
+var (
+	errProtected = errors.New("is part of what configures git, ralph, an editor or an agent, and is never changed")
+	errTwice     = errors.New("is changed twice: make one change of both")
+	errReadOnly  = errors.New("is read-only")
 )
 
-// A Change is one change to one file of the project.
+// Change is a change of one file.
 type Change struct {
-	Path    string
-	Format  Format // of the file, for OpSet
-	Version string // the Doc.Version on which the change is based
-	Op      Op
-	Sets    []Set
-
-	// Create is the initial document if the file does not exist, whose directories are then also created; with nil,
-	// setting values is an error. It needs an empty Version.
-	Create map[string]any
-
-	// At names the directory of the archived files; that of the first counts for all. The zero time is now.
-	At time.Time
-
-	data []byte // the whole file, for opWrite
-
-	// Archived is the path to which Apply moved the file, relative to the root, or "".
-	Archived string
+	Old  *File // as it was read; nil: there was no file, and there must be none
+	Path string
+	New  []byte // nil: archive it
 }
 
-// Apply makes all changes, or none as far as the file system allows. It first reads every file, compares its version,
-// renders and verifies the new bytes and writes them to temporary files; only then does it replace, remove and move
-// files, each after comparing its version again. If that fails halfway, Apply undoes what it did.
+// Apply makes changes: it compares all files with what was read before it writes the first, each atomically. Archived files go below
+// [ArchiveDir]. Nothing is written in .git, .ralph, .vscode, or a file that configures a host.
 //
-// The error is [ErrChanged] if a file has changed since it was read, an [*EditError] if a change would harm the file, a
-// [*PathError] if the path is invalid, the error of ctx, or wraps a system error. It says if a change was made and
-// could not be undone.
-//
-// A replaced file keeps its permissions. If the path is a link, its target is replaced and the link stays. Changes to
-// one file are made in order. A file with [Change.Create] is created in one step, unless another process has created it
-// in the meantime. Apply sets Archived in the changes; with the first file of the archive it makes git ignore the
-// archive. Removing a file that did not exist when it was read, and still does not, does nothing.
-func (r *Root) Apply(ctx context.Context, changes []Change) error {
-	targets, err := r.plan(ctx, changes)
-	if err != nil {
-		return err
+// A file keeps its mode; of a link within the root the target is changed. Directories of new files are created. One process at a time
+// applies changes to a root. An error that is [ErrChanged] means that nothing was written. If writing fails, as on a full disk, each file
+// is whole: as it was, or changed; the error names the first that is as it was.
+func (r *Root) Apply(changes []Change, now time.Time) error {
+	defer r.lock()()
+	a := application{root: r, archive: archive{root: r.root, now: now}, places: map[string]bool{}}
+	for _, c := range changes {
+		a.targets = append(a.targets, &target{Change: c})
 	}
-	defer func() {
-		for _, t := range targets {
-			t.cleanUp()
-		}
-	}()
-	archives := archiver{root: r.root}
-	for _, t := range targets {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if err := t.prepare(&archives); err != nil {
-			return err
-		}
-	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	for _, t := range targets {
-		if err := t.unchanged(); err != nil {
-			return err
-		}
-	}
-	// Removals cannot always be undone exactly, so they come last.
-	slices.SortStableFunc(targets, func(a, b *target) int { return int(a.end) - int(b.end) })
-	for i, t := range targets {
-		err := t.commit()
-		if err == nil {
-			continue
-		}
-		partial := false
-		for _, done := range slices.Backward(targets[:i]) {
-			partial = done.undo() != nil || partial
-		}
-		if partial {
-			// Not wrapped: a caller that decides again on ErrChanged would repeat some of the changes.
-			return &writeError{path: t.loc.shown, op: t.verb(), partial: true, err: errors.New(err.Error())}
-		}
-		return err
-	}
-	r.sweepTemps(targets)
-	for _, t := range targets {
-		if t.end == OpArchive && !t.nothing {
-			changes[t.ender].Archived = t.archive
+	defer a.cleanUp()
+	for _, step := range []func(*target) error{a.locate, a.prepare, a.compare, a.reserve, a.commit} {
+		for _, t := range a.targets {
+			if err := step(t); err != nil {
+				return fail("change", t.Path, err)
+			}
 		}
 	}
 	return nil
 }
 
-// sweepTemps removes temporary files of killed processes.
-func (r *Root) sweepTemps(targets []*target) {
-	seen := map[string]bool{}
-	for _, t := range targets {
-		if dir := path.Dir(t.was.place); t.end == OpSet && t.edited != nil && !t.made && !seen[dir] {
-			seen[dir] = true
-			sweepTemps(r.root, dir)
-		}
-	}
+// lock waits until no other process applies changes here, for some seconds at most, and returns what ends that. Where the directory cannot
+// be locked, as on Windows, only the comparison guards a file.
+func (r *Root) lock() (unlock func()) {
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
+	defer cancel()
+	l := flock.New(r.dir, flock.SetFlag(os.O_RDONLY))
+	_, _ = l.TryLockContext(ctx, 5*time.Millisecond)
+	return func() { _ = l.Close() }
 }
 
-// A target is one file with all changes to it.
-type target struct {
+// application is the changes that are made together. Each step is made for all files before the next one.
+type application struct {
 	root    *Root
-	loc     location
-	was     raw
-	link    bool   // the path itself is a link
-	entry   string // the path itself, with links in its directories resolved
-	edited  []byte // nil if no value is set
-	end     Op     // OpDelete or OpArchive if the file is removed
-	at      time.Time
-	ender   int  // index of that change
-	nothing bool // there is nothing to do
-	made    bool // the file is new
-
-	temp    string // temporary file with the new bytes
-	archive string // archived path
+	archive archive
+	places  map[string]bool
+	temps   int
+	targets []*target
 }
 
-func (t *target) verb() string {
-	return map[Op]string{OpSet: "write", OpDelete: "delete", OpArchive: "archive"}[t.end]
+// target is a change on its way.
+type target struct {
+	Change
+	rel   string // the path
+	place string // without links
+	temp  string // the new file, until it is renamed
+	to    string // the file in the archive
 }
 
-func (t *target) failed(err error) error {
-	return &writeError{path: t.loc.shown, op: t.verb(), err: err}
-}
-
-func (t *target) refuse(message string) error {
-	return &EditError{Path: t.loc.shown, Message: message}
-}
-
-// plan reads every file once and renders its new bytes.
-func (r *Root) plan(ctx context.Context, changes []Change) ([]*target, error) {
-	var targets []*target
-	byPlace := map[string]*target{}
-	for i, c := range changes {
-		loc, err := r.locate(c.Path)
-		if err != nil {
-			return nil, err
-		}
-		if loc.home {
-			return nil, &PathError{Path: c.Path, Message: "is in the home directory, where ralph changes nothing"}
-		}
-		was := r.fetchWithin(ctx, loc, 0, nil)
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		if was.version != c.Version {
-			return nil, changed(loc.shown)
-		}
-		place := was.place
-		if place == "" {
-			place = loc.rel
-		}
-		t := byPlace[place]
-		if t == nil {
-			t = &target{root: r, loc: loc, was: was}
-			if was.place != "" {
-				var err error
-				if t.entry, t.link, err = r.look(loc); err != nil {
-					return nil, t.failed(err)
-				}
-			}
-			byPlace[place] = t
-			targets = append(targets, t)
-		}
-		if err := t.add(c); err != nil {
-			return nil, err
-		}
-		if t.end != OpSet {
-			t.ender = i
-		}
-	}
-	return targets, nil
-}
-
-// add adds one more change of the file.
-func (t *target) add(c Change) error {
-	if t.end != OpSet {
-		return t.refuse("it is removed before this change")
-	}
-	src := t.was.data
-	if t.was.place == "" {
-		switch {
-		case t.was.quiet && (t.made && c.Op == OpSet || c.Op == opWrite):
-			t.made = true
-		case t.was.quiet && c.Op == OpSet && c.Create != nil:
-			var err error
-			if src, err = NewDocument(c.Format, nil, c.Create, ""); err != nil {
-				return t.failed(err)
-			}
-			t.made = true
-		case t.was.quiet && c.Op != OpSet && !t.made:
-			t.nothing = true
-			return nil
-		case t.made:
-			return t.refuse("this change creates it and cannot also remove it")
-		default:
-			return t.refuse("it " + t.was.problem)
-		}
-	}
-	switch c.Op {
-	case opWrite:
-		t.edited = append([]byte{}, c.data...) // not nil
-	case OpSet:
-		if t.was.status != OK && !t.made {
-			return t.refuse("it " + t.was.problem)
-		}
-		if t.edited != nil {
-			src = t.edited
-		}
-		edited, err := Edit(src, c.Format, c.Sets)
-		var refused *EditError
-		if errors.As(err, &refused) {
-			refused.Path = t.loc.shown
-			return refused
-		}
-		t.edited = edited
-	case OpDelete, OpArchive:
-		t.end, t.at = c.Op, c.At
-	default:
-		return t.refuse(fmt.Sprintf("there is no operation %d", c.Op))
-	}
-	return nil
-}
-
-// prepare writes temporary files and reserves archive names, so that commit only renames.
-func (t *target) prepare(archives *archiver) error {
-	if t.made {
-		place, err := entry(t.root.dir, t.loc)
-		if err != nil {
-			return nil // no directory yet
-		}
-		if _, err := t.root.root.Lstat(place); err == nil && t.root.fetch(t.loc, nil).place == "" {
-			return t.refuse("it is a link that leads nowhere")
-		}
-		return nil
-	}
-	if t.end == OpSet && bytes.Equal(t.edited, t.was.data) {
-		t.nothing = true // it already has the values
-	}
-	if t.nothing {
-		return nil
-	}
-	root := t.root.root
-	if t.edited != nil && t.end != OpDelete {
-		temp, err := writeTemp(root, path.Dir(t.was.place), t.edited, &t.was)
-		if err != nil {
-			return t.failed(err)
-		}
-		t.temp = temp
-	}
-	if t.end == OpArchive {
-		name, err := archives.reserve(t.loc.rel, t.at)
-		if err != nil {
-			return t.failed(err)
-		}
-		t.archive = name
-	}
-	return nil
-}
-
-// unchanged compares the file to what was read.
-func (t *target) unchanged() error {
-	if t.root.fetch(t.loc, nil).version != t.was.version {
-		return changed(t.loc.shown)
-	}
-	return nil
-}
-
-// commit makes the change, after comparing once more.
-func (t *target) commit() error {
-	if t.nothing {
-		return nil
-	}
-	if t.made {
-		return t.create()
-	}
-	if err := t.unchanged(); err != nil {
+// locate checks a change and finds its place.
+func (a *application) locate(t *target) (err error) {
+	if t.rel, err = local(t.Path); err != nil {
 		return err
 	}
-	if err := t.swap(); err != nil {
-		return t.failed(err)
+	if t.place, err = a.root.real(t.rel); err != nil {
+		return err
 	}
+	switch {
+	case isProtected(t.rel), isProtected(t.place):
+		return errProtected
+	case a.places[t.place]:
+		return errTwice
+	case len(t.New) > MaxFile:
+		return errTooLarge
+	case t.New == nil && t.Old == nil:
+		return fs.ErrNotExist
+	case t.New != nil && t.Old != nil && t.Old.Mode&0o200 == 0:
+		return errReadOnly // a rename would not ask
+	}
+	a.places[t.place] = true
 	return nil
 }
 
-func (t *target) swap() error {
-	root := t.root.root
-	switch t.end {
-	case OpDelete:
-		if err := root.Remove(t.entry); err != nil {
+// prepare does beside the file what may fail for want of space or permission.
+func (a *application) prepare(t *target) (err error) {
+	dir := path.Dir(t.place)
+	switch {
+	case t.New == nil:
+		return nil
+	case t.Old == nil:
+		if err := a.root.root.MkdirAll(dir, 0o777); err != nil {
 			return err
 		}
-		syncDir(root, path.Dir(t.entry))
-		return nil
-	case OpArchive:
-		from := t.was.place
-		if t.temp != "" {
-			from = t.temp // the archive gets the new bytes
-		}
-		if err := root.Rename(from, t.archive); err != nil {
-			return err
-		}
-		if t.temp != "" {
-			t.temp = ""
-			if err := root.Remove(t.was.place); err != nil {
-				root.Remove(t.archive)
-				return err
-			}
-		}
-		if t.link {
-			// The target no longer exists; a dangling link would do no harm.
-			root.Remove(t.entry)
-		}
-		syncDir(root, path.Dir(t.archive))
-		syncDir(root, path.Dir(t.was.place))
+	case bytes.Equal(t.Old.Bytes, t.New):
 		return nil
 	}
-	if err := root.Rename(t.temp, t.was.place); err != nil {
-		return err
-	}
-	t.temp = ""
-	syncDir(root, path.Dir(t.was.place))
-	return nil
-}
-
-// undo restores the old file after commit, unless another process has replaced it.
-func (t *target) undo() error {
-	if t.nothing {
-		return nil
-	}
-	root := t.root.root
-	if t.end == OpSet {
-		now := t.root.fetch(t.loc, nil)
-		if !bytes.Equal(now.data, t.edited) {
-			return changed(t.loc.shown)
-		}
-		if t.made {
-			return root.Remove(now.place)
-		}
-		return t.restore()
-	}
-	if _, err := root.Lstat(t.was.place); err == nil || t.link {
-		return changed(t.loc.shown) // links are not restored
-	}
-	if t.end == OpArchive && t.edited == nil {
-		return root.Rename(t.archive, t.was.place)
-	}
-	if err := t.restore(); err != nil {
-		return err
-	}
-	if t.end == OpArchive {
-		root.Remove(t.archive)
-	}
-	return nil
-}
-
-// restore writes the bytes that were read.
-func (t *target) restore() error {
-	root := t.root.root
-	if t.was.status != OK {
-		return fs.ErrInvalid // incomplete
-	}
-	temp, err := writeTemp(root, path.Dir(t.was.place), t.was.data, &t.was)
+	// The lock keeps these names apart. A process that was killed may have left one.
+	a.temps++
+	temp := path.Join(dir, ".ralph-"+strconv.Itoa(a.temps)+".tmp")
+	_ = a.root.root.Remove(temp)
+	f, err := a.root.root.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return err
 	}
-	if err := root.Rename(temp, t.was.place); err != nil {
-		root.Remove(temp)
-		return err
+	t.temp = temp
+	if t.Old != nil {
+		err = f.Chmod(t.Old.Mode.Perm())
 	}
-	syncDir(root, path.Dir(t.was.place))
-	return nil
+	if err == nil {
+		_, err = f.Write(t.New)
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
 }
 
-// cleanUp removes what was prepared and not used.
-func (t *target) cleanUp() {
-	root := t.root.root
-	if t.temp != "" {
-		root.Remove(t.temp)
+// compare reports a file that is not as it was read.
+func (a *application) compare(t *target) error {
+	if t.Old == nil {
+		_, err := a.root.root.Lstat(t.place)
+		switch {
+		case err == nil:
+			return ErrChanged
+		case errors.Is(err, fs.ErrNotExist):
+			return nil
+		}
+		return err
 	}
-	if t.archive != "" {
-		removeEmpty(root, path.Dir(t.archive))
+	f, err := a.root.Read(t.place)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !bytes.Equal(f.Bytes, t.Old.Bytes) {
+		return ErrChanged
+	}
+	return err
+}
+
+// reserve makes the directory of a file in the archive.
+func (a *application) reserve(t *target) (err error) {
+	if t.New == nil {
+		t.to, err = a.archive.reserve(t.rel)
+	}
+	return err
+}
+
+// commit makes the change in one step.
+func (a *application) commit(t *target) error {
+	root := a.root.root
+	switch {
+	case t.New == nil:
+		if err := root.Rename(t.place, t.to); err != nil || t.rel == t.place {
+			return err
+		}
+		if info, err := root.Lstat(t.rel); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			return root.Remove(t.rel) // it leads nowhere now
+		}
+		return nil
+	case t.temp == "":
+		return nil // the file has these bytes
+	case t.Old == nil:
+		// Unlike a rename, a link does not replace a file that was just created. Not every file system has links. The error is not
+		// ErrChanged: other files may be written already.
+		if err := root.Link(t.temp, t.place); err == nil || errors.Is(err, fs.ErrExist) {
+			return err
+		}
+	}
+	return root.Rename(t.temp, t.place)
+}
+
+// cleanUp removes what was prepared and is not needed.
+func (a *application) cleanUp() {
+	for _, t := range a.targets {
+		if t.temp != "" {
+			_ = a.root.root.Remove(t.temp)
+		}
 	}
 }

@@ -1,230 +1,212 @@
 package state
 
 import (
-	"bytes"
+	"fmt"
 	"strings"
 	"unicode"
-
-	"github.com/ralph-sdk/ralph/internal/markdown"
 )
 
-// An Item is a task of a Markdown task list: a list item with a checkbox.
-type Item struct {
-	Text string   // its first line without list mark and checkbox, with tags
-	Done bool     // the box is ticked
-	Tags []string // [WORD]s in capitals in the first line, in order, without brackets; nil if none
+// maxItems bounds the items of a checklist.
+const maxItems = 100_000
 
-	// Depth is the number of list items around the task, with or without a checkbox; 0 is the top.
-	Depth int
-
-	Section string // the text of the nearest heading above; "" if there is none
-
-	// Source is the item as written, including everything indented below it, with \n at line ends except the last.
-	// Blank lines inside are kept, those at the end are not.
-	Source string
-
-	Line int // its first line, from 1
-}
-
-// parseChecklist returns the tasks of a Markdown text. It ignores code, fenced or indented, and HTML comments.
-func parseChecklist(src []byte) []Item {
-	if m, err := splitFrontMatter(src, false); err == nil {
-		// Blank lines in place of the front matter keep the line numbers.
-		head := len(src) - len(m.body)
-		src = append(bytes.Repeat([]byte("\n"), bytes.Count(src[:head], []byte("\n"))), m.body...)
+// ParseChecklist returns the items of a Markdown checklist as a list of objects with text, mark, done, depth, line, section, tags and
+// source.
+//
+// An item is anything that looks like a box: a list sign (-, *, +, a bullet, or a number with a point or bracket) and at most one
+// character between brackets, or no sign and a blank, x or X; but never before (, [ or :, which make it a link. ☐ and ☑ are [ ] and [x]
+// in one character. Only x and X are done: another mark is an open item. What stands in a code fence that is closed, or in an HTML
+// comment that begins a line and is closed, is no item; one that is not closed hides nothing, and neither does one that a box further
+// left interrupts.
+//
+// text is what follows the box, tags are its [WORD]s in capitals. depth counts the list items around the item, by indentation. line
+// counts from 1. section is the nearest heading above. source is the item as written, with all lines below that are further right.
+// More than 100,000 items are an error.
+func ParseChecklist(b []byte) ([]any, error) {
+	text, err := decode(b)
+	if err != nil {
+		return nil, err
 	}
-	p := checklistParser{text: strings.ReplaceAll(string(trimBOM(src)), "\r\n", "\n")}
-	start := 0
-	for line := range strings.Lines(p.text) {
-		p.number++
-		p.line(start, start+len(strings.TrimSuffix(line, "\n")))
-		start += len(line)
+	p := &list{text: strings.ReplaceAll(text, "\r\n", "\n"), items: []any{}}
+	if m, err := split([]byte(p.text)); err == nil {
+		p.at, p.line = m.body, strings.Count(p.text[:m.body], "\n")
+	}
+	for p.at < len(p.text) && len(p.items) <= maxItems {
+		p.next()
 	}
 	p.close(-1)
-	return p.items
+	if len(p.items) > maxItems {
+		return nil, fmt.Errorf("has more than %d boxes", maxItems)
+	}
+	return p.items, nil
 }
 
-// A checklistParser reads line by line. Only indentation determines nesting: a line that is further right than an item
-// belongs to it.
-type checklistParser struct {
-	text    string // the whole text, with \n line ends
-	items   []Item
-	open    []openItem // list items to which the current line may belong
-	fence   string     // the characters that opened the current fence; "" outside
-	comment bool       // inside an HTML comment
-	inside  int        // column of the list item with the fence or comment, -1 if none
+// box matches an item: list sign, mark between brackets, or mark in one character, text.
+var box = lazy(`^((?:[-*+•◦▪‣·–—]|[0-9]+[.)])[\s\p{Z}]*)?(?:\[[\s\p{Z}]*([^\s\p{Z}]?)\x{FE0F}?[\s\p{Z}]*\]|([☐☑])\x{FE0F}?)(.*)$`)
+
+var (
+	tag     = lazy(`\[([A-Z][A-Z0-9_-]*)\]`)
+	sign    = lazy(`^(?:[-*+•◦▪‣·–—]|[0-9]+[.)])(?:[\s\p{Z}]|$)`)
+	heading = lazy(`^#{1,6}(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$`)
+	ruler   = lazy(`^(?:=+|-+)[ \t]*$`)
+	fence   = lazy("^(`{3,}|~{3,})[^`]*$")
+)
+
+// list is a checklist that is read line by line.
+type list struct {
+	text    string
+	at      int // where the next line begins
+	line    int // number of the last line
+	last    int // end of the last line with text
+	items   []any
+	open    []openItem // list items that the next line may belong to
 	section string
-	prose   string // the previous line, if an underline may make it a heading
-	flows   bool   // the previous line is text that this line may continue
-	list    bool   // a list may continue, also after blank lines and unindented text
-	number  int    // of the current line, from 1
-	last    int    // end of the latest nonblank line
+	prose   string // the line above, if a ruler makes it a heading
+
+	unclosed [3]unclosed // of `, ~ and comments
 }
 
+// openItem is a list item, with or without a box.
 type openItem struct {
-	column int
-	task   int // index in items, -1 without checkbox
-	start  int // where its first line begins
+	column, start int
+	item          map[string]any // nil without a box
 }
 
-// line reads text[start:end].
-func (p *checklistParser) line(start, end int) {
-	column, text := markdown.Indentation(p.text[start:end])
+// unclosed remembers that no line before an offset closes a fence of this length or a longer one. Without it, a text of many fences would
+// be searched from each.
+type unclosed struct{ length, before int }
+
+// next reads one line.
+func (p *list) next() {
+	start := p.at
+	line, next := p.lineAt(start)
+	p.at = next
+	p.line++
+	column, text := indentation(line)
+	above := p.prose
+	p.prose = ""
 	if text == "" {
-		p.prose, p.flows = "", false
 		return
 	}
-	above, flows := p.prose, p.flows
-	p.prose, p.flows = "", false
-
-	mark, rest := markdown.CutMark(text)
-	done, label, isTask := cutBox(rest, mark)
-	if p.fence != "" || p.comment {
-		// What is never closed ends with its item.
-		if !isTask || column > p.inside {
-			if p.comment {
-				p.comment = !strings.Contains(text, "-->")
-			} else if markdown.ClosesFence(text, p.fence) {
-				p.fence = ""
-			}
-			p.last = end
-			return
-		}
-		p.fence, p.comment = "", false
-	}
-
-	if column >= codeColumn && !flows && !p.list {
-		return // an indented block of code
-	}
+	item := p.parse(text)
 	p.close(column)
-	p.last = end
-	p.fence, p.comment = markdown.OpensFence(text), opensComment(text)
-	if p.fence != "" || strings.HasPrefix(text, "<!--") {
-		p.inside = -1
-		if p.list = len(p.open) > 0; p.list {
-			p.inside = p.open[len(p.open)-1].column
+	p.last = start + len(strings.TrimRightFunc(line, unicode.IsSpace))
+	mark := sign().FindString(text)
+	switch {
+	case item != nil || mark != "":
+		if item != nil {
+			item["depth"], item["line"], item["section"] = len(p.open), p.line, p.section
+			p.items = append(p.items, item)
 		}
-		return
-	}
-	p.flows = true
-	if mark != "" {
-		p.list = true
-		item := openItem{column: column, task: -1, start: start}
-		if isTask {
-			item.task = len(p.items)
-			p.items = append(p.items, Item{
-				Text:    label,
-				Done:    done,
-				Tags:    tagsOf(label),
-				Depth:   len(p.open),
-				Section: p.section,
-				Line:    p.number,
-			})
-		}
-		p.open = append(p.open, item)
-		p.comment, p.inside = opensComment(rest), column
-		return
-	}
-	if len(p.open) > 0 {
-		return // part of an item
-	}
-	switch heading, ok := cutHeading(text); {
-	case ok && column < codeColumn:
-		p.section, p.flows, p.list = heading, false, false
-	case above != "" && column < codeColumn && isUnderline(text):
-		p.section, p.flows, p.list = above, false, false
+		p.open = append(p.open, openItem{column, start, item})
+		p.hidden(strings.TrimLeft(text[len(mark):], " \t"))
+	case p.hidden(text), column >= 4, len(p.open) > 0:
+	case heading().MatchString(text):
+		p.section = heading().FindStringSubmatch(text)[1]
+	case above != "" && ruler().MatchString(text):
+		p.section = above
 	default:
-		p.prose = strings.TrimSpace(text)
-		p.list = p.list && flows // otherwise a paragraph begins, and ends the list
+		p.prose = text
 	}
 }
 
-// codeColumn is where an indented code block begins, outside of lists.
-const codeColumn = 4
+// hidden reports whether a line opens a fence or a comment, and goes to its end.
+func (p *list) hidden(text string) bool {
+	comment := strings.HasPrefix(text, "<!--")
+	switch m := fence().FindStringSubmatch(text); {
+	case m != nil:
+		p.skip(strings.IndexByte("`~", text[0]), len(m[1]), func(text string) bool {
+			return strings.HasPrefix(text, m[1]) && strings.Trim(text, m[1][:1]) == ""
+		})
+		return true
+	case comment && !strings.Contains(text, "-->"):
+		p.skip(2, 1, func(text string) bool { return strings.Contains(text, "-->") })
+	}
+	return comment
+}
 
-// close ends the items to which a line at column does not belong; -1 ends all.
-func (p *checklistParser) close(column int) {
-	for len(p.open) > 0 {
-		top := p.open[len(p.open)-1]
-		if column > top.column {
+// parse returns the item that a line is, or nil.
+func (p *list) parse(text string) map[string]any {
+	if !strings.ContainsAny(text, "[☐☑") {
+		return nil
+	}
+	m := box().FindStringSubmatch(text)
+	if m == nil || m[4] != "" && strings.IndexByte("([:", m[4][0]) >= 0 {
+		return nil
+	}
+	mark := m[2]
+	switch {
+	case m[3] == "☑":
+		mark = "x"
+	case mark == "":
+		mark = " "
+	}
+	done := mark == "x" || mark == "X"
+	if m[1] == "" && (!done && mark != " " || strings.HasPrefix(text, "[]")) {
+		return nil
+	}
+	tags := []any{}
+	for _, t := range tag().FindAllStringSubmatch(m[4], -1) {
+		tags = append(tags, t[1])
+	}
+	return map[string]any{"text": strings.TrimSpace(m[4]), "mark": mark, "done": done, "tags": tags}
+}
+
+// close ends the items that a line at a column does not belong to; -1 ends all.
+func (p *list) close(column int) {
+	for n := len(p.open) - 1; n >= 0 && column <= p.open[n].column; n-- {
+		if o := p.open[n]; o.item != nil {
+			o.item["source"] = p.text[o.start:p.last] // shares the text: nested items would copy each other
+		}
+		p.open = p.open[:n]
+	}
+}
+
+// skip goes to the line after the one that closes a fence or a comment, if there is one before a box that ends the item around it.
+func (p *list) skip(kind, length int, closes func(text string) bool) {
+	around := -1
+	if n := len(p.open); n > 0 {
+		around = p.open[n-1].column
+	}
+	at, known := p.at, &p.unclosed[kind]
+	if length >= known.length {
+		at = max(at, known.before)
+	}
+	for at < len(p.text) {
+		line, next := p.lineAt(at)
+		column, text := indentation(line)
+		if closes(text) {
+			p.line += strings.Count(p.text[p.at:next], "\n")
+			p.at, p.last = next, at+len(strings.TrimRightFunc(line, unicode.IsSpace))
 			return
 		}
-		if top.task >= 0 {
-			// A substring, not a copy: nested items would copy each other.
-			p.items[top.task].Source = p.text[top.start:p.last]
+		if column <= around && p.parse(text) != nil {
+			break
 		}
-		p.open = p.open[:len(p.open)-1]
+		at = next
 	}
+	*known = unclosed{length, at}
 }
 
-// cutBox separates the checkbox from a list item's first line.
-func cutBox(rest, mark string) (done bool, label string, ok bool) {
-	if mark == "" || len(rest) < 3 || rest[0] != '[' || rest[2] != ']' {
-		return false, "", false
+// lineAt returns the line at an offset without its end, and where the next one begins.
+func (p *list) lineAt(at int) (line string, next int) {
+	line, _, found := strings.Cut(p.text[at:], "\n")
+	if next = at + len(line); found {
+		next++
 	}
-	if len(rest) > 3 && rest[3] != ' ' && rest[3] != '\t' {
-		return false, "", false // a link, or text that only looks like a box
-	}
-	switch rest[1] {
-	case ' ':
-	case 'x', 'X':
-		done = true
-	default:
-		return false, "", false
-	}
-	return done, strings.TrimSpace(rest[3:]), true
+	return line, next
 }
 
-// tagsOf returns the words in capitals in brackets.
-func tagsOf(label string) []string {
-	var tags []string
-	for {
-		_, rest, ok := strings.Cut(label, "[")
-		if !ok {
-			return tags
-		}
-		word := rest[:tagSize(rest)]
-		label = rest[len(word):]
-		if word != "" && strings.HasPrefix(label, "]") {
-			tags = append(tags, word)
-		}
-	}
-}
-
-// tagSize returns how many bytes of text can be a tag: a capital, then capitals, digits, _ and -.
-func tagSize(text string) int {
-	for i, c := range text {
+// indentation returns the columns of white space before a line, with tab stops every four columns, and the rest without space around it.
+func indentation(line string) (columns int, text string) {
+	for i, r := range line {
 		switch {
-		case unicode.IsUpper(c):
-		case i > 0 && (unicode.IsDigit(c) || c == '_' || c == '-'):
+		case r == '\t':
+			columns += 4 - columns%4
+		case unicode.IsSpace(r):
+			columns++
 		default:
-			return i
+			return columns, strings.TrimRightFunc(line[i:], unicode.IsSpace)
 		}
 	}
-	return len(text)
-}
-
-// opensComment reports whether an HTML comment begins that continues after the line.
-func opensComment(text string) bool {
-	return strings.HasPrefix(text, "<!--") && !strings.Contains(text, "-->")
-}
-
-// cutHeading returns the text of a heading marked by number signs.
-func cutHeading(text string) (string, bool) {
-	rest := strings.TrimLeft(text, "#")
-	size := len(text) - len(rest)
-	if size == 0 || size > 6 || (rest != "" && rest[0] != ' ' && rest[0] != '\t') {
-		return "", false
-	}
-	rest = strings.TrimSpace(rest)
-	if bare := strings.TrimRight(rest, "#"); bare == "" || strings.HasSuffix(bare, " ") || strings.HasSuffix(bare, "\t") {
-		rest = strings.TrimSpace(bare)
-	}
-	return rest, true
-}
-
-// isUnderline reports whether a line makes the one above it a heading.
-func isUnderline(text string) bool {
-	text = strings.TrimRight(text, " \t")
-	return strings.Trim(text, "=") == "" || strings.Trim(text, "-") == ""
+	return 0, ""
 }

@@ -1,14 +1,11 @@
-// Package state reads and edits the files of a project.
+// Package state reads and changes the files that facts come from, below one directory.
 //
-// It never writes outside the project, and outside it reads only paths that begin with "~/", below the home directory:
-// links are resolved first, their targets must be below the root, and every access goes through [os.Root]. Reading
-// never fails: a [Doc] has the document or, in words for users, why there is none. An edit changes only the bytes of
-// the requested values; the result is decoded and compared before it is written. Writes are atomic: a temporary file,
-// fsync, a comparison with what was read, and a rename, so a killed process leaves the old file or the new one.
+// Start with [Open], then [Root.Read] a file and give its bytes to [ParseText], [ParseJSON], [ParseFrontMatter] or [ParseChecklist].
+// To change a file, make its new bytes with [SetJSON] or [SetFrontMatter] and give both to [Root.Apply].
 //
-// It leaves out the meaning of content: schemas, rules and hosts. It takes no locks: [Root.Apply] compares versions as
-// its last step, which leaves a window of microseconds. To close it, hold your own lock on [Root.Target] around Apply,
-// as ralph's hooks do.
+// It promises three things. Nothing outside of the directory is opened, whatever paths and links say; only regular files of at most
+// [MaxFile] bytes are read, and reading never waits for a pipe or a device. An edit changes the bytes of one value and no other.
+// A file is replaced in one step, and only if it is still as it was read.
 //
-// Start with [OpenRoot] and [Root.Read]; change files with [Root.Apply].
+// It leaves out what a value means: schemas, defaults and conditions are other packages'.
 package state

@@ -1,86 +1,60 @@
 package state_test
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"log"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/ralph-sdk/ralph/state"
 )
 
-// Reading never fails: the document says what became of it.
-func ExampleRoot_Read() {
-	dir, err := os.MkdirTemp("", "project")
-	if err != nil {
-		log.Fatal(err)
-	}
+// A counter in front matter goes up; a second writer that has not seen this is refused.
+func Example() {
+	dir, _ := os.MkdirTemp("", "")
 	defer os.RemoveAll(dir)
-	os.WriteFile(filepath.Join(dir, "state.json"), []byte(`{"phase": "execution",`), 0o644)
+	os.WriteFile(filepath.Join(dir, "loop.md"), []byte("---\niteration: 1 # of ten\n---\nDo it.\n"), 0o600)
 
-	root, err := state.OpenRoot(dir)
+	r, err := state.Open(dir)
 	if err != nil {
-		log.Fatal(err)
+		fmt.Println(err)
+		return
 	}
-	defer root.Close()
-	for _, path := range []string{"state.json", "absent.json", "/etc/passwd"} {
-		doc := root.Read(context.Background(), state.File{Path: path, Format: state.JSON})
-		fmt.Println(path, doc.Problem)
-	}
-	// Output:
-	// state.json is not valid JSON: 1:23: unexpected end of the document: something that was opened is not closed
-	// absent.json does not exist
-	// /etc/passwd has an unusable path: it is outside the project
-}
-
-// A change names the version that it is based on. If the file has changed since, nothing is written, and the program
-// decides again.
-func ExampleRoot_Apply() {
-	dir, err := os.MkdirTemp("", "project")
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer os.RemoveAll(dir)
-	path := filepath.Join(dir, "loop.md")
-	os.WriteFile(path, []byte("---\ncount: 1   # of ten\n---\nFix the tests.\n"), 0o644)
-
-	root, err := state.OpenRoot(dir)
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer root.Close()
-	doc := root.Read(context.Background(), state.File{Path: "loop.md", Format: state.FrontMatter})
-	change := state.Change{
-		Path:    "loop.md",
-		Format:  state.FrontMatter,
-		Version: doc.Version,
-		Sets:    []state.Set{{Path: []any{"count"}, Value: 2}},
-	}
-	fmt.Println(root.Apply(context.Background(), []state.Change{change}))
-	content, _ := os.ReadFile(path)
-	fmt.Print(string(content))
-
-	err = root.Apply(context.Background(), []state.Change{change})
-	fmt.Println(err, errors.Is(err, state.ErrChanged))
+	defer r.Close()
+	f, _ := r.Read("loop.md")
+	fields, _ := state.ParseFrontMatter(f.Bytes)
+	b, _ := state.SetFrontMatter(f.Bytes, []any{"iteration"}, fields["iteration"].(int)+1)
+	change := []state.Change{{Path: f.Path, Old: f, New: b}}
+	fmt.Println(r.Apply(change, time.Now()))
+	fmt.Println(r.Apply(change, time.Now()))
+	f, _ = r.Read("loop.md")
+	fmt.Printf("%s", f.Bytes)
 	// Output:
 	// <nil>
+	// change loop.md: the file has changed since it was read
 	// ---
-	// count: 2   # of ten
+	// iteration: 2 # of ten
 	// ---
-	// Fix the tests.
-	// loop.md: changed since it was read true
+	// Do it.
 }
 
-// Only the bytes of the value change; a new field follows the style of its
-// neighbours.
-func ExampleEdit() {
-	src := []byte(`{ "taskIndex" : 3, "total" : 10 }`)
-	edited, err := state.Edit(src, state.JSON, []state.Set{
-		{Path: []any{"taskIndex"}, Value: 4},
-		{Path: []any{"phase"}, Value: "execution"},
-	})
-	fmt.Println(string(edited), err)
-	// Output: { "taskIndex" : 4, "total" : 10, "phase" : "execution" } <nil>
+func ExampleParseChecklist() {
+	items, _ := state.ParseChecklist([]byte("# Tasks\n- [x] 1.1 Parse\n- [~] 1.2 [P] Print\n"))
+	for _, i := range items {
+		item := i.(map[string]any)
+		fmt.Println(item["done"], item["mark"], item["section"], item["text"], item["tags"])
+	}
+	// Output:
+	// true x Tasks 1.1 Parse []
+	// false ~ Tasks 1.2 [P] Print [P]
+}
+
+func ExampleSetJSON() {
+	b, err := state.SetJSON([]byte("{\n  \"specs\": [{\"name\": \"a\"}]\n}\n"), []any{"specs", 0, "status"}, "done")
+	fmt.Printf("%s%v", b, err)
+	// Output:
+	// {
+	//   "specs": [{"name": "a", "status": "done"}]
+	// }
+	// <nil>
 }

@@ -4,189 +4,162 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
-	"strconv"
 	"strings"
-	"unicode/utf8"
-
-	"go.yaml.in/yaml/v3"
-
-	"github.com/ralph-sdk/ralph/internal/jsontext"
-	"github.com/ralph-sdk/ralph/schema"
 )
 
-// maxMatterSize bounds the YAML between the fences, which is for a few fields; the body may be as large as any file.
-const maxMatterSize = 256 << 10
-
-var (
-	errNoFrontMatter = errors.New("has no front matter: its first line is not ---")
-	errMatterSize    = fmt.Errorf("has front matter that is too big: more than %d KiB", maxMatterSize>>10)
+// Bounds of front matter, which is for a few fields. The text below may be as large as any file.
+const (
+	maxMatter = 64 << 10 // bytes
+	maxFields = 1000     // of a block that is not YAML
 )
 
-// errUnclosed is for a first fence on a line without a second one.
-func errUnclosed(line int) error {
-	return fmt.Errorf("has front matter that line %d opens and no second --- closes; write a line of --- below its last field", line)
+// ParseFrontMatter returns the fields of front matter, and the text below it as body. Without front matter the error is
+// [fs.ErrNotExist].
+//
+// Front matter is YAML between two lines of three dashes, the first at the beginning of the file. Words like yes, and times, are texts;
+// numbers are as in [ParseJSON]; of duplicate keys the last counts. Where the block is not YAML, or has tags, anchors or aliases, each
+// field is read by itself, and one that is not YAML is the text of its line. A quote or bracket that is not closed is an error.
+func ParseFrontMatter(b []byte) (map[string]any, error) {
+	text, err := decode(b)
+	if err != nil {
+		return nil, err
+	}
+	m, err := split([]byte(text))
+	if err != nil {
+		return nil, err
+	}
+	values, err := m.values()
+	if err != nil {
+		return nil, err
+	}
+	values["body"] = text[m.body:]
+	return values, nil
 }
 
-// A matter is parsed front matter.
+// matter is a file with front matter.
 type matter struct {
-	yaml    []byte // between the fences, without their line breaks
-	offset  int    // offset of yaml in the file
-	newline string // the line break after the opening fence
-	body    []byte // after the closing fence
-	line    int    // line of the opening fence
-
-	fields *yaml.Node // the mapping; nil if there are no fields
-	value  map[string]any
-	values int64 // number of values, including nested ones
-
-	// Only for lenient front matter.
-	remarks  []remark
-	unusable []schema.Violation
+	block []byte // between the dashes, with its line ends
+	from  int    // where the block begins
+	body  int    // where the text below begins
+	line  int    // of the block, from 1
+	nl    string // line end
 }
 
-// splitFrontMatter finds the fences: a first line of three dashes, after an optional byte order mark and, if allowed,
-// blank lines, and the next such line. Blanks may follow the dashes.
-func splitFrontMatter(src []byte, blankLines bool) (*matter, error) {
-	at, number := len(src)-len(trimBOM(src)), 1
-	line, size := cutLine(src[at:])
-	for blankLines && size > 0 && len(bytes.TrimSpace(line)) == 0 {
-		at, number = at+size, number+1
-		line, size = cutLine(src[at:])
+var dashes = lazy(`(?m)^---[ \t]*(\r?)$`)
+
+// split finds the two lines of dashes. Blank lines may come first.
+func split(b []byte) (matter, error) {
+	skip := len(b) - len(bytes.TrimLeft(bytes.TrimPrefix(b, bom), " \t\r\n"))
+	if !bytes.HasPrefix(b[skip:], []byte("---")) {
+		return matter{}, missing("has no front matter")
 	}
-	if !isFence(line) {
-		return nil, errNoFrontMatter
+	head := b[skip:]
+	if len(head) > maxMatter {
+		head = head[:bytes.LastIndexByte(head[:maxMatter], '\n')+1]
 	}
-	m := &matter{offset: at + size, newline: lineBreak(src[at : at+size]), line: number}
-	for at += size; at < len(src); at += size {
-		line, size = cutLine(src[at:])
-		if isFence(line) {
-			m.yaml = src[m.offset:at]
-			m.body = src[at+size:]
-			return m, nil
-		}
+	found := dashes().FindAllSubmatchIndex(head, 2)
+	switch {
+	case len(found) == 0 || found[0][0] > 0:
+		return matter{}, missing("has no front matter")
+	case len(found) == 1:
+		return matter{}, fmt.Errorf("has front matter that is not closed within %d KiB: write a line of --- below its last field", maxMatter>>10)
 	}
-	return nil, errUnclosed(number)
+	from, to := skip+found[0][1]+1, skip+found[1][0]
+	return matter{
+		block: b[from:to],
+		from:  from,
+		body:  min(skip+found[1][1]+1, len(b)),
+		line:  1 + bytes.Count(b[:from], []byte("\n")),
+		nl:    string(b[skip+found[0][2] : from]),
+	}, nil
 }
 
-// cutLine returns the first line without its line break, and its size with it.
-func cutLine(src []byte) (line []byte, size int) {
-	end := bytes.IndexByte(src, '\n')
-	if end < 0 {
-		return src, len(src)
+// values reads the fields, as YAML if they are.
+func (m matter) values() (map[string]any, error) {
+	v, err := readYAML(m.block)
+	if object, ok := v.(map[string]any); ok && err == nil {
+		return object, nil
 	}
-	return src[:end], end + 1
-}
-
-// lineBreak returns the line break at the end of a line.
-func lineBreak(line []byte) string {
-	if bytes.HasSuffix(line, []byte("\r\n")) {
-		return "\r\n"
+	values := map[string]any{}
+	if v == nil && err == nil {
+		return values, nil // nothing but comments
 	}
-	return "\n"
-}
-
-func isFence(line []byte) bool {
-	return bytes.HasPrefix(line, []byte("---")) && len(bytes.TrimRight(line[3:], " \t\r")) == 0
-}
-
-// decodeMatter parses front matter of both formats.
-func decodeMatter(src []byte, f Format, s *schema.Schema) (*matter, error) {
-	if f == LenientFrontMatter {
-		return decodeLenient(src, s)
+	fields := fieldsOf(m.block)
+	switch {
+	case len(fields) == 0:
+		return nil, errors.New("has front matter that is no list of fields: write key: value")
+	case len(fields) > maxFields:
+		return nil, fmt.Errorf("has front matter that is not YAML, of more than %d fields", maxFields)
 	}
-	return decodeFrontMatter(src)
-}
-
-// decodeFrontMatter splits and parses front matter. It returns errNoFrontMatter if there is none.
-func decodeFrontMatter(src []byte) (*matter, error) {
-	m, err := splitFrontMatter(src, false)
-	if err != nil {
-		return nil, err
-	}
-	if len(m.yaml) > maxMatterSize {
-		return nil, errMatterSize
-	}
-	m.value = map[string]any{}
-	if m.fields, err = parseYAML(m.yaml); err != nil || m.fields == nil {
-		return m, err
-	}
-	reader := yamlReader{left: maxYAMLNodes}
-	value, err := reader.value(m.fields, 0)
-	if err != nil {
-		return nil, err
-	}
-	m.values = reader.read()
-	fields, ok := value.(map[string]any)
-	if !ok {
-		return nil, fmt.Errorf("has front matter that is not a list of fields (key: value) but %s", jsontext.Kind(value))
-	}
-	m.value = fields
-	return m, nil
-}
-
-// document returns the fields with positions in the whole file.
-func (m *matter) document() schema.Document {
-	return schema.Document{
-		Value:    m.value,
-		Repeated: repeatedFields(m.fields, nil, nil),
-		Position: func(pointer string) (line, col int) {
-			n, ok := nodeAt(m.fields, pointer)
-			if !ok {
-				return 0, 0
-			}
-			return n.Line + m.line, n.Column
-		},
-		Text: func(pointer string) (string, bool) {
-			n, ok := nodeAt(m.fields, pointer)
-			if !ok || n.Kind != yaml.ScalarNode || n.Style != 0 || isNull(n) {
-				return "", false
-			}
-			return n.Value, true
-		},
-	}
-}
-
-// parseYAML returns the value of the one document in src, or nil if it has only comments.
-func parseYAML(src []byte) (n *yaml.Node, err error) {
-	defer func() {
-		if p := recover(); p != nil { // do not rely on the library
-			n, err = nil, fmt.Errorf("has front matter that is not valid YAML: %v", p)
-		}
-	}()
-	if !utf8.Valid(src) { // otherwise the library tries UTF-16
-		return nil, errors.New("has bytes that are not UTF-8 in its front matter")
-	}
-	dec := yaml.NewDecoder(bytes.NewReader(src))
-	var doc yaml.Node
-	switch err := dec.Decode(&doc); {
-	case errors.Is(err, io.EOF):
-		return nil, nil
-	case err != nil:
-		return nil, yamlError(err)
-	}
-	if err := dec.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
+	for _, f := range fields {
+		v, err := f.read(m.block)
 		if err != nil {
-			return nil, yamlError(err)
+			return nil, fmt.Errorf("line %d: %s %w", m.line+f.line, f.key, err)
 		}
-		return nil, errors.New("has front matter of more than one YAML document")
+		values[f.key] = v
 	}
-	if doc.Kind != yaml.DocumentNode || len(doc.Content) != 1 {
-		return nil, nil
-	}
-	return doc.Content[0], nil
+	return values, nil
 }
 
-// yamlError rewords the library's message. Its line numbers count from the first line after the fence, and may be off
-// by one.
-func yamlError(err error) error {
-	message := strings.TrimPrefix(err.Error(), "yaml: ")
-	if rest, ok := strings.CutPrefix(message, "line "); ok {
-		if number, what, ok := strings.Cut(rest, ": "); ok {
-			if line, err := strconv.Atoi(number); err == nil {
-				message = fmt.Sprintf("near line %d: %s", line+1, what)
-			}
+// field is one field of front matter, found by its line only.
+type field struct {
+	key      string
+	indent   string
+	line     int // from 0
+	colon    int // after the colon
+	from, to int // the value on the line, with its quotes, without a comment
+	below    int // end of the lines that belong to it
+}
+
+// keyValue matches key: value # comment.
+var keyValue = lazy(`^([ \t]*)("(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^\s#"'-][^:]*?)[ \t]*:()[ \t]*` +
+	`("(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|(?:[^\s#].*?)?)(?:[ \t]+#.*|[ \t\r]*)$`)
+
+// fieldsOf finds the lines with key: value. Lines further right, of a list or that begin with a bracket belong to the field above.
+func fieldsOf(block []byte) (fields []field) {
+	at := 0
+	for n, line := range bytes.SplitAfter(block, []byte("\n")) {
+		start := at
+		at += len(line)
+		text := bytes.TrimLeft(line, " \t")
+		last := len(fields) - 1
+		if last >= 0 && (len(line)-len(text) > len(fields[0].indent) || bytes.IndexAny(text, "-]}\r\n") == 0) {
+			fields[last].below = at
+			continue
+		}
+		m := keyValue().FindSubmatchIndex(bytes.TrimSuffix(line, []byte("\n")))
+		if m == nil {
+			continue
+		}
+		name := string(line[m[4]:m[5]])
+		if name[0] == '"' || name[0] == '\'' {
+			v, _ := readYAML([]byte(name))
+			name = fmt.Sprint(v)
+		}
+		fields = append(fields, field{name, string(line[:m[3]]), n, start + m[6], start + m[8], start + m[9], at})
+	}
+	return fields
+}
+
+// read reads a field of a block that is not YAML.
+func (f field) read(block []byte) (any, error) {
+	if v, err := readYAML(join([]byte("x: "), bytes.TrimLeft(block[f.colon:f.below], " \t"))); err == nil {
+		if object, ok := v.(map[string]any); ok && len(object) == 1 {
+			return object["x"], nil
 		}
 	}
-	return errors.New("has front matter that is not valid YAML: " + message)
+	text := string(block[f.from:f.to])
+	if text == "" {
+		return nil, nil
+	}
+	end := strings.LastIndexByte(text, closing[text[0]])
+	switch {
+	case closing[text[0]] != 0 && end <= 0:
+		return nil, fmt.Errorf("has a %c that is not closed", text[0])
+	case closing[text[0]] == text[0] && end == len(text)-1:
+		text = text[1:end]
+	}
+	return text, nil
 }
+
+var closing = map[byte]byte{'"': '"', '\'': '\'', '[': ']', '{': '}'}

@@ -2,8 +2,9 @@ package state
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path"
 	"slices"
@@ -12,200 +13,134 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// ReadAll reads the files that a pattern matches, each as f says, and returns the results of use for the documents,
-// sorted by path; f.Path is the pattern. It reads at most limit files, 0 for no limit, and
-// returns how many it skipped as more. f.Timeout bounds the total time: when it or ctx ends, ReadAll returns an error
-// and no results, also if it would visit more than 100,000 files and directories, or if the files do not fit into the
-// [Budget]. On a disk of this machine it finishes the current file first. On another disk it may still call use after
-// the time was over.
-//
-// In the pattern, * and ? match within a name, ** matches directories, {a,b} and [abc] choose, and \ escapes the next
-// character. A pattern with "~/" in front applies to the home directory. ReadAll skips directories and files that
-// vanish; every other match has a document with its problem, if any. It does not follow links to directories, but reads
-// a link to a file below the root.
-//
-// A pattern that is invalid, or leaves the root, is a [*PathError].
-func ReadAll[T any](ctx context.Context, r *Root, f File, limit int, use func(Doc) T) (all []T, more int, err error) {
-	base, prefix, pattern, err := r.globBase(f.Path)
+// Bounds of a pattern and of the walk to its matches.
+const (
+	maxMatches  = 10_000
+	maxEntries  = 100_000
+	maxPattern  = 4 << 10 // bytes
+	maxPatterns = 100     // that the braces of one can stand for
+)
+
+// Glob returns the paths of files and directories that match a pattern with *, ?, [ ], { } and **, sorted; only directories if it ends
+// with a slash. A backslash makes the next character match itself. Links to directories are followed before the first wildcard only;
+// what lies behind links that leave the root, or lead nowhere, is left out, and so is a directory that cannot be read. More than 10,000
+// matches, or a walk over 100,000 entries, is an error. One that is [fs.ErrInvalid] says that the pattern can match nothing here.
+func (r *Root) Glob(ctx context.Context, pattern string) ([]string, error) {
+	w := &walk{ctx: ctx, root: r, dirs: strings.HasSuffix(pattern, "/")}
+	clean, err := localPattern(pattern)
+	if err == nil {
+		err = doublestar.GlobWalk(w, clean, w.found, doublestar.WithNoFollow(), doublestar.WithFailOnIOErrors())
+	}
 	if err != nil {
-		return nil, 0, err
+		return nil, fail("glob", pattern, err)
 	}
-	if base != r {
-		defer base.Close()
-	}
-	ctx, done := r.budget.within(ctx, f.Timeout)
-	defer done()
-
-	type found struct {
-		all  []T
-		more int
-		err  error
-	}
-	got, ok := await(ctx, base.local, func() (got found) {
-		got.all, got.more, got.err = readMatches(ctx, base, pattern, f, limit, func(d Doc) T {
-			d.Path = prefix + d.Path
-			return use(d)
-		})
-		return got
-	})
-	if !ok || ctx.Err() != nil {
-		return nil, 0, errors.New(tooLate(ctx))
-	}
-	return got.all, got.more, got.err
+	slices.Sort(w.matches)
+	return slices.Compact(w.matches), nil
 }
 
-// globBase returns the directory for a pattern: r, or the home directory, which must then be closed and whose files
-// have a prefix before their names.
-func (r *Root) globBase(pattern string) (base *Root, prefix, rest string, err error) {
-	base, rest = r, pattern
-	beneathHome, ok := strings.CutPrefix(pattern, "~/")
-	if ok {
-		rest, prefix = strings.TrimLeft(beneathHome, "/"), "~/"
+// EscapeGlob makes a value match only itself within a pattern.
+func EscapeGlob(s string) string { return escapes.Replace(s) }
+
+// The library takes a backslash only before some characters; the others are alone in brackets.
+var escapes = strings.NewReplacer(`\`, `[\\]`, ",", "[,]", "*", `\*`, "?", `\?`, "[", `\[`, "]", `\]`, "{", `\{`, "}", `\}`)
+
+// localPattern returns a valid pattern, cleaned.
+func localPattern(pattern string) (string, error) {
+	if err := inside(pattern); err != nil {
+		return "", err
 	}
-	if err := checkGlob(rest); err != nil {
-		return nil, "", "", err
+	bare := strings.NewReplacer(`\{`, "", "[,]", "").Replace(pattern)
+	braces, commas := float64(strings.Count(bare, "{")), float64(strings.Count(bare, ","))
+	switch {
+	case len(pattern) > maxPattern:
+		return "", fmt.Errorf("the pattern is longer than %d bytes", maxPattern)
+	case !doublestar.ValidatePattern(pattern):
+		return "", refused(`the pattern has a bracket or brace that is not closed, or ends with \`)
+	case math.Pow(1+commas/max(braces, 1), braces) > maxPatterns:
+		return "", fmt.Errorf("the pattern stands for more than %d: write fewer alternatives in braces", maxPatterns)
 	}
-	if ok {
-		home, err := r.homeDir()
-		if err != nil {
-			return nil, "", "", &PathError{Path: pattern, Message: "there is no home directory: " + reason(err)}
-		}
-		if base, err = OpenRoot(home); err != nil {
-			return nil, "", "", err
-		}
-		base.budget = r.budget
-	}
-	return base, prefix, rest, nil
+	// Each ** is tried at each directory, so two of them in a row are one.
+	parts := strings.Split(path.Clean(pattern), "/")
+	return strings.Join(slices.CompactFunc(parts, func(a, b string) bool { return a == "**" && b == "**" }), "/"), nil
 }
 
-// AnyFile reports whether a pattern, as in [ReadAll], matches anything but directories. A pattern that is invalid, or
-// leaves the root, matches nothing; if a limit of ReadAll is reached, the matches so far count.
-func (r *Root) AnyFile(pattern string) bool {
-	base, _, pattern, err := r.globBase(pattern)
-	if err != nil {
-		return false
-	}
-	if base != r {
-		defer base.Close()
-	}
-	ctx, done := r.budget.within(context.Background(), 0)
-	defer done()
-	any, _ := await(ctx, base.local, func() (found bool) {
-		_ = base.find(ctx, pattern, r.budget.known(), func(match) error { // unreadable directories have no files
-			found = true
-			return fs.SkipAll
-		})
-		return found
-	})
-	return any
+// walk is the file system in which doublestar looks for matches. It counts what it shows.
+type walk struct {
+	ctx     context.Context
+	root    *Root
+	dirs    bool // only directories match
+	entries int
+	matches []string
 }
 
-// Match reports whether a pattern, as in [ReadAll], matches this path.
-func Match(pattern, path string) bool {
-	if notAPattern(pattern) != "" {
-		return false
-	}
-	ok, err := doublestar.Match(cleanPattern(pattern), path)
-	return ok && err == nil
-}
-
-func readMatches[T any](ctx context.Context, r *Root, pattern string, f File, limit int, use func(Doc) T) ([]T, int, error) {
-	found, err := r.matches(ctx, pattern, r.budget.known())
-	if err != nil {
-		return nil, 0, err
-	}
-	more := 0
-	if limit > 0 && len(found) > limit {
-		more = len(found) - limit
-		found = found[:limit]
-	}
-	var all []T
-	settling := newSettling(f) // for all together
-	var dir directory
-	defer func() { dir.close() }()
-	for _, m := range found {
-		if ctx.Err() != nil {
-			break
-		}
-		if parent := path.Dir(m.name); parent != dir.name { // neighbors share it
-			dir.close()
-			dir = r.openDirectory(parent)
-		}
-		got, doc := r.readMatch(dir, m, f.Format)
-		for !got.spent && settling.again(ctx, doc) {
-			r.budget.giveBack(int64(len(got.data)))
-			got, doc = r.readMatch(dir, m, f.Format)
-		}
-		if got.spent {
-			return nil, 0, errors.New(doc.Problem)
-		}
-		if doc.Path != "" {
-			all = append(all, use(doc))
-		}
-	}
-	return all, more, nil
-}
-
-// matches returns the matches of a pattern, without directories, sorted.
-func (r *Root) matches(ctx context.Context, pattern string, known *listings) ([]match, error) {
-	var found []match
-	err := r.find(ctx, pattern, known, func(m match) error {
-		found = append(found, m)
+func (w *walk) found(name string, e fs.DirEntry) error {
+	dir := e.IsDir()
+	if name == "." { // ** matches it too
 		return nil
-	})
-	slices.SortFunc(found, func(a, b match) int { return strings.Compare(a.name, b.name) })
-	return slices.CompactFunc(found, func(a, b match) bool { return a.name == b.name }), err
-}
-
-// A directory is an open one, whose files are read without following its path again for each.
-type directory struct {
-	name string // in the pattern's matches
-	real string // without links, relative to the project
-	root *os.Root
-}
-
-// openDirectory opens a directory of the project. Its root is nil if that fails.
-func (r *Root) openDirectory(name string) directory {
-	d := directory{name: name}
-	if real, err := follow(r.dir, name); err == nil {
-		if root, err := r.root.OpenRoot(real); err == nil {
-			d.real, d.root = real, root
+	}
+	if e.Type()&fs.ModeSymlink != 0 {
+		info, err := w.root.stat(name)
+		if err != nil {
+			return nil
 		}
+		dir = info.IsDir()
 	}
-	return d
+	if w.dirs && !dir {
+		return nil
+	}
+	if w.matches = append(w.matches, name); len(w.matches) > maxMatches {
+		return fmt.Errorf("matches more than %d files: write a narrower pattern", maxMatches)
+	}
+	return nil
 }
 
-func (d directory) close() {
-	if d.root != nil {
-		d.root.Close()
+// count adds entries to those that were looked at.
+func (w *walk) count(entries int) error {
+	if err := w.ctx.Err(); err != nil {
+		return err
 	}
+	if w.entries += entries; w.entries > maxEntries {
+		return fmt.Errorf("looks at more than %d files: begin the pattern with a directory", maxEntries)
+	}
+	return nil
 }
 
-// readMatch reads a match in its directory. The document's Path is "" if it no longer exists or is a directory.
-func (r *Root) readMatch(dir directory, m match, format Format) (raw, Doc) {
-	got, ok := dir.fetch(m, r.budget)
-	if !ok {
-		got = r.fetch(location{shown: m.name, rel: m.name}, r.budget)
-	}
-	doc := got.decode(File{Format: format}, m.name, r.budget)
-	if doc.Status == Missing && doc.Version == "" && (doc.Quiet || doc.Problem == notAFile(fs.ModeDir)) {
-		doc.Path = ""
-	}
-	return got, doc
-}
+// Open is for [fs.FS]. doublestar calls Stat and ReadDir.
+func (w *walk) Open(string) (fs.File, error) { return nil, fs.ErrInvalid }
 
-// fetch reads a file that was regular when its directory was listed. ok is false for any other, which may be a link, and
-// for one that cannot be opened here.
-func (d directory) fetch(m match, b *Budget) (got raw, ok bool) {
-	if d.root == nil || !m.mode.IsRegular() {
-		return raw{}, false
+// Stat describes a part of the pattern without wildcards.
+func (w *walk) Stat(name string) (fs.FileInfo, error) {
+	if err := w.count(1); err != nil {
+		return nil, err
 	}
-	base := path.Base(m.name)
-	f, err := d.root.OpenFile(base, os.O_RDONLY|openNonblocking, 0)
+	info, err := w.root.stat(name)
 	if err != nil {
-		return raw{}, false
+		return nil, fs.ErrNotExist
 	}
-	defer f.Close()
-	at := path.Join(d.real, base)
-	return readRegular(f, place{rel: at, id: at}, b), true
+	return info, nil
+}
+
+// ReadDir lists a directory, sorted, some entries at a time so that a huge one ends the walk before it fills the memory.
+func (w *walk) ReadDir(dir string) (all []fs.DirEntry, err error) {
+	if err := w.count(1); err != nil {
+		return nil, err
+	}
+	var d *os.File
+	if w.root.within(dir, func(at string) error {
+		d, err = w.root.root.OpenFile(at, os.O_RDONLY|withoutWaiting, 0)
+		return err
+	}) != nil {
+		return nil, nil
+	}
+	defer d.Close()
+	for err == nil {
+		var some []fs.DirEntry
+		some, err = d.ReadDir(256)
+		if err := w.count(len(some)); err != nil {
+			return nil, err
+		}
+		all = append(all, some...)
+	}
+	slices.SortFunc(all, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	return all, nil
 }

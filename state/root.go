@@ -1,218 +1,145 @@
 package state
 
 import (
-	"cmp"
-	"context"
 	"errors"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
 	"syscall"
-
-	"github.com/ralph-sdk/ralph/internal/home"
 )
 
-// A Root is a project directory. Links in its own path are resolved once, when it is opened. Every access goes through
-// [os.Root] after the links of the target were resolved, so that no path or link leads out of the directory; links
-// within it work.
+// Root is a directory below which files are read and changed. Nothing outside of it is opened, whatever links say. Links within it
+// work, absolute ones too. It is safe for concurrent use.
 //
-// Its methods accept slash-separated paths relative to the root. Absolute paths must be below the root. A path that
-// begins with "~/" is below the home directory and can only be read. An empty path, "..", and a NUL byte are a
-// [*PathError].
-//
-// A Root is safe for concurrent use.
+// Paths count from the directory and have slashes. An absolute path, one with "..", and an empty one are errors that are
+// [fs.ErrInvalid]. Errors are of type [*fs.PathError] and name the file.
 type Root struct {
-	dir   string // resolved, absolute
-	given string // absolute as given, for absolute paths through a link
-	local bool   // on a disk that does not block
-	home  string // the directory of "~/", "" is the user's home directory
-	root  *os.Root
-
-	budget *Budget // nil is unlimited
+	root *os.Root
+	dir  string
 }
 
-// OpenRoot opens a project directory. It returns a [*PathError] if dir is not a directory or cannot be opened. The
-// caller must close it.
-func OpenRoot(dir string) (*Root, error) {
-	if dir == "" {
-		return nil, &PathError{Path: dir, Message: "is empty: name the project directory"}
+// Open opens a directory. The caller closes it.
+func Open(dir string) (*Root, error) {
+	real, err := filepath.Abs(dir)
+	if err == nil {
+		real, err = filepath.EvalSymlinks(real)
 	}
-	given, err := filepath.Abs(dir)
+	var root *os.Root
+	if err == nil {
+		// The separator at the end makes the system refuse a pipe, instead of waiting for it.
+		root, err = os.OpenRoot(real + string(filepath.Separator))
+	}
 	if err != nil {
-		return nil, &PathError{Path: dir, Message: reason(err)}
+		return nil, fail("open", dir, err)
 	}
-	resolved, err := filepath.EvalSymlinks(given)
-	if err != nil {
-		return nil, &PathError{Path: dir, Message: "cannot be used as the project directory: " + reason(err)}
-	}
-	root, err := os.OpenRoot(resolved + asDir)
-	if err != nil {
-		return nil, &PathError{Path: dir, Message: "cannot be used as the project directory: " + reason(err)}
-	}
-	return &Root{dir: resolved, given: given, local: onLocalDisk(resolved), root: root}, nil
+	return &Root{root: root, dir: real}, nil
 }
 
-// SetHome sets the directory of "~/"; the default is the user's home directory. Call it before other methods.
-func (r *Root) SetHome(dir string) { r.home = dir }
-
-// SetBudget sets a limit on what Read, ReadAll, Exists, IsDir, AnyFile and Prune read. Without one only the limits on
-// each file and walk apply. Call it while no other method runs.
-func (r *Root) SetBudget(b *Budget) { r.budget = b }
-
-// homeDir returns the directory of "~/", with links resolved.
-func (r *Root) homeDir() (string, error) {
-	dir := cmp.Or(r.home, home.OfProcess())
-	if dir == "" {
-		return "", errors.New("the environment names none")
-	}
-	return filepath.EvalSymlinks(dir)
-}
-
-// Dir returns the absolute path of the project directory, with links resolved.
-func (r *Root) Dir() string { return r.dir }
-
-// Close closes the directory. Later calls of other methods report that the project was closed.
+// Close releases the directory.
 func (r *Root) Close() error { return r.root.Close() }
 
-// Exists reports whether a file, a directory or anything else exists at path, following links, below the root. What
-// cannot be accessed does not exist.
-func (r *Root) Exists(path string) bool {
-	_, ok := r.stat(path)
-	return ok
-}
+// Dir returns the directory, absolute and without links.
+func (r *Root) Dir() string { return r.dir }
 
-// IsDir reports whether path is a directory, following links, below the root.
-func (r *Root) IsDir(path string) bool {
-	info, ok := r.stat(path)
-	return ok && info.IsDir()
-}
+// errLeaves is for a link to something outside of the root.
+var errLeaves = errors.New("a link leaves the project")
 
-// Target returns the absolute path with all links resolved, as far as it exists. Two paths of one file have one target,
-// which is the name to lock. The error is a [*PathError].
-func (r *Root) Target(path string) (string, error) {
-	loc, err := r.locate(path)
-	if err != nil {
+// local returns a valid path, cleaned.
+func local(name string) (string, error) {
+	p := filepath.ToSlash(name)
+	if err := inside(p); err != nil {
 		return "", err
 	}
-	base := r.dir
-	if loc.home {
-		if base, err = r.homeDir(); err != nil {
-			return "", &PathError{Path: path, Message: "there is no home directory: " + reason(err)}
-		}
+	if !filepath.IsLocal(filepath.FromSlash(p)) || runtime.GOOS == "windows" && strings.Contains(p, ":") {
+		return "", refused("is no name of a file on this system")
 	}
-	rel, err := follow(base, loc.rel)
+	return path.Clean(p), nil
+}
+
+// refused is an error that is [fs.ErrInvalid], in words of its own.
+type refused string
+
+func (r refused) Error() string        { return string(r) }
+func (r refused) Is(target error) bool { return target == fs.ErrInvalid }
+
+// inside refuses a path or pattern that is not one from the root.
+func inside(p string) error {
 	switch {
-	case errors.Is(err, errOutside):
-		return "", &PathError{Path: path, Message: errOutside.Error()}
-	case err != nil:
-		rel = loc.rel
-		if entry, err := entry(base, loc); err == nil {
-			rel = entry
+	case p == "":
+		return refused("the path is empty")
+	case strings.IndexByte(p, 0) >= 0:
+		return refused("the path has a NUL byte")
+	case slices.Contains(strings.Split(p, "/"), ".."):
+		return refused(`the path has "..": write it from the project's root`)
+	case path.IsAbs(p), filepath.IsAbs(p):
+		return refused("the path is absolute: write it from the project's root")
+	}
+	return nil
+}
+
+// real returns the path from the root without links. Of a path that does not exist, the directories that do are resolved.
+func (r *Root) real(rel string) (string, error) {
+	abs, err := filepath.EvalSymlinks(filepath.Join(r.dir, filepath.FromSlash(rel)))
+	if errors.Is(err, fs.ErrNotExist) && rel != "." {
+		if _, err := r.root.Lstat(rel); err == nil {
+			return "", fs.ErrNotExist // a link to nothing
 		}
+		dir, err := r.real(path.Dir(rel))
+		return path.Join(dir, path.Base(rel)), err
 	}
-	return filepath.Join(base, filepath.FromSlash(rel)), nil
-}
-
-// stat describes the target of a path, within the remaining time.
-func (r *Root) stat(path string) (fs.FileInfo, bool) {
-	loc, err := r.locate(path)
-	if err != nil {
-		return nil, false
-	}
-	ctx, done := r.budget.within(context.Background(), 0)
-	defer done()
-	info, _ := await(ctx, r.local && !loc.home, func() fs.FileInfo {
-		at, err := r.resolve(loc)
-		if err != nil {
-			return nil
-		}
-		defer at.close()
-		info, _ := at.root.Lstat(at.rel) // nil if nothing exists
-		return info
-	})
-	return info, info != nil
-}
-
-// A place is a location with all links resolved.
-type place struct {
-	root *os.Root
-	rel  string // slash-separated, without links, relative to root
-	id   string // rel, with "~/" in front in the home directory
-	own  bool   // root was opened only for this place
-}
-
-func (p place) close() {
-	if p.own {
-		p.root.Close()
-	}
-}
-
-// errOutside reports a link that leads out of the directory.
-var errOutside = errors.New("a link leads outside the project")
-
-// resolve follows the links of a location. It returns [errOutside] if they lead out, an error that is fs.ErrNotExist if
-// nothing exists, and syscall.ELOOP for a cycle. The caller must close the place.
-func (r *Root) resolve(loc location) (place, error) {
-	base := r.dir
-	if loc.home {
-		home, err := r.homeDir()
-		if err != nil {
-			return place{}, err
-		}
-		base = home
-	}
-	rel, err := follow(base, loc.rel)
-	if err != nil {
-		return place{}, err
-	}
-	if !loc.home {
-		return place{root: r.root, rel: rel, id: rel}, nil
-	}
-	root, err := os.OpenRoot(base + asDir)
-	if err != nil {
-		return place{}, err
-	}
-	return place{root: root, rel: rel, id: "~/" + rel, own: true}, nil
-}
-
-// entry returns the directory entry itself: links in its directories are resolved, the entry itself may be a link.
-func entry(base string, loc location) (string, error) {
-	dir, err := follow(base, path.Dir(loc.rel))
-	if err != nil {
-		return "", err
-	}
-	return path.Join(dir, path.Base(loc.rel)), nil
-}
-
-// look returns the directory entry of a location in the project, and whether it is a link.
-func (r *Root) look(loc location) (at string, link bool, err error) {
-	if loc.home {
-		return "", false, nil
-	}
-	if at, err = entry(r.dir, loc); err != nil {
-		return "", false, err
-	}
-	info, err := r.root.Lstat(at)
-	return at, err == nil && info.Mode()&fs.ModeSymlink != 0, nil
-}
-
-// follow resolves the links of rel below base.
-func follow(base, rel string) (string, error) {
-	abs, err := filepath.EvalSymlinks(filepath.Join(base, filepath.FromSlash(rel)))
 	var system *fs.PathError
 	switch {
-	case err == nil:
-	case errors.Is(err, syscall.ENOTDIR):
-		return "", fs.ErrNotExist // a file instead of a directory
-	case errors.As(err, &system):
+	case errors.As(err, &system), errors.Is(err, syscall.ENOTDIR):
 		return "", err
-	default:
-		return "", syscall.ELOOP // EvalSymlinks' only error that is not the system's
+	case err != nil:
+		return "", syscall.ELOOP // the one error that is not the system's
 	}
-	resolved, ok := beneath(base, abs)
-	if !ok {
-		return "", errOutside
+	real, err := filepath.Rel(r.dir, abs)
+	if err != nil || !filepath.IsLocal(real) {
+		return "", errLeaves
 	}
-	return resolved, nil
+	return filepath.ToSlash(real), nil
+}
+
+// within calls f with a path, and if that fails because of a link, with the path without links: [os.Root] refuses all absolute links.
+func (r *Root) within(rel string, f func(rel string) error) error {
+	err := f(rel)
+	var system *fs.PathError
+	if !errors.As(err, &system) || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrClosed) {
+		return err
+	}
+	real, err2 := r.real(rel)
+	switch {
+	case err2 != nil:
+		return err2
+	case real == rel:
+		return err
+	}
+	return f(real)
+}
+
+// stat describes what a path leads to.
+func (r *Root) stat(rel string) (info fs.FileInfo, err error) {
+	err = r.within(rel, func(rel string) error {
+		info, err = r.root.Stat(rel)
+		return err
+	})
+	return info, err
+}
+
+// fail returns the error of an operation on a file: the system's reason, with the path as the caller wrote it.
+func fail(op, name string, err error) error {
+	var inner *fs.PathError
+	var link *os.LinkError
+	switch {
+	case errors.As(err, &inner):
+		err = inner.Err
+	case errors.As(err, &link):
+		err = link.Err
+	}
+	return &fs.PathError{Op: op, Path: name, Err: err}
 }

@@ -8,85 +8,71 @@ import (
 	"time"
 
 	"github.com/ralph-sdk/ralph/host"
+	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/rules"
 )
 
-// The forms of an answer.
-const (
-	answerJSON     = "json"
-	answerExitCode = "exit-code"
-)
-
-// answerer writes the answer to the host, once. Later answers are dropped: a second one would make the output invalid.
+// answerer writes the answer to the host once: a second one would make the output invalid.
 type answerer struct {
 	stdout, stderr io.Writer
-	form           string
+	mode           host.Mode
 
 	mu     sync.Mutex
 	host   *host.Host
+	event  string
 	done   bool
 	status int
 }
 
-func newAnswerer(stdout, stderr io.Writer, form string) *answerer {
-	return &answerer{stdout: stdout, stderr: stderr, form: form, host: &host.Host{}}
+func newAnswerer(a *app, mode host.Mode) *answerer {
+	portable, _ := host.Lookup(host.JSON)
+	return &answerer{stdout: a.stdout, stderr: a.stderr, mode: mode, host: portable}
 }
 
-// speak sets the host in whose format the answer is written; the default is portable.
-func (o *answerer) speak(h *host.Host) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.host = h
+// trouble lets the agent stop and says why.
+func (o *answerer) trouble(err error) int {
+	return o.write([]loop.Decision{{Outcome: rules.Failed, Err: err, Notice: "ralph: the agent may stop: " + err.Error()}})
 }
 
-// write writes the answer, unless one was written, and returns the exit status. It returns when the answer is written,
-// also if another call writes it.
-func (o *answerer) write(r host.Reply) (status int) {
+// write writes the answer, unless one was written, and returns the exit status.
+func (o *answerer) write(ds []loop.Decision) int {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.writeLocked(r)
+	if o.done {
+		return o.status
+	}
+	surviveClosedPipes()
+	reply := host.Encode(o.host, o.event, ds, o.mode)
+	o.done, o.status = true, reply.Status
+	// stderr first: hosts take stdout for the end of the answer.
+	if _, err := o.stderr.Write(reply.Stderr); err != nil {
+		o.status = exitOK // without its reason a continuation by exit code is none
+	}
+	if _, err := o.stdout.Write(reply.Stdout); err != nil {
+		fmt.Fprintf(o.stderr, "ralph: the answer could not be written, so the agent may stop: %v\n", err)
+	}
 	return o.status
 }
 
-func (o *answerer) writeLocked(r host.Reply) {
-	if o.done {
-		return
+// speak sets the host in whose form the answer is written, and the event that it answers.
+func (o *answerer) speak(h *host.Host, event string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if h != nil {
+		o.host = h
 	}
-	surviveClosedPipes()
-	answer := o.host.Encode(r)
-	if o.form == answerExitCode {
-		answer = host.EncodeExitCode(r)
-	}
-	o.done, o.status = true, answer.Status
-	// stderr first: hosts treat stdout as the end of the answer.
-	if len(answer.Stderr) > 0 {
-		if _, err := o.stderr.Write(answer.Stderr); err != nil && answer.Status != exitOK {
-			o.status = exitOK // without the reason the agent may stop
-		}
-	}
-	if len(answer.Stdout) > 0 {
-		if _, err := o.stdout.Write(answer.Stdout); err != nil {
-			fmt.Fprintf(o.stderr, "[ralph] the answer could not be written, so the agent may stop: %v\n", err)
-		}
-	}
+	o.event = event
 }
 
-// watch lets the agent stop if everything else hangs, even a read of stdin. It exits the process, because nothing else
-// stops what hangs. stop cancels it.
-func (o *answerer) watch(after time.Duration, trouble error) (stop func() bool) {
-	return time.AfterFunc(after, func() {
-		if !o.mu.TryLock() {
-			// The answer is being written, to a host that may have exited.
-			time.Sleep(writeGrace)
-			os.Exit(exitOK)
-		}
-		defer o.mu.Unlock()
-		if o.done {
-			return // the process is about to exit by itself
-		}
-		o.writeLocked(host.Trouble("ralph", "", trouble))
-		os.Exit(o.status)
-	}).Stop
+// end lets the agent stop and exits, for what does not end by itself: a hook that hangs, or fills the memory.
+func (o *answerer) end(err error) {
+	if !o.mu.TryLock() { // the answer is being written, to a host that may have gone
+		time.Sleep(time.Second)
+		os.Exit(exitOK)
+	}
+	done := o.done
+	o.mu.Unlock()
+	if !done {
+		os.Exit(o.trouble(err))
+	}
 }
-
-// writeGrace is how long writing an answer may take after the deadline.
-const writeGrace = time.Second

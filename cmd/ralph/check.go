@@ -2,151 +2,136 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"io"
-	"slices"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/ralph-sdk/ralph/host"
-	"github.com/ralph-sdk/ralph/host/setup"
-	"github.com/ralph-sdk/ralph/internal/workspace"
-	"github.com/ralph-sdk/ralph/project"
+	"github.com/ralph-sdk/ralph/internal/project"
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// checkOptions are the flags of check.
-type checkOptions struct {
-	format, failOn string
-	set            []string
-	deadline       time.Duration
-}
-
 func (a *app) checkCommand() *cobra.Command {
-	var o checkOptions
+	var against string
+	var asJSON bool
 	cmd := &cobra.Command{
-		Annotations: exits("no finding has that severity", exit{exitFindings, "a finding has at least the severity of --fail-on"}),
-		Use:         "check [POLICY|FOLDER|-]...",
-		Short:       "Report what is wrong with policies",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.check(cmd.Context(), args, o)
+		Use:   "check [policy ...]",
+		Short: "Show what is wrong or dubious in policies",
+		Long: `Show what is wrong or dubious in policies: each finding with its place and what to write instead.
+Without a name it takes all policies of the project. ralph help CHECK explains a finding.
+
+The exit status is 0 if nothing was found, 1 if something was.`,
+		RunE: func(cmd *cobra.Command, names []string) error {
+			p, err := a.project()
+			if err != nil {
+				return err
+			}
+			if against != "" {
+				return a.against(cmd.Context(), p, against, names)
+			}
+			return a.check(p, names, asJSON)
 		},
 	}
-	f := cmd.Flags()
-	formatFlag(cmd, &o.format, "the findings", "text", "json", "github")
-	f.StringVar(&o.failOn, "fail-on", "warning", "minimum `severity` that causes exit status 1: error, warning or info")
-	restrict(cmd, "fail-on", &o.failOn, "error", "warning", "info")
-	setFlag(f, &o.set)
-	durationVar(f, &o.deadline, "deadline", 0, "report facts that may exceed this time limit of the hook (default: that of the installed hook)")
+	cmd.Flags().StringVar(&against, "against", "", "show situations in which the policy and this `old` one decide differently")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array of findings")
 	return cmd
 }
 
-func (a *app) check(ctx context.Context, names []string, o checkOptions) error {
-	p, err := a.open()
+func (a *app) check(p project.Project, names []string, asJSON bool) error {
+	files, err := policies(p, names)
 	if err != nil {
 		return err
 	}
-	defer p.Close()
-	failing := func(d rules.Diagnostic) bool {
-		return d.Severity == rules.Error || o.failOn == "info" || o.failOn == "warning" && d.Severity == rules.Warning
-	}
-	all := rules.Diagnostics{} // not nil, for JSON
-	var pass []project.Policy
-	if names, err = p.Expand(workspace.OrDefault(names)); err != nil {
-		return err
-	}
-	for name := range withProgress(a, "checking", names) {
-		var diags rules.Diagnostics
-		policy, err := a.findOrRead(p, name)
-		if err == nil {
-			diags, err = a.findings(ctx, p, policy, o)
-		}
+	all := rules.Findings{}
+	for _, f := range files {
+		policy, found, err := parse(p, f)
 		if err != nil {
-			// Continue with the others.
-			fmt.Fprintf(a.stderr, "ralph: %s: %v\n", name, err)
-			a.status = exitFailed
-			continue
+			return err
 		}
-		all = append(all, diags...)
-		if o.format != "text" || slices.ContainsFunc(diags, failing) {
-			continue
+		if policy != nil {
+			found = rules.Check(policy)
 		}
-		if policy, err = p.Load(ctx, policy, project.Load{Set: o.set}); err == nil {
-			pass = append(pass, policy)
+		all = append(all, found...)
+		if !asJSON && policy != nil && len(found) == 0 {
+			fmt.Fprintf(a.stdout, "%s: nothing found. %s\n", f.Shown(p), policy.Bound())
 		}
 	}
-	if slices.ContainsFunc(all, failing) && a.status == exitOK {
-		a.status = exitFindings
+	if asJSON {
+		if err := a.printJSON(all); err != nil {
+			return err
+		}
+	} else {
+		for _, f := range all {
+			fmt.Fprintln(a.stdout, f.String())
+		}
 	}
-	switch o.format {
-	case "json":
-		return a.encodeJSON(all)
-	case "github":
-		_, err = io.WriteString(a.stdout, githubCommands(all))
+	if len(all) > 0 {
+		return errFound
+	}
+	return nil
+}
+
+// policies returns the policies of some names, or all of the project.
+func policies(p project.Project, names []string) ([]project.File, error) {
+	if len(names) == 0 {
+		names = p.Names()
+	}
+	if len(names) == 0 {
+		return nil, fmt.Errorf("there is no policy in %s: name a shipped one or a file, or write one with ralph init", p.Root)
+	}
+	var files []project.File
+	for _, name := range names {
+		f, err := p.Policy(name)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, f)
+	}
+	return files, nil
+}
+
+// parse reads a whole policy; it returns what is wrong with it as findings.
+func parse(p project.Project, f project.File) (*rules.Policy, rules.Findings, error) {
+	policy, err := p.Parse(f, project.Settings{Whole: true})
+	var found rules.Findings
+	if errors.As(err, &found) {
+		return nil, found, nil
+	}
+	return policy, nil, err
+}
+
+// against shows where two policies decide differently.
+func (a *app) against(ctx context.Context, p project.Project, old string, names []string) error {
+	if len(names) != 1 {
+		return errors.New("name the one policy to compare: ralph check NEW --against OLD")
+	}
+	files, err := policies(p, []string{old, names[0]})
+	if err != nil {
 		return err
 	}
-	text := all.Format()
-	if a.colors() {
-		text = colored(all)
-	}
-	_, err = io.WriteString(a.stdout, text)
-	for _, policy := range pass {
-		showBounds(a.stderr, policy) // stdout has findings only
-		a.showCaps(ctx, p, policy)
-	}
-	return err
-}
-
-// showBounds prints what ends a loop of a policy at the latest, and which waits end it in a hook.
-func showBounds(w io.Writer, policy project.Policy) {
-	for _, text := range []string{policy.Bounded(), policy.Waits()} {
-		if text != "" {
-			fmt.Fprintln(w, text)
+	var two [2]*rules.Policy
+	for i, f := range files {
+		policy, found, err := parse(p, f)
+		if err != nil {
+			return err
 		}
-	}
-}
-
-// showCap prints the host's own limit if it is less than what the policy allows.
-func showCap(w io.Writer, cap setup.Cap, policy project.Policy) {
-	n := policy.Program.Limits().Continuations
-	if policy.Bounded() == "" || cap.Of(n) == n {
-		return
-	}
-	text := cap.String()
-	if fix := cap.Fix(); fix != "" {
-		text += "; " + fix
-	}
-	fmt.Fprintln(w, text)
-}
-
-// showCaps prints the limits of the hosts whose hooks evaluate a policy.
-func (a *app) showCaps(ctx context.Context, p *project.Project, policy project.Policy) {
-	installed, shown := a.setupIn(p.Dir()).Read(ctx), map[string]bool{}
-	installed.Asking(func(in setup.Settings, e setup.Entry, policies []string) {
-		if host.EventOf(e.Event) == host.Stop && !shown[in.Host.Name] && hasPolicy(p, policies, policy) {
-			shown[in.Host.Name] = true
-			showCap(a.stderr, installed.Cap(in.Host.Host), policy)
+		if policy == nil {
+			return found
 		}
-	})
-}
-
-// findings returns all findings of a policy, with the deadline of the hook that uses it.
-func (a *app) findings(ctx context.Context, p *project.Project, policy project.Policy, o checkOptions) (rules.Diagnostics, error) {
-	if o.deadline == 0 {
-		o.deadline = a.hookTime(ctx, p, policy) // not installed yet: install gives it the time that the policy needs
+		two[i] = policy
 	}
-	return p.Check(ctx, policy, project.Load{Set: o.set, Deadline: o.deadline})
-}
-
-// findOrRead returns a policy by its name; the name - is the policy on standard input.
-func (a *app) findOrRead(p *project.Project, name string) (project.Policy, error) {
-	if name != "-" {
-		return p.Find(p.AtHand(name))
+	found, all := rules.Diff(ctx, two[0], two[1])
+	for _, d := range found {
+		fmt.Fprintf(a.stdout, "%s → %s\n    %s\n", d.Old, d.New, d.Situation)
 	}
-	src, err := a.read("the policy", "", name, maxStdinPolicy)
-	return p.From("stdin", src), err
+	switch {
+	case !all:
+		fmt.Fprintln(a.stdout, "The search stopped after a second: there may be more.")
+	case len(found) == 0:
+		fmt.Fprintln(a.stdout, "Both decide the same in every situation.")
+	}
+	if len(found) > 0 {
+		return errFound
+	}
+	return nil
 }
-
-// maxStdinPolicy is more than the maximum for a policy, so that rules report that it is too large.
-const maxStdinPolicy = 2 << 20

@@ -4,134 +4,175 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ralph-sdk/ralph/host"
-	"github.com/ralph-sdk/ralph/host/setup"
-	"github.com/ralph-sdk/ralph/internal/workspace"
+	"github.com/ralph-sdk/ralph/internal/project"
 	"github.com/ralph-sdk/ralph/loop"
-	"github.com/ralph-sdk/ralph/project"
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// maxInput bounds the bytes read from stdin.
-const maxInput = 16 << 20
+const (
+	maxInput = 64 << 20         // bytes of an event
+	slowest  = 25 * time.Second // of a hook whose policies set no longer time
+)
 
-// evalFlags are the flags of eval; explain has some of them.
+// evalFlags are the flags of a hook's command line.
 type evalFlags struct {
-	policies []string
-	input    string
-	project  string
-	host     string
-	set      []string
-	answer   string
-	dryRun   bool
-	private  bool
-	deadline time.Duration
-	scope    string
-	once     bool
+	policies     []string
+	set          []string
+	host         string
+	answer       string
+	project      string
+	onlyApproved bool
+	once         bool
 }
 
 func (a *app) evalCommand() *cobra.Command {
-	var f evalFlags
+	f := evalFlags{}
 	cmd := &cobra.Command{
-		Annotations: exits("the event was answered; on any error the agent may stop, and stderr has the reason", exit{2, "with --answer exit-code: the agent continues"}),
-		Use:         "eval",
-		Short:       "Answer a hook: the event as JSON on stdin, the answer on stdout",
-		Args:        noArgs("--policy"),
+		Use:   "eval",
+		Short: "Answer a hook: the event as JSON on stdin, the answer on stdout",
+		Long: `Answer a hook: the event as JSON on stdin, the answer on stdout.
+
+The exit status is 0 whatever happens, and on any doubt the agent may stop. With --answer exit-code
+the status is 2 if the agent continues, and the reason is on stderr.`,
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			a.eval(cmd.Context(), f)
+			a.status = a.eval(cmd.Context(), f)
 			return nil
 		},
 	}
 	fl := cmd.Flags()
-	policiesFlag(fl, &f.policies)
-	fl.StringVar(&f.project, "project", "", "use this project root `dir` (default: CLAUDE_PROJECT_DIR, else the project of the event's cwd)")
-	fl.StringVar(&f.host, "host", "", "read the input of this host `name` (default: detected): "+strings.Join(host.Names(), ", "))
-	setFlag(fl, &f.set)
-	fl.StringVarP(&f.input, "input", "i", "-", "read the event from this `file`; - is stdin")
-	fl.StringVar(&f.answer, "answer", answerJSON, "answer as json, or by exit-code (status 2 with the reason on stderr means continue; a note is on stdout)")
-	fl.BoolVar(&f.dryRun, "dry-run", false, "decide and answer, but change nothing and log nothing")
-	fl.BoolVar(&f.private, "log-private", false, "also keep the words of the user and the agent in the log: prompts, transcript texts, hints")
-	fl.StringVar(&f.scope, "scope", setup.ScopeProject, "`scope` of the settings that run this hook: project, or user, where loops, settings and policies of a project need your trust")
-	fl.BoolVar(&f.once, "once", false, "answer for one loop of the policy, with --project only there, and take this entry out of the settings when the loop ends")
-	durationVar(fl, &f.deadline, "deadline", defaultDeadline(), "let the agent stop after this time limit")
+	fl.StringArrayVar(&f.policies, "policy", nil, "decide by the policy of this `name` or file; may be repeated (default "+project.Default+")")
+	fl.StringArrayVar(&f.set, "set", nil, "set a param of the policy: `name=value`; may be repeated")
+	fl.StringVar(&f.host, "host", "", "read the event as this `host` sends it (default: by its form): "+strings.Join(host.Names(), ", "))
+	fl.StringVar(&f.answer, "answer", string(host.AsJSON), "answer as json, or by exit-code")
+	fl.StringVar(&f.project, "project", "", "decide in the project of this `directory` only, for settings of all projects")
+	fl.BoolVar(&f.onlyApproved, "only-approved", false, "use policies of a project only when a person approved them, for settings of all projects")
+	fl.BoolVar(&f.once, "once", false, "take this entry out of the host's settings when the work is done")
 	return cmd
 }
 
-// eval never fails: it answers errors.
-func (a *app) eval(ctx context.Context, f evalFlags) {
-	a.hook = true
+// eval answers one event. It never fails: what goes wrong lets the agent stop.
+func (a *app) eval(ctx context.Context, f evalFlags) (status int) {
 	surviveFullFiles()
-	if f.answer != answerExitCode { // with exit-code, stderr is for the agent
-		a.stderr = &screen{to: a.stderr}
-	}
-	out := newAnswerer(a.stdout, a.stderr, f.answer)
+	out := newAnswerer(a, host.Mode(f.answer))
 	defer func() {
 		if r := recover(); r != nil {
-			a.status = out.write(host.Trouble("ralph", "", &rules.PanicError{Value: r, Stack: debug.Stack()}))
+			status = out.trouble(fmt.Errorf("ralph failed, which is a fault of ralph: %v\n%s", r, debug.Stack()))
 		}
 	}()
-	if _, off := workspace.Off("", a.getenv); off {
-		return
-	}
-	if err := f.validate(); err != nil {
-		a.status = out.write(host.Trouble("ralph", "", err))
-		return
-	}
-	late := fmt.Errorf("no decision within %s, the agent may stop; install the hook again with --deadline %s to allow more time", f.deadline, 2*f.deadline)
-	ctx, cancel := context.WithTimeoutCause(ctx, f.deadline, late)
-	defer cancel()
-	// What ignores its context is caught a little later.
-	stop := out.watch(f.deadline+time.Second, late)
-	defer stop()
-	a.status = out.write(a.answer(ctx, f, out))
-}
-
-func (f *evalFlags) validate() error {
-	wrong := errors.Join(oneOf("answer", f.answer, answerJSON, answerExitCode), oneOf("scope", f.scope, setup.ScopeProject, setup.ScopeUser),
-		wrongIf(f.deadline <= 0, "--deadline must be a duration such as 25s; got %s", f.deadline))
-	if f.host != "" {
-		wrong = errors.Join(wrong, oneOf("host", f.host, host.Names()...))
-	}
-	return wrong
-}
-
-// answer returns the reply to the event on stdin.
-func (a *app) answer(ctx context.Context, f evalFlags, out *answerer) host.Reply {
-	if _, ok := terminalOf(a.stdin); ok && f.input == "-" {
-		return host.Trouble("ralph", "", errors.New("a host sends the event on stdin, and this is a terminal; run `ralph explain --now` for a decision now"))
-	}
-	k := a.hookOf(f)
-	if k.Host != nil {
-		out.speak(k.Host)
-	}
-	input, err := a.read("the event", "", f.input, maxInput)
+	stop := guard(slowest+time.Second, func(err error) { out.end(err) })
+	ds, err := a.decide(ctx, f, out, func(longer time.Duration) { stop(); stop = guard(longer, func(err error) { out.end(err) }) })
+	stop()
 	if err != nil {
-		return host.Trouble("ralph", "", err)
+		return out.trouble(err)
 	}
-	h, r := k.Reply(ctx, input)
-	out.speak(h)
-	return r
+	return out.write(ds)
 }
 
-// hookOf returns the hook that the flags describe.
-func (a *app) hookOf(f evalFlags) loop.Hook {
-	var opts []loop.Option
-	if f.deadline > 0 {
-		opts = append(opts, loop.WithDeadline(f.deadline))
+// decide returns the decisions of the policies, in their order.
+func (a *app) decide(ctx context.Context, f evalFlags, out *answerer, extend func(time.Duration)) ([]loop.Decision, error) {
+	if m := host.Mode(f.answer); m != host.AsJSON && m != host.AsExitCode {
+		return nil, fmt.Errorf("--answer is %q: write json or exit-code", f.answer)
 	}
-	if f.private {
-		opts = append(opts, loop.WithPrivate())
+	h, ev, err := a.event(f.host, a.stdin)
+	out.speak(h, ev.Name)
+	if err != nil {
+		return nil, err
 	}
-	find := project.Hook{Config: a.in(f.project), Policies: f.policies, Set: f.set, User: f.scope == setup.ScopeUser, Once: f.once, Options: opts, Again: f.dryRun}
-	k := loop.Hook{Loops: find.Loops, Session: a.getenv("CLAUDE_SESSION_ID"), Preview: f.dryRun}
-	if f.host != "" {
-		k.Host, _ = host.Lookup(f.host)
+	p, err := project.Find(ev.Dir, a.getenv)
+	if err != nil {
+		return nil, fmt.Errorf("the event's directory: %w", err)
 	}
-	return k
+	if f.project != "" && !p.Is(f.project) {
+		return nil, nil
+	}
+	home, err := project.OpenHome(p, a.getenv)
+	if err != nil {
+		return nil, err
+	}
+	params, err := project.Params(f.set)
+	if err != nil {
+		return nil, err
+	}
+	log := loop.Log(home.Log())
+	s := project.Settings{Params: params, OnlyApproved: f.onlyApproved, Loop: []loop.Option{loop.WithRecorder(log), loop.WithClock(a.now)}}
+	opened := home.Hook(ctx, p, f.policies, s)
+	longest := slowest
+	for _, o := range opened {
+		if o.Loop != nil {
+			longest = max(longest, o.Loop.Deadline())
+		}
+	}
+	extend(time.Duration(len(opened))*longest + time.Second)
+	var ds []loop.Decision
+	for _, o := range opened {
+		ds = append(ds, a.decideOne(ctx, o, ev, log))
+	}
+	if f.once && slices.ContainsFunc(ds, func(d loop.Decision) bool { return d.Outcome == rules.Done }) {
+		if _, err := a.takeOut(h, p, f.policies); err != nil { // the decision stands
+			ds = append(ds, loop.Decision{Notice: fmt.Sprintf("ralph: the hook stays in the settings: %v", err)})
+		}
+	}
+	return ds, nil
+}
+
+// decideOne returns the decision of a policy, which is also that it cannot be used.
+func (a *app) decideOne(ctx context.Context, o project.Opened, ev loop.Event, log loop.Recorder) loop.Decision {
+	failed := func(err error) loop.Decision {
+		return loop.Decision{Outcome: rules.Failed, Policy: o.Name, Reason: err.Error(), Notice: fmt.Sprintf("ralph: the policy %s lets the agent stop: %v", o.Name, err)}
+	}
+	if o.Err == nil {
+		d, err := o.Loop.Decide(ctx, ev)
+		if err != nil {
+			return failed(err)
+		}
+		d.Err = nil // the notice has what is shown of it, which is once a prompt
+		return d
+	}
+	d := failed(o.Err)
+	r := loop.Record{Time: a.now(), Session: ev.Session, Project: o.Root, Policy: o.Name, Event: ev.Name, Outcome: d.Outcome, Reason: d.Reason, Notice: d.Notice}
+	if err := log(ctx, r); err != nil {
+		d.Log = []string{fmt.Sprintf("the record of this decision could not be kept: %v", err)}
+	}
+	return d
+}
+
+// event reads an event.
+func (a *app) event(name string, from io.Reader) (*host.Host, loop.Event, error) {
+	if isTerminal(from) {
+		return nil, loop.Event{}, errors.New("a host sends the event on stdin, and this is a terminal: run ralph explain --now for a decision now")
+	}
+	b, err := io.ReadAll(io.LimitReader(from, maxInput+1))
+	if err != nil {
+		return nil, loop.Event{}, fmt.Errorf("the event on stdin: %w", err)
+	}
+	if len(b) > maxInput {
+		return nil, loop.Event{}, fmt.Errorf("the event on stdin is larger than %d MiB", maxInput>>20)
+	}
+	h, ev, err := host.Decode(name, b, a.getenv)
+	if err != nil {
+		return h, ev, err
+	}
+	return h, ev, placed(ev)
+}
+
+// placed refuses an event that says nothing: no session, no directory and no text. One with a text only is from a host that runs its hooks
+// in the agent's directory, and counts there.
+func placed(ev loop.Event) error {
+	switch {
+	case ev.Dir == "":
+		return errors.New("the event names a directory that is none")
+	case ev.Dir == "." && ev.Session == "" && ev.Message == "":
+		return errors.New("the event names no session and no directory and has no text, so it is not known whose it is")
+	}
+	return nil
 }

@@ -1,264 +1,173 @@
 package main
 
 import (
-	"cmp"
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"io/fs"
+	"maps"
+	"os"
 	"slices"
-	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/ralph-sdk/ralph/host"
-	"github.com/ralph-sdk/ralph/host/setup"
-	"github.com/ralph-sdk/ralph/internal/workspace"
+	"github.com/ralph-sdk/ralph/internal/project"
+	"github.com/ralph-sdk/ralph/internal/text"
 	"github.com/ralph-sdk/ralph/loop"
-	"github.com/ralph-sdk/ralph/project"
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-type explainFlags struct {
-	evalFlags
-	format  string
-	session string
-	now     bool
-}
-
 func (a *app) explainCommand() *cobra.Command {
-	var f explainFlags
+	var now bool
+	var input string
+	var names []string
 	cmd := &cobra.Command{
-		Annotations: exits("the decision is shown", exit{exitFindings, "the log holds no such decision"}),
-		Use:         "explain [N|ID]",
-		Short:       "Show why a decision was made",
-		Args:        atMostOne("number or id"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.explain(cmd.Context(), f, strings.Join(args, ""))
+		Use:   "explain",
+		Short: "Show why the last decision was made: each rule, its operands and their values",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			p, err := a.project()
+			if err != nil {
+				return err
+			}
+			home, err := project.OpenHome(p, a.getenv)
+			if err != nil {
+				return err
+			}
+			switch {
+			case input != "":
+				return a.explainInput(cmd.Context(), home, input, names)
+			case now:
+				return a.explainEvent(cmd.Context(), home, p, loop.Event{Session: a.lastSession(home, p), Dir: p.Root}, names, true)
+			}
+			return a.explainLast(home, p, names)
 		},
 	}
-	fl := cmd.Flags()
-	policiesFlag(fl, &f.policies).Usage = "only show decisions of this policy `name`; with --now or --input, decide by it (default " + workspace.DefaultPolicy + "); may be repeated"
-	setFlag(fl, &f.set)
-	fl.StringVarP(&f.input, "input", "i", "", "decide the event in this `file` now; - is stdin")
-	fl.BoolVar(&f.now, "now", false, "decide now, as each installed hook would if its agent were about to stop in this project")
-	formatFlag(cmd, &f.format, "the explanation", "text", "json")
-	sessionVar(fl, &f.session, "only show decisions of this session; with --now, the session that is about to stop (default: the one last heard of)", false)
-	fl.StringVar(&f.host, "host", "", "with --now: as the hooks of this `host`")
-	fl.BoolVar(&f.private, "private", false, "with --now or --input: also show the words of the user and the agent: prompts, transcript texts, hints")
-	rejects(cmd, func(cmd *cobra.Command, args []string) error {
-		wrong := []error{wrongIf(f.now && f.input != "", "--now and --input exclude each other"), wrongIf(f.host != "" && !f.now, "--host needs --now")}
-		if f.host != "" {
-			wrong = append(wrong, oneOf("host", f.host, host.Names()...))
-		}
-		for _, name := range [...]string{"policy", "session", "input", "now"} {
-			wrong = append(wrong, wrongIf(len(args) == 1 && cmd.Flags().Changed(name), "%s names one decision: remove --%s, or run `ralph explain` without %[1]s", strings.Join(args, ""), name))
-		}
-		if !f.now && f.input == "" { // otherwise the project may be the event's
-			wrong = append(wrong, a.unknown(cmd.Context(), f.session, f.policies...))
-		}
-		return errors.Join(wrong...)
-	})
+	cmd.Flags().BoolVar(&now, "now", false, "decide now, without starting a program or asking a model, and change nothing")
+	cmd.Flags().StringVarP(&input, "input", "i", "", "decide the event in this `file`, and change nothing; - is stdin")
+	cmd.Flags().StringArrayVar(&names, "policy", nil, "decide by the policy of this `name` or file; may be repeated (default "+project.Default+")")
 	return cmd
 }
 
-func (a *app) explain(ctx context.Context, f explainFlags, which string) error {
-	if f.now || f.input != "" {
-		decide := a.decideNow
-		if f.input != "" {
-			decide = a.decideInput
+// explainLast shows the last decision of each policy that decided at the last event.
+func (a *app) explainLast(home *project.Home, p project.Project, names []string) error {
+	f, err := os.Open(home.Log())
+	if errors.Is(err, fs.ErrNotExist) {
+		return errors.New("no decision was made yet: ralph explain --now shows what would be decided")
+	} else if err != nil {
+		return err
+	}
+	defer f.Close()
+	for _, r := range slices.Backward(ofProject(bufio.NewReader(f), p.Root)) {
+		if len(names) == 0 || slices.Contains(names, r.Policy) {
+			fmt.Fprintf(a.stdout, "%s %s\n", r.Time.Local().Format("2006-01-02 15:04:05"), r.Event)
+			a.show(r.Policy, r.Outcome, r.Rule, r.Reason, &rules.Trace{Rules: r.Rules, Facts: r.Facts})
+			return nil
 		}
-		all, err := decide(ctx, f)
+	}
+	return fmt.Errorf("the log has no decision of %s: ralph explain --now shows what would be decided", p.Root)
+}
+
+// explainInput decides an event as a host sends it.
+func (a *app) explainInput(ctx context.Context, home *project.Home, input string, names []string) error {
+	from := a.stdin
+	if input != "-" {
+		f, err := os.Open(input)
 		if err != nil {
 			return err
 		}
-		return a.explainAll(f.format, all)
+		defer f.Close()
+		from = f
 	}
-	p, err := a.open()
+	_, ev, err := a.event("", from)
 	if err != nil {
 		return err
 	}
-	defer p.Close()
-	var entries []project.Entry
-	if which != "" {
-		entries, err = p.Decision(which)
-	} else if f.session, err = p.Session(ctx, f.session, false); err == nil {
-		entries, err = p.History(project.Query{Policies: f.policies, Session: f.session, Last: maxPolicies, Match: decidedStop})
-		entries = lastStop(entries)
-	}
+	p, err := project.Find(ev.Dir, a.getenv)
 	if err != nil {
 		return err
 	}
-	records, err := recordsOf(entries)
-	if err != nil || len(records) > 0 {
-		var all []played
-		for _, r := range records {
-			all = append(all, played{record: r})
-		}
-		return errors.Join(err, a.explainAll(f.format, all))
-	}
-	if f.format == "json" {
-		fmt.Fprintln(a.stdout, "[]")
-	}
-	if other, _ := p.History(project.Query{Last: 1, Match: isDecision}); len(other) > 0 {
-		a.status = exitFindings
-		fmt.Fprintln(a.stderr, "ralph: no such decision let an agent stop or continued it; run `ralph log` to list the others, `ralph explain N` to show one")
-		return nil
-	}
-	a.noDecision(false)
-	return nil
+	return a.explainEvent(ctx, home, p, ev, names, false)
 }
 
-// recordsOf reads whole records.
-func recordsOf(entries []project.Entry) ([]loop.Record, error) {
-	records := make([]loop.Record, len(entries))
-	for i, e := range entries {
-		var err error
-		if records[i], err = e.Record(); err != nil {
-			return nil, err
-		}
+// explainEvent shows what would be decided. Quiet, it starts no program and asks no model.
+func (a *app) explainEvent(ctx context.Context, home *project.Home, p project.Project, ev loop.Event, names []string, quiet bool) error {
+	opened := home.Hook(ctx, p, names, project.Settings{Quiet: quiet, Loop: []loop.Option{loop.WithClock(a.now)}})
+	if len(opened) == 0 {
+		return fmt.Errorf("there is no %s in %s: name a policy with --policy, or write one with ralph init", project.Default+".yaml", p.Root)
 	}
-	return records, nil
-}
-
-// explainAll shows decisions.
-func (a *app) explainAll(format string, all []played) error {
-	if format == "json" {
-		records := make([]loop.Record, len(all))
-		for i, one := range all {
-			records[i] = one.record
-		}
-		return a.encodeJSON(records)
-	}
-	for i, one := range all {
-		if i > 0 {
-			fmt.Fprintln(a.stdout)
-		}
-		write := func(w io.Writer) error { return writeExplanation(w, one.record, one.hook, one.state) }
-		if err := painted(a.stdout, write, a.palette().explanation); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// decidedStop reports whether a decision stopped or continued an agent: a prompt or the end of a session has no
-// decision, and rules that only note or remember leave it to others.
-func decidedStop(r project.Decision) bool {
-	return isDecision(r) && project.Decides(r.Event) &&
-		(r.Rule != "" || r.Cause != "" || r.Reason != "" || len(r.Noted) == 0 && len(project.Held(r.Trace.Steps)) == 0)
-}
-
-// isDecision reports whether a log entry is a decision that this version of ralph can show.
-func isDecision(d project.Decision) bool { return d.V == 1 && d.Command == "" }
-
-// maxPolicies bounds the policies that decided an event.
-const maxPolicies = 16
-
-// lastStop returns the last of some decisions, oldest first, that stopped or continued the agent: if several policies
-// decided one event, one that continued, otherwise one with a deciding rule.
-func lastStop(records []project.Entry) []project.Entry {
-	if len(records) == 0 {
-		return records
-	}
-	last := records[len(records)-1]
-	best, seen := last, map[string]bool{}
-	for _, r := range slices.Backward(records) {
-		together := last.Time.Sub(r.Time).Abs() < time.Second // the policies of an event decide at the same time
-		if !together || seen[r.Policy] || r.Session != last.Session || r.Agent != last.Agent || r.Event != last.Event {
-			break
-		}
-		seen[r.Policy] = true
-		if best.Action != rules.Continue && (r.Action == rules.Continue || best.Rule == "" && r.Rule != "") {
-			best = r
-		}
-	}
-	return []project.Entry{best}
-}
-
-// A played decision is what one installed hook would answer.
-type played struct {
-	hook   string // "" if none is installed
-	state  string // of the policy, as in status; "" for the event of a file
-	record loop.Record
-}
-
-// decideInput decides the event of --input, and changes nothing.
-func (a *app) decideInput(ctx context.Context, f explainFlags) ([]played, error) {
-	f.evalFlags.project = a.project
-	input, err := a.read("the event", "", f.input, maxInput)
-	if err != nil {
-		return nil, err
-	}
-	_, ev, err := a.hookOf(f.evalFlags).Event(input)
-	if err != nil {
-		return nil, err
-	}
-	return a.play(ctx, f, ev, "")
-}
-
-// decideNow decides an invented stop of the session last heard of, as each installed hook would, and changes nothing.
-func (a *app) decideNow(ctx context.Context, f explainFlags) (all []played, err error) {
-	p, err := a.open()
-	if err != nil {
-		return nil, err
-	}
-	defer p.Close()
-	f.evalFlags.project = p.Dir()
-	if f.session, err = p.Session(ctx, f.session, true); err != nil {
-		return nil, err
-	}
-	status, err := p.Status(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for _, h := range p.InstalledHooks(ctx) {
-		chosen := func(name string) bool {
-			found, err := p.Find(name)
-			return err == nil && hasPolicy(p, []string{h.Policy}, found)
-		}
-		if len(f.policies) > 0 && !slices.ContainsFunc(f.policies, chosen) || f.host != "" && f.host != h.Host {
+	for _, o := range opened {
+		if o.Err != nil {
+			fmt.Fprintf(a.stdout, "%s: failed: %s\n", o.Name, text.Clean(o.Err.Error()))
 			continue
 		}
-		of := f
-		of.policies, of.set = []string{h.Policy}, setup.SetOver(h.Set, f.set)
-		if h.User {
-			of.scope = setup.ScopeUser
-		}
-		one, err := a.play(ctx, of, p.NextStop(h.Host, f.session), h.Host+", "+h.File)
+		v, err := o.Loop.Explain(ctx, ev)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		for _, o := range one {
-			for _, l := range status.Loops {
-				if l.Policy == o.record.Policy && slices.Contains(l.Hooks, h.Installed) {
-					o.state = stateText(l, time.Now())
-				}
-			}
-			all = append(all, o)
-		}
+		a.show(o.Name, v.Outcome, v.Rule, v.Reason, v.Trace)
 	}
-	if len(all) > 0 {
-		return all, nil
-	}
-	fmt.Fprintln(a.stderr, "ralph: no installed hook evaluates it; this is what a hook would answer")
-	return a.play(ctx, f, p.NextStop(cmp.Or(f.host, host.ClaudeCode), f.session), "")
+	return nil
 }
 
-// play returns what a hook with these flags would answer to an event.
-func (a *app) play(ctx context.Context, f explainFlags, ev host.Event, hook string) (all []played, err error) {
-	loops, _, err := a.hookOf(f.evalFlags).Loops(ctx, ev)
-	if err != nil {
-		return nil, err
+// show prints a decision: the outcome, each rule that was tried with its operands, and the facts.
+func (a *app) show(policy string, outcome rules.Outcome, rule, reason string, t *rules.Trace) {
+	by := ""
+	if rule != "" {
+		by = " by " + rule
 	}
-	for _, l := range loops {
-		all = append(all, played{hook: hook, record: l.Preview(ctx, ev).Record(false)})
+	fmt.Fprintf(a.stdout, "%s: %s%s\n", policy, outcome, by)
+	if reason != "" {
+		fmt.Fprintf(a.stdout, "  %s\n", text.Line(text.Cut(reason, 200)))
 	}
-	if why, off := workspace.Off(cmp.Or(f.evalFlags.project, ev.Cwd), a.getenv); off {
-		for _, name := range workspace.OrDefault(f.policies) {
-			all = append(all, played{hook: hook, record: loop.Record{Head: loop.Head{V: 1, Time: time.Now(), Policy: name, Host: ev.Host, Event: ev.Name, Session: ev.SessionID, Cause: rules.Off, Reason: "all loops are off: " + why + "; " + a.turnOn()}}})
+	if t == nil {
+		return
+	}
+	fmt.Fprintln(a.stdout, "rules")
+	for _, r := range t.Rules {
+		fmt.Fprintf(a.stdout, "  %-7s %s (line %d)\n", r.Truth, r.Name, r.Line)
+		for _, o := range r.Operands {
+			fmt.Fprintf(a.stdout, "    %-7s %s%s\n", o.Truth, text.Line(o.Text), detail(o))
 		}
 	}
-	return all, nil
+	if len(t.Facts) > 0 {
+		fmt.Fprintln(a.stdout, "facts")
+	}
+	for _, f := range t.Facts {
+		fmt.Fprintf(a.stdout, "  %-7s %s %s\n", f.Status, f.Name, text.Line(f.Path))
+		if f.Problem != "" {
+			fmt.Fprintf(a.stdout, "          %s\n", text.Line(f.Problem))
+		}
+	}
+}
+
+// detail says why an operand is unknown, or what it read.
+func detail(o rules.OperandTrace) string {
+	if o.Why != "" {
+		return "   because " + text.Line(o.Why)
+	}
+	s := ""
+	for _, name := range slices.Sorted(maps.Keys(o.Values)) {
+		sep := ", "
+		if s == "" {
+			sep = "   with "
+		}
+		s += fmt.Sprintf("%s%s = %s", sep, name, text.Line(text.Cut(fmt.Sprint(o.Values[name]), 60)))
+	}
+	return s
+}
+
+// lastSession is the session of the last decision in a project, whose counts would count.
+func (a *app) lastSession(home *project.Home, p project.Project) string {
+	f, err := os.Open(home.Log())
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	records := ofProject(bufio.NewReader(f), p.Root)
+	if len(records) == 0 {
+		return ""
+	}
+	return records[len(records)-1].Session
 }

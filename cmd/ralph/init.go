@@ -2,94 +2,74 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"runtime"
-	"strings"
+	"io/fs"
 
 	"github.com/spf13/cobra"
 
-	"github.com/ralph-sdk/ralph/internal/shellwords"
-	"github.com/ralph-sdk/ralph/internal/workspace"
-	"github.com/ralph-sdk/ralph/project"
+	"github.com/ralph-sdk/ralph/examples"
+	"github.com/ralph-sdk/ralph/host"
+	"github.com/ralph-sdk/ralph/internal/project"
 )
 
+// schemaLine is for editors that read YAML with a schema.
+const schemaLine = "# yaml-language-server: $schema=https://raw.githubusercontent.com/ralph-sdk/ralph/main/docs/policy.schema.json\n"
+
 func (a *app) initCommand() *cobra.Command {
-	var force bool
+	var list bool
 	cmd := &cobra.Command{
-		Use:   "init [TEMPLATE]",
-		Short: "Write a policy to start from, with its tests",
-		Long:  strings.Join(project.Shipped(), ", "),
-		Args:  atMostOne("template"),
+		Use:   "init [name]",
+		Short: "Write a policy into .ralph: the template basic as policy.yaml, or the named one",
+		Args:  cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			name := ""
-			if len(args) == 1 {
-				name = args[0]
+			if list {
+				for _, name := range examples.Names() {
+					fmt.Fprintf(a.stdout, "%-18s %s\n", name, examples.Description(name))
+				}
+				return nil
 			}
-			return a.init(cmd.Context(), name, force)
+			name, as := "basic", project.Default
+			if len(args) == 1 {
+				name, as = args[0], args[0]
+			}
+			return a.init(cmd.Context(), name, as)
 		},
 	}
-	cmd.Flags().BoolVar(&force, "force", false, "replace existing files")
+	cmd.Flags().BoolVar(&list, "list", false, "list the templates and the shipped policies")
 	return cmd
 }
 
-func (a *app) init(ctx context.Context, template string, force bool) error {
-	dir, err := resolvedDir(a.project) // a project begins in the working directory
+// init writes a template into the project, and approves it if a person typed the command.
+func (a *app) init(ctx context.Context, name, as string) error {
+	src, ok := examples.Policy(name)
+	if !ok {
+		return fmt.Errorf("there is no template or shipped policy %s: ralph init --list shows what there is", name)
+	}
+	p, err := a.project()
 	if err != nil {
 		return err
 	}
-	p, err := project.Open(a.in(dir))
-	if err != nil {
+	f, err := p.WriteNew(as, append([]byte(schemaLine), src...))
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("%s exists: edit it, or remove it first", f.Path)
+	} else if err != nil {
 		return err
 	}
-	defer p.Close()
-	written, unapproved, err := p.Init(ctx, project.InitRequest{Template: template, Force: force, Approve: !a.inSession()})
-	for _, file := range written {
-		fmt.Fprintf(a.stdout, "wrote %s\n", a.shown(p, file))
-	}
-	if err != nil {
-		return err
-	}
-	if found, _, err := a.findProject(); err == nil && found != dir {
-		fmt.Fprintf(a.stderr, "ralph: other commands take %s for the project here; for this one: --project %s\n", found, shellwords.Quote(runtime.GOOS, dir))
-	}
-	if unapproved != nil {
-		fmt.Fprintf(a.stderr, "ralph: the policy is not approved: %v\n", unapproved)
-	}
-	a.adviseNext(ctx, p, template)
-	return nil
-}
-
-// adviseNext prints how long a loop of a new policy may be, and what to do with it.
-func (a *app) adviseNext(ctx context.Context, p *project.Project, template string) {
-	e, policyFlag, start := examined{name: workspace.DefaultPolicy}, "", "start claude"
-	if template != "" {
-		e.name, policyFlag = template, " --policy "+template
-	}
-	if template == "" || template == project.PolicyTemplates()[0] {
-		start = "write - [ ] items into TODO.md, then " + start
-	}
-	var err error
-	if e.Policy, err = p.Open(ctx, e.name, project.Load{}); err == nil {
-		showBounds(a.stdout, e.Policy)
-		if e.Startable() {
-			start = strings.TrimSpace("ralph start "+template+" "+strings.ToUpper(e.Program.Loop().Word)) + ", then start claude"
+	fmt.Fprintf(a.stdout, "wrote %s\n", f.Shown(p))
+	if host.InSession(a.getenv) == "" {
+		home, err := project.OpenHome(p, a.getenv)
+		if err != nil {
+			return err
+		}
+		if err := home.Approve(ctx, f, a.now()); err != nil {
+			return err
 		}
 	}
-	steps := []string{"ralph test: what the policy does, in examples"}
-	if err == nil && !a.inSession() && p.Untrusted(e.Policy) != nil {
-		steps = append(steps, "ralph trust "+e.name+": approve the programs that it runs and the model that it asks; read it first")
+	flag := ""
+	if as != project.Default {
+		flag = " --policy " + as
 	}
-	steps = append(steps,
-		"ralph install claude-code"+policyFlag+": Claude Code asks it at every stop (other hosts: ralph help install)",
-		start+"; ralph status and ralph explain show what happens")
-	fmt.Fprintln(a.stdout, "next:")
-	for i, step := range steps {
-		fmt.Fprintf(a.stdout, "  %d. %s\n", i+1, step)
-	}
-	if err != nil {
-		return
-	}
-	if what, fix := e.reentryAdvice(); what != "" {
-		fmt.Fprintf(a.stdout, "%s %s. To run through all tasks: %s\n", e.name, what, fix)
-	}
+	fmt.Fprintf(a.stdout, "Now add it to your agent: ralph install claude-code%s\n", flag)
+	return nil
 }

@@ -2,8 +2,6 @@
 
 package main
 
-// On other systems a failing write causes no signal.
-
 func surviveFullFiles() {}
 
 func surviveClosedPipes() {}

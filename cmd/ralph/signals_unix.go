@@ -7,10 +7,8 @@ import (
 	"syscall"
 )
 
-// surviveFullFiles makes a write beyond the user's file size limit fail instead of killing the process, so that the
-// exit status stays ours. Started programs inherit this.
+// surviveFullFiles makes a write beyond a limit on the size of files an error, instead of the end of the process.
 func surviveFullFiles() { signal.Ignore(syscall.SIGXFSZ) }
 
-// surviveClosedPipes makes a write to a closed pipe of the host fail instead of killing the process. Started programs
-// would inherit this, and pipelines rely on being killed: call it when none will be started any more.
+// surviveClosedPipes does the same for a write to a host that has gone.
 func surviveClosedPipes() { signal.Ignore(syscall.SIGPIPE) }

@@ -1,12 +1,12 @@
-// Package git runs git in a way that starts no program named by a repository or a configuration.
+// Package git asks git about a work tree and starts no program that a repository or a configuration names.
 //
-// git reads only a configuration that ralph writes: the values of the keys in [kept], with which git cannot start
-// anything. For that, ralph creates a common directory (GIT_COMMON_DIR) with that configuration and with links to the
-// objects, references and work trees of the repository. git then sees neither the repository's configuration nor its
-// hooks, and unknown files of a repository have no effect. The home directory and the system's configuration are hidden
-// in the same way.
+// git reads only a configuration that this package writes: the values of the keys in [kept], with which git cannot start anything. For
+// that, a temporary common directory (GIT_COMMON_DIR) has this configuration and links to the objects, references and work trees of the
+// repository; git then sees neither the repository's configuration nor its hooks. The home directory, the system's configuration and
+// GIT_* of the environment are hidden in the same way. A bare repository is never used, since a clone can contain one, nor a repository
+// that a file .git names and that does not name that work tree.
 //
-// Start with [Find] or [At], then [Repo.Open].
+// It leaves out everything that changes a repository. Start with [Read].
 package git
 
 import (
@@ -16,247 +16,222 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/ralph-sdk/ralph/internal/home"
 	"github.com/ralph-sdk/ralph/internal/process"
 )
 
-var (
-	// ErrInside reports that git in PATH is a file of the project.
-	ErrInside = errors.New("the git that PATH finds is in the project, so it is not started")
-	// ErrLong reports that git printed more than is kept.
-	ErrLong = errors.New("git printed more than 1 MiB")
-)
-
-const (
-	maxOutput  = 1 << 20                // bytes of git's output to keep
-	maxMessage = 2 << 10                // bytes of its messages in an error
-	maxTime    = 10 * time.Minute       // for one command
-	maxConfig  = 10 * time.Second       // for reading the configuration
-	grace      = 200 * time.Millisecond // to end when asked
-)
-
-// kept are the configuration keys that git may read, "*" for a subsection. They configure how files, names and objects
-// are stored, who commits, and which branch tracks which. None of them names a program.
-var kept = strings.Fields(`
-	core.repositoryformatversion core.filemode core.symlinks core.ignorecase core.precomposeunicode core.longpaths core.fscache
-	core.autocrlf core.eol core.trustctime core.checkstat core.sharedrepository core.logallrefupdates
-	core.excludesfile core.attributesfile core.sparsecheckout core.sparsecheckoutcone
-	extensions.objectformat extensions.compatobjectformat extensions.refstorage extensions.relativeworktrees
-	extensions.submodulepathconfig extensions.preciousobjects extensions.noop extensions.noop-v1
-	user.name user.email user.useconfigonly author.name author.email committer.name committer.email i18n.commitencoding
-	branch.*.remote branch.*.merge remote.*.fetch`)
-
-// left are extensions without effect once the rest of the repository's configuration is gone: git lists the values of a
-// work tree, and objects are not fetched.
-var left = []string{"extensions.worktreeconfig", "extensions.partialclone"}
-
-// linked are the entries of a repository's common directory that git needs.
-var linked = []string{"objects", "refs", "packed-refs", "reftable", "logs", "info", "shallow", "worktrees"}
-
-// Repo is a repository with one of its working trees.
-type Repo struct {
-	Top    string // the working tree
-	Signed bool   // commits must be signed, which ralph cannot do; set by Open
-	cwd    string // where git runs
-	dir    string // the working tree's own data, such as HEAD and the index
-	common string // the shared data
-
-	program string
-	own     string // the common directory for git, "" before Open
+// Status is what git says of a path.
+type Status struct {
+	Dirty   bool
+	Changed []string // paths from the repository's top, as git status lists them, sorted; a new directory ends with a slash
+	Branch  string   // "" if HEAD is detached
+	Ahead   int      // commits that its upstream lacks
 }
 
-// Open prepares to run git. The caller must close r unless it returns an error.
-func (r *Repo) Open(ctx context.Context) (err error) {
-	defer func() {
-		if err != nil {
-			r.Close()
+const (
+	timeout   = 2 * time.Second // of a Read without a deadline
+	maxOutput = 1 << 20         // bytes that git may print
+)
+
+// kept are the configuration keys that git may read. They say how files, names and objects are stored, and which branch tracks which.
+// None of them names a program.
+const kept = `^(core\.(repositoryformatversion|filemode|symlinks|ignorecase|precomposeunicode|longpaths|fscache|autocrlf|eol|trustctime` +
+	`|checkstat|excludesfile|attributesfile|sparsecheckout|sparsecheckoutcone)|extensions\..*|branch\..*\.(remote|merge)|remote\..*\.fetch)$`
+
+// left are extensions without effect once the rest of the configuration is gone: git lists the values of a work tree, and objects are not
+// fetched.
+var left = []string{"extensions.worktreeconfig", "extensions.partialclone"}
+
+// Read asks git about a path below a project, with a configuration of ralph's own: nothing that the repository's configuration names is
+// run. The path is literal. Without git or a repository the error is fs.ErrNotExist. If ctx has no deadline, Read takes two seconds at
+// most.
+func Read(ctx context.Context, project, path string) (Status, error) {
+	if _, ok := ctx.Deadline(); !ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, timeout)
+		defer cancel()
+	}
+	r, err := find(project)
+	if err != nil {
+		return Status{}, err
+	}
+	out, err := inside(ctx, r, project, "--no-optional-locks", "status", "--porcelain=v2", "--branch", "-z",
+		"--untracked-files=normal", "--ignore-submodules=dirty", "--", path)
+	if err != nil {
+		return Status{}, err
+	}
+	return parse(strings.ToValidUTF8(out, "\ufffd")), nil
+}
+
+// Tracked reports whether git tracks a file. Without git or a repository it does not.
+func Tracked(ctx context.Context, file string) bool {
+	dir := filepath.Dir(file)
+	r, err := find(dir)
+	if err != nil {
+		return false
+	}
+	out, err := inside(ctx, r, dir, "ls-files", "-z", "--", filepath.Base(file))
+	return err == nil && out != ""
+}
+
+// inside runs git for a repository that points back, with a configuration of its own.
+func inside(ctx context.Context, r *repo, dir string, args ...string) (string, error) {
+	g, err := newGit(r, dir)
+	if err != nil {
+		return "", err
+	}
+	if err := g.pointsBack(ctx, r); err != nil {
+		return "", err
+	}
+	own, err := os.MkdirTemp("", "ralph-git-")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(own)
+	if err := g.hide(ctx, r, own); err != nil {
+		return "", err
+	}
+	return g.run(ctx, args...)
+}
+
+// git runs git for one work tree.
+type git struct {
+	program, dir string
+	env          []string // changes of the environment
+}
+
+// newGit refuses a git in the work tree or the main one: a repository can bring it, and an agent can change it.
+func newGit(r *repo, dir string) (*git, error) {
+	program, err := process.Find("git", "")
+	if err != nil {
+		return nil, fmt.Errorf("%w: there is no program git", fs.ErrNotExist)
+	}
+	main, _ := MainTree(r.top)
+	for _, tree := range []string{r.top, cmp.Or(main, r.top)} {
+		if rel, err := filepath.Rel(resolve("", tree), resolve("", program)); err == nil && filepath.IsLocal(rel) {
+			return nil, fmt.Errorf("the git that PATH finds, %s, is in the project, so it is not started", program)
 		}
-	}()
-	if r.program, err = r.find(); err != nil {
-		return err
 	}
-	short, cancel := context.WithTimeout(ctx, maxConfig) // the configuration may include pipes
-	defer cancel()
-	listed, err := r.run(short, environ("GIT_CONFIG_"), "config", "--list", "--null")
-	if errors.Is(err, ErrLong) {
-		return fmt.Errorf("the configuration of the repository has more than %d MiB", maxOutput>>20)
-	} else if err != nil {
-		return err
+	g := &git{program: program, dir: dir}
+	for _, v := range os.Environ() {
+		if name, _, _ := strings.Cut(v, "="); strings.HasPrefix(strings.ToUpper(name), "GIT_") {
+			g.env = append(g.env, name) // it goes
+		}
 	}
-	config, err := r.config(listed)
+	g.env = append(g.env, "LC_ALL=C", "GIT_DIR="+r.dir, "GIT_COMMON_DIR="+r.common, "GIT_WORK_TREE="+r.top,
+		"GIT_ALLOW_PROTOCOL=none", "GIT_NO_LAZY_FETCH=1", "GIT_TERMINAL_PROMPT=0")
+	return g, nil
+}
+
+func (g *git) run(ctx context.Context, args ...string) (string, error) {
+	res, err := process.Run(ctx, process.Command{
+		Path: g.program, Args: append([]string{"--no-pager", "--literal-pathspecs"}, args...), Dir: g.dir, Env: g.env, Limit: maxOutput,
+	})
+	switch said, _, _ := strings.Cut(strings.TrimPrefix(string(res.Stderr), "fatal: "), "\n"); {
+	case err != nil:
+		return "", err
+	case res.Code != 0:
+		return "", fmt.Errorf("git %s ended with status %d: %s", args[0], res.Code, said)
+	case len(res.Stdout) > maxOutput:
+		return "", fmt.Errorf("git printed more than %d MiB", maxOutput>>20)
+	}
+	return string(res.Stdout), nil
+}
+
+// pointsBack returns an error unless the repository that a file .git names also names the work tree: by gitdir as that of a linked one,
+// or by core.worktree as that of a submodule. Anyone can write a file that names another repository.
+func (g *git) pointsBack(ctx context.Context, r *repo) error {
+	link := filepath.Join(r.top, ".git")
+	if info, err := os.Stat(link); r.linked || err == nil && info.IsDir() {
+		return nil
+	}
+	if r.dir == "" {
+		return fmt.Errorf("%s does not lead to a repository", link)
+	}
+	tree, err := "", errors.New("it names none")
+	if r.common == r.dir {
+		tree, err = g.run(ctx, "config", "--file", filepath.Join(r.dir, "config"), "--no-includes", "--null", "core.worktree")
+	}
+	if err != nil || resolve(r.dir, strings.TrimSuffix(tree, "\x00")) != resolve("", r.top) {
+		return fmt.Errorf("%s names a repository that does not name it, so it is not used", link)
+	}
+	return nil
+}
+
+// hide makes a common directory that has all of the repository but its configuration and hooks, and lets git use it from now on.
+func (g *git) hide(ctx context.Context, r *repo, own string) error {
+	listed, err := g.run(ctx, "config", "--null", "--get-regexp", kept)
 	if err != nil {
 		return err
 	}
-	if r.own, err = os.MkdirTemp("", "ralph-git-"); err != nil {
-		return err
-	}
-	for _, name := range linked {
+	for _, name := range []string{"objects", "refs", "packed-refs", "reftable", "logs", "info", "shallow", "worktrees"} {
 		at := filepath.Join(r.common, name)
-		if _, err := os.Stat(at); err != nil && name != "packed-refs" && name != "worktrees" { // may be created later
+		if _, err := os.Stat(at); err != nil {
 			continue
 		}
-		if err := os.Symlink(at, filepath.Join(r.own, name)); err != nil {
+		if err := os.Symlink(at, filepath.Join(own, name)); err != nil {
 			return fmt.Errorf("git cannot be kept from the configuration of the repository: %w", err)
 		}
 	}
-	return os.WriteFile(filepath.Join(r.own, "config"), []byte(config), 0o600)
+	g.env = append(g.env, "GIT_COMMON_DIR="+own, "HOME="+own, "XDG_CONFIG_HOME="+own, "GIT_CONFIG_NOSYSTEM=1")
+	return os.WriteFile(filepath.Join(own, "config"), []byte(configuration(listed)), 0o600)
 }
 
-// Close removes what Open created.
-func (r *Repo) Close() {
-	if r.own != "" {
-		_ = os.RemoveAll(r.own)
+// configuration returns the text of a configuration with the values that git listed.
+func configuration(listed string) string {
+	home, _ := os.UserHomeDir()
+	settings := cmp.Or(os.Getenv("XDG_CONFIG_HOME"), filepath.Join(home, ".config"))
+	all := []string{ // git's defaults, which the list can change
+		"core.excludesfile\n" + filepath.Join(settings, "git", "ignore"), "core.attributesfile\n" + filepath.Join(settings, "git", "attributes"),
 	}
-}
-
-// find returns the path of git. It rejects one in the working tree or the main one: a repository can bring it, and an
-// agent can change it.
-func (r *Repo) find() (string, error) {
-	found, err := exec.LookPath("git")
-	if err != nil {
-		return "", err
-	}
-	resolved, err := filepath.EvalSymlinks(found)
-	if err != nil {
-		return "", err
-	}
-	for _, top := range []string{r.Top, cmp.Or(r.Main(), r.Top)} {
-		if top, err = filepath.EvalSymlinks(top); err != nil {
-			return "", err
-		}
-		if rel, err := filepath.Rel(top, resolved); err == nil && filepath.IsLocal(rel) {
-			return "", ErrInside
-		}
-	}
-	return found, nil
-}
-
-// config returns the configuration for git, given its listing of the user's and the repository's.
-func (r *Repo) config(listed string) (string, error) {
-	user := home.OfProcess()
-	settings := cmp.Or(os.Getenv("XDG_CONFIG_HOME"), filepath.Join(user, ".config"))
+	all = append(all, strings.Split(strings.TrimSuffix(listed, "\x00"), "\x00")...)
+	quoted := strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
 	var b strings.Builder
-	set := func(key, value string) {
-		section, name := cutKey(key)
-		section, sub, isSub := strings.Cut(section, ".")
+	for _, setting := range append(all, "core.bare\nfalse") {
+		key, value, isSet := strings.Cut(setting, "\n")
+		i := strings.LastIndexByte(key, '.')
+		if i < 0 || slices.Contains(left, key) {
+			continue
+		}
+		if !isSet {
+			value = "true" // git's value for a key without one
+		} else if below, ok := strings.CutPrefix(value, "~/"); ok {
+			value = filepath.Join(home, below)
+		}
+		section, sub, isSub := strings.Cut(key[:i], ".")
 		if isSub {
 			section += ` "` + quoted.Replace(sub) + `"`
 		}
-		fmt.Fprintf(&b, "[%s]\n\t%s = \"%s\"\n", section, name, quoted.Replace(value))
+		fmt.Fprintf(&b, "[%s]\n\t%s = \"%s\"\n", section, key[i+1:], quoted.Replace(value))
 	}
-	set("core.excludesfile", filepath.Join(settings, "git", "ignore")) // git's default
-	set("core.attributesfile", filepath.Join(settings, "git", "attributes"))
-	for setting := range strings.SplitSeq(strings.TrimSuffix(listed, "\x00"), "\x00") {
-		key, value, isSet := strings.Cut(setting, "\n")
-		if !isSet {
-			value = "true" // git's value for a key without one
+	return b.String()
+}
+
+// parse reads the second porcelain format with NUL after every entry.
+func parse(out string) (s Status) {
+	before := map[string]int{"1": 7, "2": 8, "u": 9, "?": 0} // fields that end with a space each, then the path
+	entries := strings.Split(out, "\x00")
+	for i := 0; i < len(entries); i++ {
+		kind, rest, _ := strings.Cut(entries[i], " ")
+		n, isPath := before[kind]
+		if parts := strings.SplitN(rest, " ", n+1); isPath && len(parts) > n {
+			s.Changed = append(s.Changed, parts[n])
 		}
-		section, name := cutKey(key)
-		pattern := key
-		if section, _, ok := strings.Cut(section, "."); ok {
-			pattern = section + ".*." + name
-		}
-		switch {
-		case slices.Contains(kept, pattern):
-			if strings.HasSuffix(key, "sfile") {
-				value = r.file(user, value)
-			}
-			set(key, value)
-		case section == "extensions" && !slices.Contains(left, key):
-			return "", fmt.Errorf("the repository has the extension %q, which ralph does not know", name)
-		case key == "commit.gpgsign":
-			r.Signed = !slices.Contains([]string{"", "false", "no", "off", "0"}, strings.ToLower(value))
+		switch name, value, _ := strings.Cut(rest, " "); {
+		case kind == "2":
+			i++ // the old name is an entry of its own
+		case kind == "#" && name == "branch.head" && value != "(detached)":
+			s.Branch = value
+		case kind == "#" && name == "branch.ab":
+			_, _ = fmt.Sscanf(value, "+%d", &s.Ahead)
 		}
 	}
-	set("core.bare", "false")
-	set("gc.auto", "0")
-	set("maintenance.auto", "false")
-	return b.String(), nil
-}
-
-// file returns the path of a file in a configuration, or "" if it is not a regular file: git would wait for a pipe.
-func (r *Repo) file(user, path string) string {
-	if below, ok := strings.CutPrefix(path, "~/"); ok {
-		path = filepath.Join(user, below)
-	} else if !filepath.IsAbs(path) {
-		path = filepath.Join(r.Top, path)
-	}
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-		return ""
-	}
-	return path
-}
-
-var quoted = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`)
-
-// cutKey cuts a key before its last part.
-func cutKey(key string) (section, name string) {
-	i := max(strings.LastIndexByte(key, '.'), 0)
-	return key[:i], key[i+1:]
-}
-
-// Run runs git and returns its output. The error has git's message; it is [context.DeadlineExceeded] or
-// [context.Canceled] if the context, or git's time limit, ended it.
-func (r *Repo) Run(ctx context.Context, args ...string) (string, error) {
-	if r.own == "" {
-		return "", errors.New("the repository is not open")
-	}
-	return r.run(ctx, append(environ("GIT_AUTHOR_", "GIT_COMMITTER_"),
-		"GIT_COMMON_DIR="+r.own, "HOME="+r.own, "XDG_CONFIG_HOME="+r.own, "GIT_CONFIG_NOSYSTEM=1", "GIT_EDITOR=:", "GIT_SEQUENCE_EDITOR=:",
-		"GIT_ALLOW_PROTOCOL=none", "GIT_NO_LAZY_FETCH=1", "GIT_TERMINAL_PROMPT=0"), args...)
-}
-
-// environ returns the environment for git: of git's variables only those with a prefix.
-func environ(prefixes ...string) []string {
-	return slices.DeleteFunc(os.Environ(), func(v string) bool {
-		v = strings.ToUpper(v)
-		return strings.HasPrefix(v, "GIT_") && !slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(v, p) })
-	})
-}
-
-func (r *Repo) run(ctx context.Context, env []string, args ...string) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, maxTime)
-	defer cancel()
-	args = append([]string{"git", "--no-pager", "--literal-pathspecs"}, args...)
-	out, errs := process.Output{Left: maxOutput}, process.Output{Left: maxMessage}
-	exit, err := process.Command{
-		Args: args, Path: r.program, Dir: r.cwd, Env: append(env, "LC_ALL=C", "GIT_DIR="+r.dir, "GIT_WORK_TREE="+r.Top),
-		Stdout: &out, Stderr: &errs, Grace: grace, Asked: true, // it removes its locks
-	}.Run(ctx)
-	switch {
-	case ctx.Err() != nil:
-		return "", fmt.Errorf("git %s was ended: %w", args[3], ctx.Err())
-	case err != nil:
-		return "", err
-	case exit.Code != 0:
-		return "", errors.New(strings.TrimPrefix(cmp.Or(strings.TrimSpace(errs.String()), exit.String()), "fatal: "))
-	case out.Cut:
-		return string(out.Kept), ErrLong
-	}
-	return string(out.Kept), nil
-}
-
-// Pipes returns an error if the repository has a pipe, for which git would wait.
-func (r *Repo) Pipes() error {
-	for _, root := range slices.Compact([]string{r.Top, r.dir, r.common}) {
-		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() || d.Type().IsRegular() || root == r.Top && !strings.Contains(filepath.ToSlash(path[len(root):]), "/.git") {
-				return nil // git opens no other pipes of a working tree
-			}
-			if info, err := os.Stat(path); err == nil && info.Mode()&fs.ModeNamedPipe != 0 {
-				return fmt.Errorf("%s is a pipe, for which git would wait", path)
-			}
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	slices.Sort(s.Changed)
+	s.Changed = slices.Compact(s.Changed)
+	s.Dirty = len(s.Changed) > 0
+	return s
 }

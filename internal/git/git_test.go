@@ -1,8 +1,9 @@
-package git_test
+package git
 
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,8 +12,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/ralph-sdk/ralph/internal/git"
 )
 
 // world is a directory with a home directory and a repository with one commit.
@@ -21,7 +20,7 @@ type world struct {
 	dir, repo string
 }
 
-func newWorld(t *testing.T, initialize ...string) *world {
+func newWorld(t *testing.T, initialize string) *world {
 	t.Helper()
 	if _, err := exec.LookPath("git"); err != nil || runtime.GOOS == "windows" {
 		t.Skip("there is no git, or no shell")
@@ -41,7 +40,7 @@ func newWorld(t *testing.T, initialize ...string) *world {
 	t.Setenv("GIT_CONFIG_NOSYSTEM", "1")
 	w := &world{t, dir, filepath.Join(dir, "repo")}
 	w.sh(dir, "git config --global user.name n; git config --global user.email e@x; git config --global protocol.file.allow always; git config --global init.defaultBranch main")
-	w.sh(dir, "git init -q "+strings.Join(initialize, " ")+" repo; mkdir repo/a repo/b; echo one > repo/a/f; echo two > repo/b/g; touch -d 2020-01-01 repo/*/*; cd repo; git add .; git commit -qm first")
+	w.sh(dir, "git init -q "+initialize+" repo; mkdir repo/a repo/b; echo one > repo/a/f; echo two > repo/b/g; touch -d 2020-01-01 repo/*/*; cd repo; git add .; git commit -qm first")
 	return w
 }
 
@@ -56,190 +55,204 @@ func (w *world) sh(dir, script string) string {
 	return string(out)
 }
 
-// A repository is what its user's git sees, with all settings that a user may have.
-func TestStatusIsTheUsers(t *testing.T) {
-	for name, c := range map[string]struct{ initialize, script, at string }{
-		"nothing":                        {"", "", ""},
-		"changes":                        {"", "echo x > a/f; echo y > new; git mv b/g b/h; git rm -q --cached a/f", ""},
-		"a conflict":                     {"", "git checkout -qb o; echo o > a/f; git commit -qam o; git checkout -q main; echo m > a/f; git commit -qam m; git merge -q o || true", ""},
-		"a detached HEAD":                {"", "git checkout -q --detach", ""},
-		"SHA-256":                        {"--object-format=sha256", "echo x > a/f", ""},
-		"line endings of the user":       {"", `git config --global core.autocrlf true; printf 'one\r\n' > a/f`, ""},
-		"line endings of the repository": {"", `git config core.autocrlf input; printf 'one\r\n' > a/f; printf 'b\r\n' > n`, ""},
-		"line endings by attributes":     {"", `echo '* text eol=crlf' > .gitattributes; printf 'one\r\n' > a/f`, ""},
-		"attributes of the user":         {"", `mkdir -p ~/.config/git; echo '* text eol=crlf' > ~/.config/git/attributes; printf 'one\r\n' > a/f`, ""},
-		"no file mode":                   {"", "git config core.fileMode false; chmod +x a/f", ""},
-		"file mode":                      {"", "chmod +x a/f", ""},
-		"no symbolic links":              {"", "ln -s x l; git add l; git commit -qm l; git config core.symlinks false; rm l; printf x > l", ""},
-		"case":                           {"", "git config core.ignoreCase true; mv a/f a/F", ""},
-		"a sparse checkout":              {"", "git sparse-checkout set a", ""},
-		"a sparse checkout by patterns":  {"", "git sparse-checkout set --no-cone /b/", ""},
-		"a sparse checkout and index":    {"", "git sparse-checkout set --sparse-index a; echo x > a/f", ""},
-		"files that the user ignores":    {"", "mkdir -p ~/.config/git; echo n > ~/.config/git/ignore; touch n m", ""},
-		"an excludes file":               {"", "git config --global core.excludesFile '~/x'; echo n > ~/x; touch n m", ""},
-		"one of the project":             {"", "git config core.excludesFile x; echo n > x; touch n m; git add x", ""},
-		"an included file":               {"", "git config --global includeIf.gitdir:~/repo/.path inc; git config -f ~/inc core.excludesFile '~/x'; echo n > ~/x; touch n m", ""},
-		"info/exclude":                   {"", "mkdir -p .git/info; echo n > .git/info/exclude; touch n m", ""},
-		"packed references":              {"", "git pack-refs --all; git gc -q", ""},
-		"an upstream":                    {"", "git clone -q . ../c; cd ../c; git commit -q --allow-empty -m c; cd ../repo; git commit -q --allow-empty -m r; cd ../c; git fetch -q", "c"},
-		"a branch with an odd name":      {"", `git clone -q . ../c; cd ../c; git checkout -qb 'a"b.c#]' --track origin/main; git commit -q --allow-empty -m c`, "c"},
-		"a shared clone":                 {"", "git clone -q --shared . ../c", "c"},
-		"a shallow clone":                {"", "git commit -q --allow-empty -m r; git clone -q --depth 1 file://$PWD ../c", "c"},
-		"a linked work tree":             {"", "git worktree add -q -b side ../c; echo x > ../c/a/f", "c"},
-		"one of a bare repository":       {"", "git clone -q --bare . ../bare.git; git -C ../bare.git worktree add -q -b side ../c; echo x > ../c/a/f", "c"},
-		"one with its configuration":     {"", "git worktree add -q -b side ../c; git config extensions.worktreeConfig true; git -C ../c config --worktree core.fileMode false; chmod +x ../c/a/f", "c"},
-		"a submodule":                    {"", "git init -q ../s; cd ../s; git submodule -q add ../repo m; git commit -qm m; echo x > m/a/f", "s/m"},
-		"around a submodule":             {"", "git init -q ../s; cd ../s; git submodule -q add ../repo m; git commit -qm m; git -C m commit -q --allow-empty -m x; echo x > m/a/f", "s"},
-		"a directory elsewhere":          {"--separate-git-dir=elsewhere", `git config core.worktree "$PWD"; echo x > a/f`, ""},
-		"a link to a directory":          {"", "mv .git ../g; ln -s ../g .git; echo x > a/f", ""},
-		"a split index":                  {"", "git update-index --split-index; echo x > a/f; git add a/f; echo y > n", ""},
-		"an untracked cache":             {"", "git update-index --untracked-cache; touch n; git status", ""},
-		"a subdirectory":                 {"", "echo x > a/f; echo x > b/g", "repo/a"},
-		"filters, hooks, aliases": {"", `git config filter.lfs.clean 'tr a-z A-Z'; git config filter.lfs.required true; echo 'c filter=lfs' > .gitattributes; echo two > c; touch -d 2020-01-01 c
-			git config core.hooksPath hooks; git config alias.st status; git config remote.origin.url x; git add .; git commit -qm lfs; touch n`, ""},
+func TestRead(t *testing.T) {
+	w := newWorld(t, "")
+	for _, c := range []struct {
+		script, path string
+		want         Status
+	}{
+		{":", ".", Status{Branch: "main"}},
+		{"echo x > b/g", "a", Status{Branch: "main"}},
+		{"git mv a/f 'a/new\nname'; echo x > a/n; mkdir a/d; echo x > a/d/e", "a", Status{true, []string{"a/d/", "a/n", "a/new\nname"}, "main", 0}},
+		{": > .git/index.lock", "b", Status{true, []string{"b/g"}, "main", 0}}, // the agent is committing
+		{"rm .git/index.lock; git checkout -q --detach", "b", Status{true, []string{"b/g"}, "", 0}},
+		{"touch -- --help", "--help", Status{true, []string{"--help"}, "", 0}},
+		{":", "*", Status{}},
+		{":", ":(top)", Status{}},
+		{":", "none", Status{}},
 	} {
-		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, c.initialize)
-			if c.initialize == "--separate-git-dir=elsewhere" {
-				c.initialize = ""
-			}
-			w.sh(w.repo, c.script)
-			at := filepath.Join(w.dir, c.at)
-			if c.at == "" {
-				at = w.repo
-			}
-			args := []string{"--no-optional-locks", "status", "--porcelain=v2", "--branch", "--untracked-files=normal", "--ignore-submodules=dirty"}
-			cmd := exec.Command("git", args...)
-			cmd.Dir = at
-			want, err := cmd.Output()
-			if err != nil {
-				t.Fatal(err)
-			}
-			r := w.open(at)
-			got, err := r.Run(t.Context(), args...)
-			if diff := cmp.Diff(string(want), got); diff != "" || err != nil {
-				t.Errorf("%v (-user's +ralph's)\n%s", err, diff)
-			}
-		})
+		w.sh(w.repo, c.script)
+		got, err := Read(t.Context(), w.repo, c.path)
+		if diff := cmp.Diff(c.want, got); diff != "" || err != nil {
+			t.Errorf("%s: %v (-want +got)\n%s", c.script, err, diff)
+		}
 	}
 }
 
-// A file .git counts only if the repository that it names also names the working tree. Otherwise there is none, also not
-// that of a directory above.
-func TestGitFilePointsBack(t *testing.T) {
-	for name, c := range map[string]struct{ script, want string }{
-		"a linked work tree":                {"git worktree add -q -b side ../c", ""},
-		"a submodule":                       {"git init -q ../s; cd ../s; git submodule -q add ../repo m; mv m ../c; git -C $PWD config -f .git/modules/m/config core.worktree ../../../../c; echo \"gitdir: $PWD/.git/modules/m\" > ../c/.git", ""},
-		"a quoted path":                     {"mkdir '../a\"b#'; git init -q --separate-git-dir=../g '../a\"b#'; git -C '../a\"b#' config core.worktree '../a\"b#'; ln -s 'a\"b#' ../c", ""},
-		"another repository":                {"mkdir ../c; echo gitdir: ../repo/.git > ../c/.git", "does not name it"},
-		"another work tree's":               {"git worktree add -q -b side ../d; cp -r ../d ../c", "does not name it"},
-		"another core.worktree":             {"mkdir ../c; git config core.worktree ../../repo; echo gitdir: ../repo/.git > ../c/.git", "does not name it"},
-		"an included core.worktree":         {"mkdir ../c; printf '[core]\nworktree=../../c\n' > ../inc; git config include.path ../../inc; echo gitdir: ../repo/.git > ../c/.git", "does not name it"},
-		"a directory, with another's data":  {"git init -q ../c; echo ../../repo/.git > ../c/.git/commondir", "does not name it"},
-		"a file, with another's data":       {"mkdir -p ../c/x; cp .git/HEAD ../c/x; cd ../c; echo ../../repo/.git > x/commondir; echo $PWD/.git > x/gitdir; echo gitdir: x > .git", "does not name it"},
-		"in a repository, another one":      {"mkdir -p ../c; git init -q ..; echo gitdir: repo/.git > ../c/.git", "does not lead to a repository"},
-		"in a repository, another's really": {"mkdir -p ../c; git init -q ..; echo gitdir: ../repo/.git > ../c/.git", "does not name it"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, "")
-			w.sh(w.repo, c.script)
-			_, err := git.Find(filepath.Join(w.dir, "c"))
-			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
-				t.Errorf("it says %v, want %q", err, c.want)
-			}
-		})
+func TestNothingThere(t *testing.T) {
+	w := newWorld(t, "")
+	if _, err := Read(t.Context(), w.dir, "."); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("without a repository: %v", err)
+	}
+	w.sh(w.dir, "mkdir bin; cp $(command -v git) repo/git")
+	t.Setenv("PATH", filepath.Join(w.dir, "bin"))
+	if _, err := Read(t.Context(), w.repo, "."); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("without git: %v", err)
+	}
+	t.Setenv("PATH", w.repo)
+	if _, err := Read(t.Context(), w.repo, "."); err == nil || !strings.Contains(err.Error(), "is in the project") {
+		t.Errorf("with git in the project: %v", err)
 	}
 }
 
-func (w *world) open(dir string) *git.Repo {
-	w.t.Helper()
-	r, err := git.Find(dir)
-	w.t.Cleanup(r.Close)
-	if err == nil {
-		err = r.Open(w.t.Context())
-	}
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return r
-}
-
-// git sees the keys that ralph keeps, and its own, whatever the repository and the user set.
-func TestConfiguration(t *testing.T) {
-	w := newWorld(t)
-	w.sh(w.repo, `git config core.fsmonitor x; git config filter.x.clean x; git config --global hook.x.command x; git config core.eol lf
-		git config --global user.email 'a"\ b'; git config branch.main.merge "$(printf 'a\n[core]\n\tfsmonitor = x')"; git config 'branch.]"\.remote' r; printf '[core]\nsymlinks\n' >> .git/config`)
-	got, err := w.open(w.repo).Run(t.Context(), "config", "--list", "--show-scope")
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := strings.ReplaceAll(`core.excludesfile=HOME/.config/git/ignore
-core.attributesfile=HOME/.config/git/attributes
-user.name=n
-user.email=a"\ b
-core.repositoryformatversion=0
-core.filemode=true
-core.logallrefupdates=true
-core.eol=lf
-branch.main.merge=a
-[core]
-	fsmonitor = x
-branch.]"\.remote=r
-core.symlinks=true
-core.bare=false
-gc.auto=0
-maintenance.auto=false
-`, "HOME", w.dir)
-	if diff := cmp.Diff(want, strings.ReplaceAll(got, "local\t", "")); diff != "" {
-		t.Error(diff)
-	}
-}
-
-// What git must know to read a repository is not left out silently.
-func TestUnknownExtension(t *testing.T) {
-	w := newWorld(t)
-	w.sh(w.repo, "git config extensions.odd 1")
-	r, err := git.At(w.repo)
-	if err == nil {
-		err = r.Open(t.Context())
-	}
-	if err == nil || err.Error() != `the repository has the extension "odd", which ralph does not know` {
-		t.Errorf("error %v", err)
-	}
-}
-
-// git that waits for a pipe is ended with the context.
-func TestRunEnds(t *testing.T) {
-	w := newWorld(t)
-	r := w.open(w.repo)
-	w.sh(w.repo, "mkfifo pipe")
+// A git that does not end by itself ends with the context.
+func TestReadEnds(t *testing.T) {
+	w := newWorld(t, "")
+	w.sh(w.dir, "mkdir slow; mkfifo begun; printf '#!/bin/sh\necho > %s/begun\nsleep 1000\n' \"$PWD\" > slow/git; chmod +x slow/git")
+	t.Setenv("PATH", filepath.Join(w.dir, "slow")+":"+os.Getenv("PATH"))
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
 	go func() {
-		_, err := r.Run(ctx, "hash-object", "--", "pipe")
+		_, err := Read(ctx, w.repo, ".")
 		ended <- err
 	}()
-	f, err := os.OpenFile(filepath.Join(w.repo, "pipe"), os.O_WRONLY, 0) // waits until git reads
-	if err != nil {
+	if _, err := os.ReadFile(filepath.Join(w.dir, "begun")); err != nil { // waits until git runs
 		t.Fatal(err)
 	}
-	defer f.Close()
 	cancel()
 	if err := <-ended; !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
 }
 
-// Nothing of ralph's is left in the file system.
-func TestClose(t *testing.T) {
-	w := newWorld(t)
-	t.Setenv("TMPDIR", w.sh(w.dir, "mkdir tmp; printf $PWD/tmp"))
-	r := w.open(w.repo)
-	if left, _ := os.ReadDir(filepath.Join(w.dir, "tmp")); len(left) != 1 {
-		t.Errorf("while it is open: %v", left)
+// A repository is what its user's git sees, with all settings that a user may have.
+func TestReadIsTheUsers(t *testing.T) {
+	for name, c := range map[string]struct{ initialize, script, at string }{
+		"a conflict":                     {"", "git checkout -qb o; echo o > a/f; git commit -qam o; git checkout -q main; echo m > a/f; git commit -qam m; git merge -q o || true", ""},
+		"SHA-256":                        {"--object-format=sha256", "echo x > a/f", ""},
+		"line endings of the user":       {"", `git config --global core.autocrlf true; printf 'one\r\n' > a/f`, ""},
+		"line endings of the repository": {"", `git config core.autocrlf input; printf 'one\r\n' > a/f; printf 'b\r\n' > n`, ""},
+		"attributes of the user":         {"", `mkdir -p ~/.config/git; echo '* text eol=crlf' > ~/.config/git/attributes; printf 'one\r\n' > a/f`, ""},
+		"no file mode":                   {"", "git config core.fileMode false; chmod +x a/f", ""},
+		"a key without a value":          {"", "printf '[core]\\nsymlinks\\n' >> .git/config; ln -s x l", ""},
+		"a sparse checkout and index":    {"", "git sparse-checkout set --sparse-index a; echo x > a/f", ""},
+		"files that the user ignores":    {"", "mkdir -p ~/.config/git; echo n > ~/.config/git/ignore; touch n m", ""},
+		"an excludes file":               {"", "git config --global core.excludesFile '~/x'; echo n > ~/x; touch n m", ""},
+		"an included file":               {"", "git config --global includeIf.gitdir:~/repo/.path inc; git config -f ~/inc core.excludesFile '~/x'; echo n > ~/x; touch n m", ""},
+		"info/exclude":                   {"", "mkdir -p .git/info; echo n > .git/info/exclude; touch n m", ""},
+		"packed references":              {"", "git pack-refs --all; git gc -q", ""},
+		"an upstream":                    {"", "git clone -q . ../c; cd ../c; git commit -q --allow-empty -m c; cd ../repo; git commit -q --allow-empty -m r; cd ../c; git fetch -q", "c"},
+		"a branch with an odd name":      {"", `git clone -q . ../c; cd ../c; git checkout -qb 'a"b.c#]' --track origin/main; git commit -q --allow-empty -m c`, "c"},
+		"a shared clone":                 {"", "git clone -q --shared . ../c; echo x > ../c/a/f", "c"},
+		"a shallow clone":                {"", "git commit -q --allow-empty -m r; git clone -q --depth 1 file://$PWD ../c", "c"},
+		"a linked work tree":             {"", "git worktree add -q -b side ../c; echo x > ../c/a/f", "c"},
+		"one of a bare repository":       {"", "git clone -q --bare . ../bare.git; git -C ../bare.git worktree add -q -b side ../c; echo x > ../c/a/f", "c"},
+		"a submodule":                    {"", "git init -q ../s; cd ../s; git submodule -q add ../repo m; git commit -qm m; echo x > m/a/f", "s/m"},
+		"around a submodule":             {"", "git init -q ../s; cd ../s; git submodule -q add ../repo m; git commit -qm m; git -C m commit -q --allow-empty -m x; echo x > m/a/f", "s"},
+		"a directory elsewhere":          {"--separate-git-dir=elsewhere", `git config core.worktree "$PWD"; echo x > a/f`, ""},
+		"a link to a directory":          {"", "mv .git ../g; ln -s ../g .git; echo x > a/f", ""},
+		"a subdirectory":                 {"", "echo x > a/f; echo x > b/g", "repo/a"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, c.initialize)
+			w.sh(w.repo, c.script)
+			at := filepath.Join(w.dir, c.at)
+			if c.at == "" {
+				at = w.repo
+			}
+			cmd := exec.Command("git", "--no-optional-locks", "status", "--porcelain=v2", "--branch", "-z", "--ignore-submodules=dirty", ".")
+			cmd.Dir = at
+			want, err := cmd.Output()
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := Read(t.Context(), at, ".")
+			if diff := cmp.Diff(parse(string(want)), got); diff != "" || err != nil {
+				t.Errorf("%v (-user's +ralph's)\n%s", err, diff)
+			}
+		})
 	}
-	r.Close()
-	if left, _ := os.ReadDir(filepath.Join(w.dir, "tmp")); len(left) != 0 {
-		t.Errorf("after it is closed: %v", left)
+}
+
+// No configuration of a repository starts a program that git status otherwise runs. RUN leaves a trace.
+func TestReadRunsNoProgram(t *testing.T) {
+	const filtered = "echo 'f filter=x' > .gitattributes; echo f > f; git add .; git commit -qm f; touch -d 2021-01-01 f; "
+	for name, c := range map[string]struct{ script, at string }{
+		"a file system monitor":       {"git config core.fsmonitor 'RUN; false'", ""},
+		"a filter":                    {filtered + "git config filter.x.clean 'RUN; cat'", ""},
+		"a filter that must work":     {filtered + "git config filter.x.clean 'RUN; cat'; git config filter.x.required true", ""},
+		"a filter process":            {filtered + "git config filter.x.process 'RUN; false'", ""},
+		"a filter of the user":        {filtered + "git config --global filter.x.clean 'RUN; cat'", ""},
+		"a filter in a file included": {filtered + "git config -f inc filter.x.clean 'RUN; cat'; git config includeIf.onbranch:main.path ../inc", ""},
+		"a filter of a work tree":     {filtered + "git config extensions.worktreeConfig true; git config --worktree filter.x.clean 'RUN; cat'", ""},
+		"a filter of an odd name":     {filtered + `echo 'f filter=A.b=c.clean"' > .gitattributes; git config 'filter.A.b=c.clean".clean' 'RUN; cat'`, ""},
+		"a hook":                      {"printf '#!/bin/sh\nRUN\n' > .git/hooks/post-index-change; chmod +x .git/hooks/post-index-change; touch -d 2021-01-01 a/f", ""},
+		"a hook elsewhere":            {"mkdir h; printf '#!/bin/sh\nRUN\n' > h/post-index-change; chmod +x h/*; git config core.hooksPath h; touch -d 2021-01-01 a/f", ""},
+		"the monitor of a submodule":  {"git clone -q . ../s; git submodule -q add ../s m; git -C m config core.fsmonitor 'RUN; false'", ""},
+		"a bare repository":           {"git init -q --bare m; git --git-dir=m config core.bare false; git --git-dir=m config core.worktree .; git --git-dir=m config core.fsmonitor 'RUN; false'", "m"},
+		"a value that ends a line":    {`git config branch.main.merge "$(printf 'a\n[core]\n\tfsmonitor = RUN; false')"; git config core.fsmonitor 'RUN; false'`, ""},
+		"objects that are fetched": {`id=$(git rev-parse HEAD:a/f); git mv a/f a/n; echo x >> a/n; git add .; rm .git/objects/$(echo $id | cut -c1-2)/$(echo $id | cut -c3-)
+			git config core.repositoryFormatVersion 1; git config extensions.partialClone origin; git config remote.origin.promisor true; git config remote.origin.url .; git config remote.origin.uploadpack 'RUN; false'`, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, "")
+			trace := filepath.Join(w.dir, "ran")
+			w.sh(w.repo, strings.ReplaceAll(c.script, "RUN", "touch "+trace))
+			_ = os.Remove(trace) // by the script itself
+			w.sh(w.dir, "cp -a repo again")
+			_, err := Read(t.Context(), filepath.Join(w.repo, c.at), ".")
+			if _, missing := os.Stat(trace); missing == nil {
+				t.Errorf("the program ran; error %v", err)
+			}
+			again := exec.Command("git", "status", "--porcelain")
+			again.Dir = filepath.Join(w.dir, "again", c.at)
+			out, _ := again.CombinedOutput()
+			if _, missing := os.Stat(trace); missing != nil {
+				t.Skipf("this git does not run it: %s", out)
+			}
+		})
+	}
+}
+
+// An agent that runs in a hook of git has variables that lead to another repository, and programs.
+func TestEnvironment(t *testing.T) {
+	w := newWorld(t, "")
+	w.sh(w.dir, "git init -q -b other other")
+	t.Setenv("GIT_DIR", filepath.Join(w.dir, "other/.git"))
+	t.Setenv("GIT_WORK_TREE", filepath.Join(w.dir, "other"))
+	t.Setenv("GIT_INDEX_FILE", filepath.Join(w.dir, "index"))
+	t.Setenv("GIT_CONFIG_COUNT", "1")
+	t.Setenv("GIT_CONFIG_KEY_0", "core.fsmonitor")
+	t.Setenv("GIT_CONFIG_VALUE_0", "touch "+filepath.Join(w.dir, "ran"))
+	got, err := Read(t.Context(), w.repo, ".")
+	if diff := cmp.Diff(Status{Branch: "main"}, got); diff != "" || err != nil {
+		t.Errorf("%v (-want +got)\n%s", err, diff)
+	}
+	if _, err := os.Stat(filepath.Join(w.dir, "ran")); err == nil {
+		t.Error("the program ran")
+	}
+}
+
+// A file .git counts only if the repository that it names also names the work tree; then its main work tree is known. Otherwise there is
+// none, also not that of a directory above.
+func TestGitFilePointsBack(t *testing.T) {
+	for name, c := range map[string]struct{ script, want, main string }{
+		"a linked work tree":                {"git worktree add -q -b side ../c", "", "repo"},
+		"one of a bare repository":          {"git clone -q --bare . ../bare.git; git -C ../bare.git worktree add -q -b side ../c", "", ""},
+		"a repository":                      {"git init -q ../c", "", ""},
+		"a submodule":                       {"git init -q ../s; cd ../s; git submodule -q add ../repo m; mv m ../c; git -C $PWD config -f .git/modules/m/config core.worktree ../../../../c; echo \"gitdir: $PWD/.git/modules/m\" > ../c/.git", "", ""},
+		"a quoted path":                     {"mkdir '../a\"b#'; git init -q --separate-git-dir=../g '../a\"b#'; git -C '../a\"b#' config core.worktree '../a\"b#'; ln -s 'a\"b#' ../c", "", ""},
+		"another repository":                {"mkdir ../c; echo gitdir: ../repo/.git > ../c/.git", "does not name it", ""},
+		"another work tree's":               {"git worktree add -q -b side ../d; cp -r ../d ../c", "does not name it", ""},
+		"another core.worktree":             {"mkdir ../c; git config core.worktree ../../repo; echo gitdir: ../repo/.git > ../c/.git", "does not name it", ""},
+		"an included core.worktree":         {"mkdir ../c; printf '[core]\nworktree=../../c\n' > ../inc; git config include.path ../../inc; echo gitdir: ../repo/.git > ../c/.git", "does not name it", ""},
+		"a file, with another's data":       {"mkdir -p ../c/x; cp .git/HEAD ../c/x; cd ../c; echo ../../repo/.git > x/commondir; echo $PWD/.git > x/gitdir; echo gitdir: x > .git", "does not name it", ""},
+		"a pipe":                            {"mkdir ../c; mkfifo ../c/.git", "does not lead to a repository", ""},
+		"in a repository, another one":      {"mkdir -p ../c; git init -q ..; echo gitdir: repo/.git > ../c/.git", "does not lead to a repository", ""},
+		"in a repository, another's really": {"mkdir -p ../c; git init -q ..; echo gitdir: ../repo/.git > ../c/.git", "does not name it", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, "")
+			w.sh(w.repo, c.script)
+			dir := filepath.Join(w.dir, "c")
+			_, err := Read(t.Context(), dir, ".")
+			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+				t.Errorf("it says %v, want %q", err, c.want)
+			}
+			main, ok := MainTree(dir)
+			if want := filepath.Join(w.dir, c.main); ok != (c.main != "") || ok && main != want {
+				t.Errorf("the main work tree is %q, want %q", main, want)
+			}
+		})
 	}
 }

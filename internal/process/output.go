@@ -1,52 +1,93 @@
 package process
 
-import "strings"
+import (
+	"fmt"
+	"io"
+	"sync"
+)
 
-// End keeps the end of what is written to it and drops the rest.
-type End struct {
-	Most int // bytes to keep
-	Cut  bool
-	kept []byte
+// defaultLimit is the limit of a command that names none.
+const defaultLimit = 1 << 20
+
+// kept keeps the beginning and the end of what is written to it.
+type kept struct {
+	limit      int
+	begin, end []byte
+	left       int // bytes between them that are gone
 }
 
-func (e *End) Write(b []byte) (int, error) {
-	e.kept = append(e.kept, b...)
-	if len(e.kept) > 2*e.Most { // seldom, so that the bytes are moved seldom
-		e.drop()
+func (k *kept) write(b []byte) {
+	n := min(len(b), k.limit/2-len(k.begin))
+	k.begin = append(k.begin, b[:n]...)
+	k.end = append(k.end, b[n:]...)
+	if len(k.end) > 2*k.limit { // seldom, so that bytes are moved seldom
+		k.drop()
+	}
+}
+
+// drop forgets what does not fit.
+func (k *kept) drop() {
+	if over := len(k.begin) + len(k.end) - k.limit; over > 0 {
+		k.left += over
+		k.end = k.end[:copy(k.end, k.end[over:])]
+	}
+}
+
+// bytes returns what is kept, with a line that says how much is not.
+func (k *kept) bytes() []byte {
+	k.drop()
+	if k.left > 0 {
+		k.begin = fmt.Appendf(k.begin, "\n[%d bytes left out]\n", k.left)
+	}
+	return append(k.begin, k.end...)
+}
+
+// output is what a program writes.
+type output struct {
+	mu                   sync.Mutex
+	stdout, stderr, both kept
+	also                 io.Writer // nil after its first error
+	closed               bool
+}
+
+func newOutput(limit int, also io.Writer) *output {
+	if limit <= 0 {
+		limit = defaultLimit
+	}
+	k := kept{limit: limit}
+	return &output{stdout: k, stderr: k, both: k, also: also}
+}
+
+// stream is one stream of an output.
+type stream struct {
+	out  *output
+	kept *kept
+}
+
+func (o *output) stream(k *kept) io.Writer { return &stream{o, k} }
+
+// Write accepts everything: a program would end, or block, at a pipe that is not read.
+func (s *stream) Write(b []byte) (int, error) {
+	o := s.out
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.closed {
+		return len(b), nil
+	}
+	s.kept.write(b)
+	o.both.write(b)
+	if o.also != nil {
+		if _, err := o.also.Write(b); err != nil {
+			o.also = nil
+		}
 	}
 	return len(b), nil
 }
 
-// Bytes returns the kept output. It is valid until the next Write.
-func (e *End) Bytes() []byte {
-	e.drop()
-	return e.kept
+// close ends the output and returns it.
+func (o *output) close() Result {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.closed = true
+	return Result{Stdout: o.stdout.bytes(), Stderr: o.stderr.bytes(), Output: o.both.bytes()}
 }
-
-func (e *End) drop() {
-	if over := len(e.kept) - e.Most; over > 0 {
-		e.Cut = true
-		e.kept = e.kept[:copy(e.kept, e.kept[over:])]
-	}
-}
-
-// String returns the kept output as valid UTF-8.
-func (e *End) String() string { return strings.ToValidUTF8(string(e.Bytes()), "\ufffd") }
-
-// Output keeps the beginning of what is written to it and drops the rest.
-type Output struct {
-	Kept []byte
-	Left int // remaining bytes
-	Cut  bool
-}
-
-func (o *Output) Write(b []byte) (int, error) {
-	n := min(len(b), o.Left)
-	o.Kept = append(o.Kept, b[:n]...)
-	o.Left -= n
-	o.Cut = o.Cut || n < len(b)
-	return len(b), nil
-}
-
-// String returns the kept output as valid UTF-8.
-func (o *Output) String() string { return strings.ToValidUTF8(string(o.Kept), "\ufffd") }

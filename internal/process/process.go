@@ -1,193 +1,131 @@
-// Package process runs a program and ends it with everything that it started: the agent of a run, the programs of facts,
-// effects and judges, and git.
+// Package process runs a program and ends it with everything that it started: the programs of facts, effects and judges, git,
+// and the agent of a run.
 //
-// Killing a process group is not enough: coding agents start most shell tools in their own groups or sessions, which
-// outlive them. The program therefore runs in its own session, and leftover processes are found and ended by their
-// parents, sessions, a mark in the environment and, on Linux, a control group and a brand that they cannot remove. Only what
-// has one of these is ended or waited for: a program that embeds ralph keeps its own children, and adopts orphans only
-// while a command runs.
+// A program runs in a session of its own. When it has ended, or its time is over, what it left behind is killed: on Linux its
+// descendants by parent, session and group, and the orphans that this process adopts while a command runs, so that a daemon which
+// left its session is found too; on Windows the job object of the program; elsewhere its process group.
 //
-// Limits: on systems other than Linux and Windows, a process that left its parent, its group and its session before the
-// program ended is not found; if this process is killed, only the program itself ends with it, and only on Linux, unless
-// it has a watch. [Leftovers] finds the others later. On Linux, root can remove the brand, and what leaves its parent, group, session and
-// environment within the first instant of the program has none: only a control group, where one can be made, finds it,
-// unless it moves itself to another one. What another service starts for a program, such as a daemon of containers,
+// An adopted orphan does not say who started it. It belongs to the command if it is in another session than this process and was no
+// child of this process when the command began. While several commands run at once, such orphans are ended with the last of them. A
+// program that embeds ralph must therefore not start processes in sessions of their own while a command runs, if they shall outlive it.
+//
+// Limits: outside of Linux and Windows, a process that left its group is not found. If this process is killed, only the program itself
+// ends with it, on Linux, or its whole job, on Windows. What another service starts for a program, such as a daemon of containers,
 // belongs to that service.
 //
-// Start with [Command.Run].
+// Start with [Find], then [Run].
 package process
 
 import (
-	"cmp"
+	"bytes"
 	"context"
-	"errors"
+	"fmt"
 	"io"
-	"math/rand/v2"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"slices"
-	"strconv"
+	"strings"
 	"time"
 )
 
-// Command is a program to run.
+// Command is a program to run. It gets a session of its own, no standard input but Stdin, and RALPH_OFF=1.
 type Command struct {
-	Args   []string  // the program and its arguments; a name without a slash is looked up in PATH
-	Path   string    // the file of the program; "" is that of Args
-	Dir    string    // "" is the working directory of this process
-	Env    []string  // of the program, without the mark; the last of duplicate names counts
-	Mark   string    // NAME=VALUE, set in its environment to identify what it starts; "" is one that no other command has
-	Stdin  io.Reader // its input; nil is empty
-	Stdout io.Writer
-	Stderr io.Writer
-
-	// Grace is how long the program may take to end after a request, before it is killed. 0 kills it immediately.
-	Grace time.Duration
-
-	// Asked says that on Linux the program gets the request, and no more, if this process dies: it has locks to remove.
-	Asked bool
-
-	// Started is called with the process ID once the program runs. It may be nil.
-	Started func(ID)
-
-	// Watch, if positive, has the program started by another process of this program's file, whose main calls [Watch] first.
-	// That process ends the program, with everything that it started, once this one has ended, or has given no sign of life for
-	// so long. Windows needs no other process for the first, and has none for the second.
-	Watch time.Duration
-
-	// Alive has the signs of life. If it is nil, this process gives them as long as it runs.
-	Alive <-chan struct{}
+	Path  string    // as Find returned it
+	Args  []string  // without the program
+	Dir   string    // "" is the working directory of this process
+	Env   []string  // on top of the environment of this process; an entry without = removes a variable
+	Stdin []byte    // nil is empty
+	Limit int       // bytes of each stream that are kept, their beginning and end; 0 is 1 MiB
+	Also  io.Writer // gets standard output and error as they come, if not nil; its errors do not end the program
 }
 
-// Own is the variable of the mark of a command that names none.
-const Own = "RALPH_PROGRAM"
-
-// ID identifies a process beyond its end, although systems reuse process IDs.
-type ID struct {
-	Pid   int    `json:"pid"`
-	Start string `json:"start,omitempty"` // its start in the system's unit; "" if unknown
-	Brand uint64 `json:"brand,omitempty"` // of it and its descendants; 0 if none
+// Result is how a program ended.
+type Result struct {
+	Code                   int           // exit status; 128 and the signal if a signal ended it
+	Stdout, Stderr, Output []byte        // Output is both, as they came; a line says how much was left out
+	Took                   time.Duration // by the clock
 }
 
-// Exit is how a program ended.
-type Exit struct {
-	Code   int    // exit status, -1 if a signal ended it
-	Signal string // the signal, "" if none
-	Left   int    // how many processes it left, which were ended
-	Late   bool   // its watch ended it, because there was no sign of life
-}
+// afterEnd is how long the pipes are read after all known processes have ended, in case another one holds them open.
+const afterEnd = time.Second
 
-// String returns how a program ended, for people.
-func (e Exit) String() string {
-	if e.Signal != "" {
-		return "signal " + e.Signal
-	}
-	return "exit status " + strconv.Itoa(e.Code)
-}
-
-// Run runs the program until it ends or ctx is done; then it requests its end, kills it after the grace period, and
-// ends all processes that it left. When Run returns, none of them runs, and nothing more is written to Stdout and
-// Stderr. The error is only that the program could not be started.
+// Run runs a program to its end, or until ctx is done; what it leaves behind ends with it. A program that ended with a status other
+// than 0 is no error. The error is that it could not be started, or that it was ended because ctx was done; then it wraps the cause of
+// ctx, and the result holds what the program wrote until then.
 //
-// Run is safe for concurrent use by commands with different marks. On Linux, this process adopts orphans of its
-// descendants meanwhile.
-func (c Command) Run(ctx context.Context) (exit Exit, err error) {
-	if len(c.Args) == 0 {
-		return exit, errors.New("there is no program to run")
-	}
-	c.Mark = cmp.Or(c.Mark, Own+"="+strconv.FormatUint(rand.Uint64(), 36))
-	if c.Watch > 0 {
-		return c.runWatched(ctx)
-	}
-	return c.runHere(ctx)
-}
-
-func (c Command) runHere(ctx context.Context) (exit Exit, err error) {
+// Run is safe for concurrent use. Also is called by one goroutine at a time, and not after Run returned.
+func Run(ctx context.Context, c Command) (res Result, err error) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		// On Linux the program dies with the thread that started it, so keep the thread until the program has ended.
+		// On Linux the program is killed when the thread that started it ends, so keep the thread until the program has ended.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
-		exit, err = c.run(ctx)
+		res, err = c.run(ctx)
 	}()
 	<-done
-	return exit, err
+	return res, err
 }
 
-func (c Command) run(ctx context.Context) (Exit, error) {
-	if err := ctx.Err(); err != nil {
-		return Exit{}, err
+func (c Command) run(ctx context.Context) (Result, error) {
+	if ctx.Err() != nil {
+		return Result{}, context.Cause(ctx)
 	}
-	cmd := exec.Command(cmp.Or(c.Path, c.Args[0]), c.Args[1:]...)
-	if err := checkBatch(runtime.GOOS, cmd.Path, c.Args[1:]); err != nil {
-		return Exit{}, err
+	if err := checkBatch(runtime.GOOS, c.Path, c.Args); err != nil {
+		return Result{}, err
 	}
-	cmd.Args[0] = c.Args[0]
-	cmd.Dir = c.Dir
-	cmd.Env = append(slices.Clip(c.Env), c.Mark) // the last of duplicate names counts
-	tree, err := newTree(cmd, c.Mark, c.Asked)
+	out := newOutput(c.Limit, c.Also)
+	cmd := exec.Command(c.Path, c.Args...)
+	cmd.Dir, cmd.Env, cmd.WaitDelay = c.Dir, environment(os.Environ(), c.Env), afterEnd
+	cmd.Stdout, cmd.Stderr = out.stream(&out.stdout), out.stream(&out.stderr)
+	if len(c.Stdin) > 0 {
+		cmd.Stdin = bytes.NewReader(c.Stdin)
+	}
+	tree, err := newTree(cmd)
 	if err != nil {
-		return Exit{}, err
+		return Result{}, err
 	}
 	defer tree.close()
-	cmd.Stdout, cmd.Stderr = lasting(c.Stdout), lasting(c.Stderr)
-	cmd.Stdin = c.Stdin
-	cmd.WaitDelay = afterEnd
+	begin := time.Now()
 	if err := tree.start(cmd); err != nil {
-		return Exit{}, err
+		return Result{}, err
 	}
-	if c.Started != nil {
-		c.Started(tree.id(cmd.Process.Pid))
-	}
-	exit := Exit{Code: -1}
-	ended := make(chan struct{})
+	code, ended := -1, make(chan struct{})
 	go func() {
 		defer close(ended)
 		// Wait of exec.Cmd would also wait for processes that hold the pipes, such as orphans.
 		if state, err := cmd.Process.Wait(); err == nil {
-			exit = exitOf(state)
+			code = exitCode(state)
 		}
 	}()
 	select {
 	case <-ended:
 	case <-ctx.Done():
-		if c.Grace > 0 {
-			tree.ask()
-			select {
-			case <-ended:
-			case <-time.After(c.Grace):
-			}
-		}
 		tree.kill()
 		<-ended
+		err = fmt.Errorf("%s was ended: %w", filepath.Base(c.Path), context.Cause(ctx))
 	}
-	exit.Left = tree.sweep(c.Grace)
-	_ = cmd.Wait() // closes the pipes: the program has ended
-	return exit, nil
+	tree.sweep()
+	_ = cmd.Wait() // closes the pipes; how the program ended is known
+	res := out.close()
+	res.Code, res.Took = code, time.Since(begin)
+	return res, err
 }
 
-// afterEnd is how long to read the pipes after all known processes have ended, in case another one holds them open.
-const afterEnd = time.Second
-
-// lasting returns a writer that discards what w does not accept: the program would end, or block, at a pipe that is not
-// read.
-func lasting(w io.Writer) io.Writer {
-	if w == nil {
-		return nil
+// environment returns the variables of a program.
+func environment(own, changes []string) []string {
+	env := slices.Clone(own)
+	for _, change := range changes {
+		if strings.Contains(change, "=") {
+			env = append(env, change) // of duplicates the last counts
+			continue
+		}
+		env = slices.DeleteFunc(env, func(v string) bool {
+			name, _, _ := strings.Cut(v, "=")
+			return name == change || runtime.GOOS == "windows" && strings.EqualFold(name, change)
+		})
 	}
-	return &lastingWriter{to: w}
-}
-
-type lastingWriter struct {
-	to     io.Writer
-	failed bool
-}
-
-func (w *lastingWriter) Write(b []byte) (int, error) {
-	if !w.failed {
-		_, err := w.to.Write(b)
-		w.failed = err != nil
-	}
-	return len(b), nil
+	return append(env, "RALPH_OFF=1") // a hook inside of it decides nothing
 }

@@ -2,24 +2,63 @@ package process
 
 import (
 	"bytes"
-	"math/rand/v2"
+	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
 
-// attributes are those of a program that gets a signal if this process dies.
-func attributes(last syscall.Signal) *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{Setsid: true, Pdeathsig: last}
+const (
+	pause    = 5 * time.Millisecond // between two looks at the processes
+	stubborn = 3 * time.Second      // to wait for a killed process, which may wait for a lost disk
+)
+
+// tree is a program with everything that it started.
+type tree struct {
+	root     int // the program itself, until it has ended
+	sessions []int
+	groups   []int
 }
 
-// executable returns the file of this process, even if another one has its name now.
-func executable() (string, error) { return "/proc/self/exe", nil }
+// active are the commands that this process runs.
+var active struct {
+	sync.Mutex
+	n      int
+	adopts bool           // this process adopted orphans before the first of them
+	before map[int]string // its children then, with the times when they started
+}
+
+func newTree(cmd *exec.Cmd) (*tree, error) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
+	active.Lock()
+	defer active.Unlock()
+	if active.n == 0 {
+		var err error
+		if active.adopts, err = adopt(true); err != nil {
+			return nil, err
+		}
+		active.before = children()
+	}
+	active.n++
+	return &tree{}, nil
+}
+
+func (t *tree) close() {
+	active.Lock()
+	defer active.Unlock()
+	if active.n--; active.n == 0 && !active.adopts {
+		_, _ = adopt(false)
+	}
+}
 
 // adopt makes this process the parent of orphans of its descendants, or no longer. It returns what was so before.
 func adopt(yes bool) (before bool, err error) {
@@ -34,10 +73,109 @@ func adopt(yes bool) (before bool, err error) {
 	return is != 0, unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, to, 0, 0, 0)
 }
 
-// nothing reports whether the tree is certainly empty: a process without children that adopts orphans has no descendants.
-// It saves reading the process table.
-func (t *tree) nothing() bool {
+func (t *tree) start(cmd *exec.Cmd) error {
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	t.root = cmd.Process.Pid
+	t.sessions, t.groups = []int{t.root}, []int{t.root}
+	return nil
+}
+
+// kill kills the program and its group. Its other descendants become orphans, whose sessions are known then.
+func (t *tree) kill() {
+	t.look()
+	_ = syscall.Kill(-t.root, syscall.SIGKILL)
+}
+
+// sweep kills the remaining processes once the program has ended, until there are none.
+func (t *tree) sweep() {
+	t.root = 0 // its ID may be used again
+	for deadline := time.Now().Add(stubborn); !childless() && time.Now().Before(deadline); time.Sleep(pause) {
+		left := t.look()
+		if len(left) == 0 {
+			return
+		}
+		for _, p := range left {
+			switch {
+			case !p.dead:
+				_ = syscall.Kill(p.pid, syscall.SIGKILL)
+			case p.parent == os.Getpid(): // waiting for any child would take another command's result
+				_, _ = syscall.Wait4(p.pid, nil, syscall.WNOHANG, nil)
+			}
+		}
+	}
+}
+
+// look returns the processes of the tree but the program itself, and keeps their sessions and groups to know later ones.
+func (t *tree) look() []entry {
+	all := table()
+	i := slices.IndexFunc(all, func(p entry) bool { return p.pid == os.Getpid() })
+	if i < 0 {
+		return nil // /proc cannot be read
+	}
+	self, orphans := all[i], t.orphans()
+	in := map[int]bool{}
+	if t.root != 0 {
+		in[t.root] = true
+	}
+	var found []entry
+	for more := true; more; { // a child may be listed before its parent
+		more = false
+		for _, p := range all {
+			// All that a command starts is outside of this session, and cannot come into it.
+			if in[p.pid] || p.session == self.session {
+				continue
+			}
+			if in[p.parent] || slices.Contains(t.sessions, p.session) || slices.Contains(t.groups, p.group) || orphans(p) {
+				in[p.pid], more = true, true
+				found = append(found, p)
+				if p.session > 1 && p.group > 1 { // of a process that is just ending, they are not known
+					t.sessions, t.groups = append(t.sessions, p.session), append(t.groups, p.group)
+				}
+			}
+		}
+	}
+	return found
+}
+
+// orphans returns what reports whether a process is an adopted orphan of this command.
+func (t *tree) orphans() func(entry) bool {
+	active.Lock()
+	defer active.Unlock()
+	if active.n > 1 { // it is that of another command, or this one's: the last one ends it
+		return func(entry) bool { return false }
+	}
+	before := maps.Clone(active.before)
+	return func(p entry) bool {
+		return p.parent == os.Getpid() && p.pid != t.root && before[p.pid] != p.start
+	}
+}
+
+// childless reports whether this process has no children. Since it adopts orphans, it has no descendants then. It saves reading /proc.
+func childless() bool {
 	return unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT|unix.WALL, nil) == unix.ECHILD
+}
+
+// children returns the children of this process, with the times when they started.
+func children() map[int]string {
+	all := map[int]string{}
+	if childless() {
+		return all
+	}
+	for _, p := range table() {
+		if p.parent == os.Getpid() {
+			all[p.pid] = p.start
+		}
+	}
+	return all
+}
+
+// entry is a process of the system's table.
+type entry struct {
+	pid, parent, group, session int
+	dead                        bool // it has ended, and its parent did not wait for it
+	start                       string
 }
 
 // table reads /proc. It omits processes that end meanwhile.
@@ -45,11 +183,7 @@ func table() []entry {
 	dirs, _ := filepath.Glob("/proc/[0-9]*")
 	all := make([]entry, 0, len(dirs))
 	for _, dir := range dirs {
-		pid, err := strconv.Atoi(filepath.Base(dir))
-		if err != nil {
-			continue
-		}
-		if e, ok := read(pid); ok {
+		if e, ok := read(dir); ok {
 			all = append(all, e)
 		}
 	}
@@ -57,66 +191,21 @@ func table() []entry {
 }
 
 // read reads /proc/PID/stat, see proc_pid_stat(5).
-func read(pid int) (entry, bool) {
-	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+func read(dir string) (e entry, ok bool) {
+	b, err := os.ReadFile(dir + "/stat")
 	end := bytes.LastIndexByte(b, ')') // the program's name may contain anything
 	if err != nil || end < 0 {
-		return entry{}, false
+		return e, false
 	}
 	fields := strings.Fields(string(b[end+1:])) // from field 3 on
 	if len(fields) < 20 {
-		return entry{}, false
+		return e, false
 	}
-	e := entry{pid: pid, dead: fields[0] == "Z" || fields[0] == "X", start: fields[19]}
-	for i, to := range []*int{&e.parent, &e.group, &e.session} {
-		if *to, err = strconv.Atoi(fields[i+1]); err != nil {
-			return entry{}, false
+	e.dead, e.start = fields[0] == "Z" || fields[0] == "X", fields[19]
+	for to, text := range map[*int]string{&e.pid: filepath.Base(dir), &e.parent: fields[1], &e.group: fields[2], &e.session: fields[3]} {
+		if *to, err = strconv.Atoi(text); err != nil {
+			return e, false
 		}
 	}
 	return e, true
 }
-
-// marked reports whether a process was started with this variable.
-func marked(pid int, mark string) bool {
-	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
-	return err == nil && bytes.Contains(append(append([]byte{0}, b...), 0), append(append([]byte{0}, mark...), 0))
-}
-
-func identify(pid int) ID {
-	e, _ := read(pid)
-	return ID{Pid: pid, Start: e.start}
-}
-
-// What a process starts inherits its limits, and only root can raise a hard limit: changing session, environment or
-// parent does not. The limit on file locks has had no effect since Linux 2.4, so it can serve as a brand.
-
-// brand sets the limit of a program that has just started to a random one below that of this process, which no other
-// command has. It returns the limit, or 0 if it was not set. What the program started before does not have it. (To start
-// the program with it, this process would need it for an instant, and so would everything that it starts in that time.)
-func brand(pid int) uint64 {
-	own := limitOf(0)
-	if own.Max < 2 {
-		return 0
-	}
-	brand := own.Max - 1 - rand.Uint64N(own.Max/2)
-	if unix.Prlimit(pid, unix.RLIMIT_LOCKS, &unix.Rlimit{Cur: brand, Max: brand}, nil) != nil {
-		return 0
-	}
-	return brand
-}
-
-// limitOf returns the limit of a process, zero if unknown.
-func limitOf(pid int) (l unix.Rlimit) {
-	_ = unix.Prlimit(pid, unix.RLIMIT_LOCKS, nil, &l)
-	return l
-}
-
-// branded reports whether a process has a brand, and whether it has another one than this process, inherited or its
-// own.
-func branded(pid int, brand uint64) (has, other bool) {
-	l := limitOf(pid)
-	return brand != 0 && l.Max == brand, l.Max != 0 && l.Max < limitOf(0).Max
-}
-
-// older reports whether a, a start in clock ticks, is before b.
-func older(a, b string) bool { return len(a) < len(b) || len(a) == len(b) && a < b }

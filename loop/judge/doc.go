@@ -1,14 +1,9 @@
-// Package judge asks a language model one question about the end of a conversation and returns its answer as JSON. It
-// may change in any version.
+// Package judge is the source judge of policies: it asks a language model one question about the end of a conversation, and its answer
+// is a JSON object.
 //
-// The context's deadline covers connecting, answering and all retries. The result is exactly one JSON object or an
-// error with the reason. The conversation is passed as material, between marks that no text in it can contain, and the
-// key is sent only to the configured address. No response makes the package panic, and it reads at most [MaxResponse]
-// bytes of it.
+// It promises that the key is sent to its service only, follows no redirect and is in no error, that it reads at most 1 MiB of an
+// answer, and that the conversation is quoted as material, which the texts in it cannot end. It leaves out the choice of the question
+// and the use of the answer, which are the policy's, and whether it may ask at all, which the loop decides.
 //
-// It implements two wire formats over net/http: Anthropic's messages, and the chat completions of OpenAI, which servers
-// of local models also use. It leaves out the choice of the question and the use of the answer.
-//
-// Start with [Source], the source of facts for policies. [Ask] only asks the question; it reads neither files nor the
-// environment.
+// Begin with [Option].
 package judge

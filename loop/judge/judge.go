@@ -1,167 +1,147 @@
 package judge
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"net"
-	"net/http"
-	"net/url"
+	"io/fs"
+	"os"
 	"strconv"
 	"strings"
-	"time"
+
+	"github.com/ralph-sdk/ralph/internal/process"
+	"github.com/ralph-sdk/ralph/internal/text"
+	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/rules"
+	"github.com/ralph-sdk/ralph/schema"
 )
 
-// The wire formats.
 const (
-	Anthropic = "anthropic" // messages, https://api.anthropic.com
-	OpenAI    = "openai"    // chat completions, https://api.openai.com/v1
+	usualModel  = "claude-haiku-4-5-20251001"
+	usualTurns  = 5
+	usualTokens = 1024
+	maxAnswer   = 1 << 20 // bytes
 )
 
-// MaxResponse bounds the bytes of a response. A longer one is an error.
-const MaxResponse = 1 << 20
+// Option adds the judge to a loop. It takes the key and the address of its service from the variables ANTHROPIC_API_KEY and
+// ANTHROPIC_BASE_URL of this process.
+func Option() loop.Option { return loop.WithSource("judge", Source(os.LookupEnv)) }
 
-// DefaultMaxTokens is the default of [Request].MaxTokens.
-const DefaultMaxTokens = 1024
-
-// Request is one question.
-type Request struct {
-	API     string // Anthropic, the default, or OpenAI
-	BaseURL string // of the service; "" means the one that the API is named after
-	Key     string // sent in a header; only your own service with OpenAI's format needs none
-	Model   string // as the service names it
-
-	System    string // the role and criteria of the model; may be empty
-	Question  string
-	Turns     []Turn          // of the conversation, oldest first; see [Excerpt] for what is sent
-	Schema    json.RawMessage // JSON Schema of the answer, an object; empty allows any object
-	MaxTokens int             // of the answer; 0 means DefaultMaxTokens
-}
-
-// Turn is what one side said until the other side replied.
-type Turn struct {
-	Role string // "user" or "assistant"
-	Text string // with uses of tools, and optionally their results, shortened and in order
-}
-
-// Answer is the model's answer.
-type Answer struct {
-	Value        map[string]any // numbers are json.Number; not validated with the schema
-	Text         string         // as the model wrote it, with any text around the object
-	Model        string         // as the service names it
-	InputTokens  int            // as the service counts them; 0 if it does not
-	OutputTokens int
-}
-
-// Limits on retries: a busy service may recover in a moment, and one that is down does not answer sooner if asked
-// often.
-const (
-	maxTries   = 3
-	firstPause = 250 * time.Millisecond
-)
-
-// Ask asks the model. The deadline of ctx covers everything; without one, Ask waits as long as the service takes. It
-// follows no redirect. Every error is an [*Error]; with a BadAnswer, the answer may be non-nil and have only the tokens
-// that it used.
-//
-// Ask retries a service that is busy (status 429, 503 or 529) or unreachable, three attempts in all, within the
-// deadline. If a service rejects the form of the answer's schema, Ask retries once without it: the question also
-// describes the schema.
-func Ask(ctx context.Context, r Request) (*Answer, error) {
-	w, err := r.wire()
-	if err != nil {
-		return nil, err
-	}
-	client := http.Client{
-		Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, DisableKeepAlives: true},
-		// A redirect would send the key to another address.
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
-	structured, pause := true, firstPause
-	for try := 1; ; try++ {
-		body, err := json.Marshal(w.body(r, structured))
+// Source returns the judge as a source whose variables come from lookup. A fact of it is missing without a key or without a
+// conversation. With the option command, a program gets the prompt on stdin and prints the answer; it needs no key.
+func Source(lookup func(string) (string, bool)) loop.SourceFunc {
+	return func(ctx context.Context, q rules.Query) (any, error) {
+		ev, _ := loop.EventOf(ctx)
+		key, _ := lookup("ANTHROPIC_API_KEY")
+		key = strings.TrimSpace(key)
+		if key == "" && len(q.Command) == 0 {
+			return nil, fmt.Errorf("ANTHROPIC_API_KEY is not set: %w", fs.ErrNotExist)
+		}
+		turns, err := number(q, "turns", usualTurns)
 		if err != nil {
-			return nil, &Error{Kind: BadRequest, Message: "the schema of the answer is no JSON", Err: err}
+			return nil, err
 		}
-		response, wait, failed := send(ctx, &client, w, body)
-		switch {
-		case failed == nil:
-			return answerOf(response)
-		case failed.Status == http.StatusBadRequest && structured && w.refusesSchema(failed.Message):
-			structured = false
+		said, err := conversation(ctx, ev, turns)
+		if err != nil {
+			return nil, err
+		}
+		if len(said) == 0 {
+			return nil, fmt.Errorf("there is no conversation: %w", fs.ErrNotExist)
+		}
+		ask := prompt(q.Args[0], said, q.Fact.Schema)
+		var answer string
+		if len(q.Command) > 0 {
+			answer, err = run(ctx, q.Command, ev.Dir, system(q)+"\n\n"+ask)
+		} else {
+			base, _ := lookup("ANTHROPIC_BASE_URL")
+			answer, err = post(ctx, q, base, key, ask)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return object(answer, q.Usable)
+	}
+}
+
+// number returns an option that is a number above 0.
+func number(q rules.Query, option string, usual int) (int, error) {
+	s, ok := q.Options[option]
+	if !ok {
+		return usual, nil
+	}
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 1 {
+		return 0, fmt.Errorf("%s is %q: write a number above 0", option, s)
+	}
+	return n, nil
+}
+
+// conversation returns the last turns. The agent's last message may be in the event only, since session files lag.
+func conversation(ctx context.Context, ev loop.Event, n int) ([]loop.Turn, error) {
+	if ev.Conversation == nil {
+		return nil, nil
+	}
+	turns, err := ev.Conversation.Turns(ctx, n)
+	if err != nil || len(turns) == 0 || ev.Message == "" {
+		return turns, err
+	}
+	turns = append([]loop.Turn(nil), turns...)
+	switch last := &turns[len(turns)-1]; {
+	case last.Role != "assistant":
+		turns = append(turns, loop.Turn{Role: "assistant", Text: ev.Message})
+	case !strings.Contains(last.Text, strings.TrimSpace(ev.Message)):
+		last.Text += "\n\n" + ev.Message
+	}
+	return turns[max(0, len(turns)-n):], nil
+}
+
+// run asks a program.
+func run(ctx context.Context, command []string, dir, prompt string) (string, error) {
+	r, err := process.Run(ctx, process.Command{Path: command[0], Args: command[1:], Dir: dir, Stdin: []byte(prompt), Limit: maxAnswer})
+	if err != nil {
+		return "", err
+	}
+	if r.Code != 0 {
+		line, _, _ := strings.Cut(strings.TrimSpace(cmp.Or(string(r.Stderr), string(r.Stdout))), "\n")
+		return "", fmt.Errorf("%s ended with status %d: %s", command[0], r.Code, text.Line(text.Cut(line, 200)))
+	}
+	return string(r.Stdout), nil
+}
+
+// object returns the first JSON object of an answer that the policy can use. A fence and words may surround it.
+func object(answer string, usable func(any) error) (any, error) {
+	if strings.TrimSpace(answer) == "" {
+		return nil, errors.New("the judge's answer is empty")
+	}
+	var bad error
+	for tries, rest := 0, answer; tries < 100; tries++ {
+		i := strings.IndexByte(rest, '{')
+		if i < 0 {
+			break
+		}
+		rest = rest[i:]
+		var raw json.RawMessage
+		d := json.NewDecoder(strings.NewReader(rest))
+		if d.Decode(&raw) != nil {
+			rest = rest[1:] // a brace between words
 			continue
-		case !failed.passing() || try == maxTries:
-			return nil, failed
 		}
-		wait = max(wait, pause)
-		pause *= 3
-		if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) <= wait {
-			return nil, failed // the reason is more useful than a timeout
+		v, err := schema.ParseJSON(raw)
+		if err == nil && usable != nil {
+			err = usable(v)
 		}
-		select {
-		case <-time.After(wait):
-		case <-ctx.Done():
-			return nil, failed
+		if err == nil {
+			return v, nil
 		}
+		if bad == nil {
+			bad = err
+		}
+		rest = rest[d.InputOffset():]
 	}
-}
-
-// send makes one request. wait is the service's requested delay before a retry.
-func send(ctx context.Context, client *http.Client, w *wire, body []byte) (response []byte, wait time.Duration, failed *Error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, w.url, strings.NewReader(string(body)))
-	if err != nil {
-		return nil, 0, &Error{Kind: BadRequest, Message: "the address " + w.host + " cannot be used", Err: err}
+	if bad != nil {
+		return nil, fmt.Errorf("the judge's answer cannot be used: %w", bad)
 	}
-	req.Header = w.header
-	resp, err := client.Do(req)
-	if err != nil {
-		return nil, 0, w.unreachable(ctx, err)
-	}
-	defer resp.Body.Close()
-	response, err = io.ReadAll(io.LimitReader(resp.Body, MaxResponse+1))
-	switch {
-	case err != nil:
-		return nil, 0, w.unreachable(ctx, err)
-	case resp.StatusCode != http.StatusOK:
-		return nil, retryAfter(resp.Header), &Error{Kind: BadStatus, Status: resp.StatusCode, Message: w.complaint(resp.StatusCode, response)}
-	case len(response) > MaxResponse:
-		return nil, 0, &Error{Kind: BadAnswer, Message: fmt.Sprintf("%s sent more than %d KiB", w.host, MaxResponse>>10)}
-	}
-	return response, 0, nil
-}
-
-func retryAfter(h http.Header) time.Duration {
-	seconds, err := strconv.Atoi(h.Get("Retry-After"))
-	if err != nil || seconds < 0 || seconds > 3600 {
-		return 0
-	}
-	return time.Duration(seconds) * time.Second
-}
-
-// unreachable returns the error of a request without a response.
-func (w *wire) unreachable(ctx context.Context, err error) *Error {
-	if ctx.Err() != nil {
-		return &Error{Kind: Timeout, Message: w.host + " did not answer in time", Err: ctx.Err()}
-	}
-	reason := err
-	var inURL *url.Error
-	if errors.As(err, &inURL) {
-		reason = inURL.Err // without the address, which may contain a password
-	}
-	var timeout net.Error
-	if errors.As(err, &timeout) && timeout.Timeout() {
-		return &Error{Kind: Timeout, Message: w.host + " did not answer in time", Err: reason}
-	}
-	return &Error{Kind: Unreachable, Message: w.host + " cannot be reached: " + oneLine(reason.Error(), 200), Err: reason}
-}
-
-// oneLine returns a text from elsewhere for a message: one line of at most n bytes.
-func oneLine(s string, n int) string {
-	s = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(s, "\ufffd"), func(r rune) bool { return r <= ' ' || r == 0x7f }), " ")
-	if len(s) <= n {
-		return s
-	}
-	return strings.ToValidUTF8(s[:n], "") + "…"
+	return nil, fmt.Errorf("the judge's answer has no JSON object: %s", text.Line(text.Cut(strings.TrimSpace(answer), 80)))
 }

@@ -1,0 +1,38 @@
+package main
+
+import (
+	"context"
+
+	"github.com/ralph-sdk/ralph/internal/project"
+	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/rules"
+)
+
+// noPolicy is a policy for what concerns all policies of a project.
+const noPolicy = "ralph: 1\nrules: [{name: none, log: none}]\n"
+
+// loopOf returns the loop of a policy of the project in which the command is typed; "" is for all of them.
+func (a *app) loopOf(ctx context.Context, name string) (project.Project, *loop.Loop, error) {
+	p, err := a.project()
+	if err != nil {
+		return p, nil, err
+	}
+	home, err := project.OpenHome(p, a.getenv)
+	if err != nil {
+		return p, nil, err
+	}
+	if name == "" {
+		policy, err := rules.Parse("", []byte(noPolicy))
+		if err != nil {
+			return p, nil, err
+		}
+		l, err := loop.New(policy, loop.WithRoot(p.Root), loop.WithStore(home.Store))
+		return p, l, err
+	}
+	f, err := p.Policy(name)
+	if err != nil {
+		return p, nil, err
+	}
+	l, err := home.Open(ctx, p, f, project.Settings{})
+	return p, l, err
+}

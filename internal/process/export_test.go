@@ -1,4 +1,0 @@
-package process
-
-// Identify is identify, for tests.
-var Identify = identify

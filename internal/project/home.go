@@ -1,0 +1,83 @@
+package project
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"github.com/ralph-sdk/ralph/loop"
+)
+
+// Home is the directory in which ralph keeps its own files: counts, approvals, stops and the log.
+type Home struct {
+	Dir   string
+	Store loop.Store
+}
+
+// OpenHome returns ralph's own directory: RALPH_STATE_DIR, else ralph in the user's directory of state. It is absolute, is not in a
+// project that an agent can change, and belongs to the user alone. It makes nothing: the store makes the directory when it is written.
+func OpenHome(p Project, getenv func(string) string) (*Home, error) {
+	dir, err := stateDir(getenv)
+	if err != nil {
+		return nil, err
+	}
+	if rel, err := filepath.Rel(p.Root, withoutLinks(dir)); err == nil && filepath.IsLocal(rel) {
+		return nil, fmt.Errorf("ralph's own directory %s is in the project %s, where the agent can change it: set RALPH_STATE_DIR to another", dir, p.Root)
+	}
+	info, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return nil, fmt.Errorf("ralph's own directory: %w", err)
+	case !info.IsDir():
+		return nil, fmt.Errorf("ralph's own directory %s is no directory: remove it, or set RALPH_STATE_DIR to another", dir)
+	case shared(dir, homeDir(getenv), info):
+		return nil, fmt.Errorf("ralph's own directory %s is another user's, or others can write to it: run chmod 700 on it, or set RALPH_STATE_DIR to another", dir)
+	}
+	return &Home{Dir: dir, Store: loop.Dir(filepath.Join(dir, "store"))}, nil
+}
+
+// withoutLinks returns a path with the links of the directories that exist resolved.
+func withoutLinks(path string) string {
+	for at, rest := path, ""; ; at, rest = filepath.Dir(at), filepath.Join(filepath.Base(at), rest) {
+		if real, err := filepath.EvalSymlinks(at); err == nil || at == filepath.Dir(at) {
+			return filepath.Join(real, rest)
+		}
+	}
+}
+
+// Log is the path of the log of decisions.
+func (h *Home) Log() string { return filepath.Join(h.Dir, "decisions.jsonl") }
+
+func stateDir(getenv func(string) string) (string, error) {
+	if dir := getenv("RALPH_STATE_DIR"); dir != "" {
+		if !filepath.IsAbs(dir) {
+			return "", fmt.Errorf("RALPH_STATE_DIR is %s: write an absolute path", dir)
+		}
+		return filepath.Clean(dir), nil
+	}
+	base := getenv("XDG_STATE_HOME")
+	if runtime.GOOS == "windows" {
+		base = getenv("LOCALAPPDATA")
+	}
+	if !filepath.IsAbs(base) {
+		home := homeDir(getenv)
+		if !filepath.IsAbs(home) {
+			return "", errors.New("there is no home directory, so ralph cannot keep its counts: set HOME or RALPH_STATE_DIR")
+		}
+		base = filepath.Join(home, ".local", "state")
+	}
+	return filepath.Join(base, "ralph"), nil
+}
+
+// homeDir returns the user's home directory, or "".
+func homeDir(getenv func(string) string) string {
+	if runtime.GOOS == "windows" {
+		return cmp.Or(getenv("USERPROFILE"), getenv("HOME"))
+	}
+	return getenv("HOME")
+}

@@ -1,0 +1,91 @@
+package project
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/ralph-sdk/ralph/internal/text"
+	"github.com/ralph-sdk/ralph/loop"
+)
+
+// Opened is a policy of a hook: its loop, or why it lets the agent stop.
+type Opened struct {
+	Name string
+	Root string // of the project
+	File File
+	Loop *loop.Loop
+	Err  error
+}
+
+// Hook opens the policies of a hook, in their order. Without a name it is the policy of the project, and nothing where that is missing.
+// Each param must be one of a policy; it is set in each policy that has it.
+func (h *Home) Hook(ctx context.Context, p Project, names []string, s Settings) []Opened {
+	var opened []Opened
+	unknown := maps.Clone(s.Params)
+	for _, name := range orDefault(names) {
+		f, err := p.Policy(name)
+		if len(names) == 0 && errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		o := Opened{Name: name, Root: p.Root, File: f, Err: err}
+		if err == nil {
+			own := s
+			own.Params = p.own(f, s.Params, unknown)
+			o.Loop, o.Err = h.Open(ctx, p, f, own)
+		}
+		opened = append(opened, o)
+	}
+	if len(unknown) > 0 {
+		name := slices.Sorted(maps.Keys(unknown))[0]
+		for i := range opened {
+			opened[i].Loop = nil
+			opened[i].Err = errors.Join(opened[i].Err, fmt.Errorf("--set %s: no policy of this hook has a param of that name", name))
+		}
+	}
+	return opened
+}
+
+func orDefault(names []string) []string {
+	if len(names) == 0 {
+		return []string{Default}
+	}
+	return names
+}
+
+// own returns those of params that a policy has, and takes them out of unknown.
+func (p Project) own(f File, params, unknown map[string]string) map[string]string {
+	if len(params) == 0 {
+		return nil
+	}
+	policy, err := p.Parse(f, Settings{})
+	if err != nil {
+		clear(unknown) // the policy's own fault comes first
+		return nil
+	}
+	own := map[string]string{}
+	for _, param := range policy.Params {
+		if v, ok := params[param.Name]; ok {
+			own[param.Name] = v
+			delete(unknown, param.Name)
+		}
+	}
+	return own
+}
+
+// Params splits the values of --set.
+func Params(set []string) (map[string]string, error) {
+	params := map[string]string{}
+	for _, s := range set {
+		name, value, ok := strings.Cut(s, "=")
+		if !ok || name == "" {
+			return nil, fmt.Errorf("--set %s: write --set name=value", text.Line(s))
+		}
+		params[name] = value
+	}
+	return params, nil
+}

@@ -1,0 +1,91 @@
+package project
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"testing/fstest"
+
+	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/loop/judge"
+	"github.com/ralph-sdk/ralph/rules"
+	"github.com/ralph-sdk/ralph/state"
+)
+
+// ErrNotApproved is the error of a policy that a hook of all projects may use only when a person has approved it.
+var ErrNotApproved = errors.New("needs your approval")
+
+// Settings say how a policy is used.
+type Settings struct {
+	Params       map[string]string
+	OnlyApproved bool // the policy of a project counts only when it is approved
+	Whole        bool // compile every expression, not only those that are reached
+	Typed        bool // a person typed what reaches beyond the project: nothing needs approval
+	Quiet        bool // start no program and ask no model
+	Loop         []loop.Option
+}
+
+// Parse reads a policy file of a project.
+func (p Project) Parse(f File, s Settings) (*rules.Policy, error) {
+	opts := []rules.Option{rules.WithFiles(files(p.Root)), rules.WithParams(s.Params)}
+	if !s.Whole {
+		opts = append(opts, rules.Lazy())
+	}
+	return rules.Parse(f.Shown(p), f.Source, opts...)
+}
+
+// Open returns the loop of a policy in a project.
+func (h *Home) Open(ctx context.Context, p Project, f File, s Settings) (*loop.Loop, error) {
+	if s.OnlyApproved {
+		if ok, err := h.Approved(ctx, f); err != nil {
+			return nil, err
+		} else if !ok {
+			return nil, fmt.Errorf("the policy %s of this project %w: run ralph trust %s in a terminal of your own", f.Path, ErrNotApproved, f.Name)
+		}
+	}
+	policy, err := p.Parse(f, s)
+	if err != nil {
+		return nil, err
+	}
+	opts := append([]loop.Option{loop.WithRoot(p.Root), loop.WithStore(h.Store), judge.Option()}, s.Loop...)
+	switch {
+	case s.Quiet:
+		opts = append(opts, loop.WithAllow("env", "home"))
+	case f.Path == "" || s.Typed:
+		opts = append(opts, loop.WithAllow("all"))
+	default:
+		opts = append(opts, loop.WithApproval(func() string { return h.why(ctx, f, policy) }))
+	}
+	return loop.New(policy, opts...)
+}
+
+// why returns why a policy may not reach beyond the project, or "" if a person approved it.
+func (h *Home) why(ctx context.Context, f File, policy *rules.Policy) string {
+	ok, err := h.Approved(ctx, f)
+	switch {
+	case err != nil:
+		return err.Error()
+	case ok:
+		return ""
+	}
+	return fmt.Sprintf("%s (%s) needs your approval: run ralph trust %s in a terminal of your own", f.Path, strings.Join(policy.Reaches(), ", "), f.Name)
+}
+
+// files is a project's root as the file system of schemas, read as files of facts are.
+type files string
+
+// Open reads a whole file, so that a FIFO or a link that leaves the project is an error.
+func (dir files) Open(name string) (fs.File, error) {
+	root, err := state.Open(string(dir))
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	f, err := root.Read(name)
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
+	}
+	return fstest.MapFS{name: {Data: f.Bytes}}.Open(name)
+}

@@ -1,0 +1,136 @@
+package project
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/ralph-sdk/ralph/host"
+	"github.com/ralph-sdk/ralph/internal/git"
+)
+
+// The scopes of a host's settings.
+const (
+	ScopeProject = "project" // all who work on the project
+	ScopeLocal   = "local"   // one person in the project
+	ScopeUser    = "user"    // one person in all projects
+)
+
+// SettingsFile is a file with settings of a host.
+type SettingsFile struct {
+	Host  *host.Host
+	Scope string
+	Path  string
+	Bytes []byte // as it is; nil: there is none
+}
+
+// Settings reads the settings of a host in a scope.
+func (p Project) Settings(h *host.Host, scope string, getenv func(string) string) (SettingsFile, error) {
+	f := SettingsFile{Host: h, Scope: scope}
+	name := h.Settings.Project
+	switch scope {
+	case ScopeLocal:
+		name = h.Settings.Local
+	case ScopeUser:
+		name, f.Path = h.Settings.User, h.UserFile(getenv)
+	case ScopeProject:
+	default:
+		return f, fmt.Errorf("there is no scope %q: write project, local or user", scope)
+	}
+	if h.Settings == (host.Settings{}) {
+		return f, fmt.Errorf("ralph knows no settings of %s: set its hook to ralph eval --host %s", h.Title, h.Name)
+	}
+	if name == "" {
+		return f, fmt.Errorf("%s has no settings of the scope %s", h.Title, scope)
+	}
+	if f.Path == "" {
+		f.Path = filepath.Join(p.Root, filepath.FromSlash(name))
+	}
+	b, err := os.ReadFile(f.Path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return f, err
+	}
+	if err == nil && len(b) == 0 {
+		return f, fmt.Errorf("%s is empty, which %s cannot read: remove it first", f.Path, h.Title)
+	}
+	f.Bytes = b
+	return f, nil
+}
+
+// AllSettings reads the settings of every host that has some, in all scopes. Files that cannot be read are left out.
+func (p Project) AllSettings(getenv func(string) string) (files []SettingsFile) {
+	for _, name := range host.Names() {
+		h, _ := host.Lookup(name)
+		for _, scope := range []string{ScopeLocal, ScopeProject, ScopeUser} {
+			if f, err := p.Settings(h, scope, getenv); err == nil && f.Bytes != nil {
+				files = append(files, f)
+			}
+		}
+	}
+	return files
+}
+
+// Entries returns the entries of a settings file that ask ralph in this project.
+func (p Project) Entries(f SettingsFile) ([]host.Entry, error) {
+	all, err := host.Installed(f.Host.Name, f.Bytes)
+	var entries []host.Entry
+	for _, e := range all {
+		if e.Project == "" || p.Is(e.Project) {
+			entries = append(entries, e)
+		}
+	}
+	return entries, err
+}
+
+// Write replaces a settings file as a whole; nil removes it. A link stays one: its target is replaced.
+func (f SettingsFile) Write(b []byte) error {
+	path := f.Path
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
+	}
+	if b == nil {
+		return os.Remove(path)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	mode := fs.FileMode(0o644)
+	if info, err := os.Stat(path); err == nil {
+		mode = info.Mode().Perm()
+	}
+	t, err := os.CreateTemp(filepath.Dir(path), ".ralph-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(t.Name())
+	_, err = t.Write(b)
+	err = errors.Join(err, t.Chmod(mode), t.Sync(), t.Close())
+	if err == nil {
+		err = os.Rename(t.Name(), path)
+	}
+	return err
+}
+
+// Shared reports whether others get a settings file: git tracks it, or it is the one for all who work on the project.
+func (f SettingsFile) Shared(ctx context.Context) bool {
+	if f.Scope == ScopeProject {
+		return true
+	}
+	return git.Tracked(ctx, f.Path)
+}
+
+// Program is how an entry names ralph: by its name where others get the settings, else by its full path, since a host that is started from a
+// desktop has another PATH.
+func (f SettingsFile) Program(ctx context.Context) (string, error) {
+	if f.Shared(ctx) {
+		return "ralph", nil
+	}
+	exe, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(exe)
+}

@@ -1,0 +1,74 @@
+package loop
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"github.com/ralph-sdk/ralph/rules"
+)
+
+// Explain evaluates an event as Decide would do now, and changes and counts nothing. Sources are asked, programs too if the loop allows
+// them. The verdict has its trace.
+func (l *Loop) Explain(ctx context.Context, ev Event) (rules.Verdict, error) {
+	ctx, w, err := l.work(ctx, ev)
+	if err != nil {
+		return rules.Verdict{}, err
+	}
+	defer w.close()
+	b, err := l.store.Load(ctx, w.key)
+	if err != nil {
+		return rules.Verdict{}, err
+	}
+	s, err := readSession(b)
+	if err != nil {
+		return rules.Verdict{}, err
+	}
+	c := s.of(w.policy.Name, w.ev)
+	c.begin(w.ev)
+	w.memory = c.Memory
+	in := w.input(s.Total)
+	in.Trace = true
+	return w.policy.Eval(ctx, in)
+}
+
+// NewPrompt begins a new prompt of a session, for all its policies.
+func (l *Loop) NewPrompt(ctx context.Context, session string) error {
+	key, err := l.sessionKey(Event{Session: session})
+	if err != nil {
+		return err
+	}
+	return l.store.Update(ctx, key, func(old []byte) ([]byte, error) {
+		s, err := readSession(old)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range s.Policies {
+			c.newPrompt()
+		}
+		return s.bytes()
+	})
+}
+
+// Start makes the changes of the policy's start: text is a name there. It refuses where a file that it sets exists, and a policy that
+// has no start is an error.
+func (l *Loop) Start(ctx context.Context, text string) error {
+	ctx, w, err := l.work(ctx, Event{Dir: cmp.Or(l.root, ".")})
+	if err != nil {
+		return err
+	}
+	defer w.close()
+	effects, err := w.policy.Start(ctx, w.input(0), text)
+	if err != nil {
+		return err
+	}
+	if len(effects) == 0 {
+		return fmt.Errorf("the policy %s has no start: what it is for, such as a plugin, begins its loop", w.policy.Name)
+	}
+	if err := w.apply(effects); err != nil {
+		return err
+	}
+	d := made{verdict: rules.Verdict{Effects: effects}}
+	w.after(ctx, &d)
+	return d.Err
+}

@@ -1,0 +1,85 @@
+package judge
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/ralph-sdk/ralph/internal/text"
+	"github.com/ralph-sdk/ralph/rules"
+)
+
+const service = "https://api.anthropic.com"
+
+// post asks the service in the form of Anthropic's messages.
+func post(ctx context.Context, q rules.Query, base, key, prompt string) (string, error) {
+	tokens, err := number(q, "max_tokens", usualTokens)
+	if err != nil {
+		return "", err
+	}
+	address, err := url.Parse(strings.TrimRight(cmp.Or(strings.TrimSpace(base), service), "/") + "/v1/messages")
+	if err != nil || address.Host == "" || address.Scheme != "https" && address.Scheme != "http" {
+		return "", errors.New("ANTHROPIC_BASE_URL is no address such as " + service)
+	}
+	body, err := json.Marshal(map[string]any{
+		"model": cmp.Or(q.Options["model"], usualModel), "max_tokens": tokens, "system": system(q),
+		"messages": []any{map[string]any{"role": "user", "content": prompt}},
+	})
+	if err != nil {
+		return "", err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address.String(), bytes.NewReader(body))
+	if err != nil {
+		return "", errors.New("ANTHROPIC_BASE_URL cannot be used")
+	}
+	req.Header = http.Header{"Content-Type": {"application/json"}, "X-Api-Key": {key}, "Anthropic-Version": {"2023-06-01"}}
+	client := http.Client{
+		Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, DisableKeepAlives: true},
+		// A redirect would send the key to another address.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	res, err := client.Do(req)
+	if err != nil {
+		if inURL := new(url.Error); errors.As(err, &inURL) {
+			err = inURL.Err // without the address, which may have a password
+		}
+		return "", fmt.Errorf("%s gave no answer: %w", address.Hostname(), err)
+	}
+	defer res.Body.Close()
+	return read(res, address.Hostname(), key)
+}
+
+// read returns the text of a response.
+func read(res *http.Response, host, key string) (string, error) {
+	b, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer+1))
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("%s gave no whole answer: %w", host, err)
+	case len(b) > maxAnswer:
+		return "", fmt.Errorf("%s sent more than %d KiB", host, maxAnswer>>10)
+	}
+	var answer struct {
+		Content []struct{ Text string }
+		Error   struct{ Message string }
+	}
+	decoded := json.Unmarshal(b, &answer)
+	if res.StatusCode != http.StatusOK {
+		message := strings.ReplaceAll(answer.Error.Message, key, "(the key)")
+		return "", errors.New(strings.TrimSpace(fmt.Sprintf("%s answered with status %d %s", host, res.StatusCode, text.Line(text.Cut(message, 200)))))
+	}
+	if decoded != nil {
+		return "", fmt.Errorf("%s answered in another format", host)
+	}
+	said := ""
+	for _, part := range answer.Content {
+		said += part.Text
+	}
+	return said, nil
+}

@@ -1,0 +1,71 @@
+package loop_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/rules"
+)
+
+func TestLoad(t *testing.T) {
+	fsys := fstest.MapFS{
+		"p.yaml": {Data: []byte("ralph: 1\nparams: {most: {type: integer, default: 1}}\nfacts: {s: {value: x, schema: s.json}}\n" +
+			"rules:\n  - {name: go, when: s.n < most and tenant.limit > s.n, continue: go}\n")},
+		"s.json":   {Data: []byte(`{"properties": {"n": {"type": "integer", "default": 0}}}`)},
+		"bad.yaml": {Data: []byte("ralph: 1\nrules:\n  - {name: go, when: nothing, continue: go}\n")},
+	}
+	type tenant struct {
+		Limit int `json:"limit"`
+	}
+	l, err := loop.Load(fsys, "p.yaml", loop.WithParams(map[string]string{"most": "5"}), loop.WithValues(map[string]any{"tenant": tenant{}}),
+		loop.WithCeilings(rules.Limits{Continuations: 1}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ev := loop.Event{Session: "s", Values: map[string]any{"s": []byte(`{"n": 4}`), "tenant": tenant{9}}}
+	if d := decide(t, l, ev); !d.Continue() {
+		t.Errorf("with params, values and a schema: %+v", d)
+	}
+	if d := decide(t, l, ev); d.Outcome != rules.Limit {
+		t.Errorf("at the ceiling: %+v", d)
+	}
+	if _, err := loop.Load(fsys, "bad.yaml"); !errors.As(err, new(rules.Findings)) {
+		t.Errorf("of a wrong policy the error is %v", err)
+	}
+	if _, err := loop.Load(fsys, "none.yaml"); err == nil {
+		t.Error("no policy is no error")
+	}
+}
+
+// New and Replace refuse a policy whose sources the loop does not have, and keep what they have.
+func TestReplace(t *testing.T) {
+	parse := func(src string) *rules.Policy {
+		p, err := rules.Parse("p.yaml", []byte("ralph: 1\n"+src), rules.WithSource("own"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	judged, own := parse("facts: {v: {judge: what}}\nrules:\n  - {name: go, when: ok(v), continue: a}\n"), parse("facts: {v: {own: x}}\nrules:\n  - {name: go, when: ok(v), continue: b}\n")
+	if _, err := loop.New(judged); err == nil || !strings.Contains(err.Error(), "judge.Option()") {
+		t.Errorf("New without a judge: %v", err)
+	}
+	l, err := loop.New(own, loop.WithSource("own", func(context.Context, rules.Query) (any, error) { return 1, nil }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Replace(judged); err == nil || l.Policy() != own {
+		t.Errorf("Replace without a judge: %v", err)
+	}
+	decide(t, l, loop.Event{})
+	if err := l.Replace(parse("limits: {continuations: 1}\nrules:\n  - {name: go, continue: c}\n")); err != nil {
+		t.Fatal(err)
+	}
+	if d := decide(t, l, loop.Event{}); d.Outcome != rules.Limit {
+		t.Errorf("the policy that replaces another one has its counts: %+v", d)
+	}
+}

@@ -1,0 +1,189 @@
+package loop
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"reflect"
+	"strings"
+
+	"github.com/ralph-sdk/ralph/rules"
+)
+
+const (
+	sessionKind    = "session"
+	sessionVersion = 1
+	maxRepeats     = 10 // a delivery gets the same answer so often
+)
+
+// errDamaged reports a document that cannot be what ralph wrote.
+var errDamaged = errors.New("it is damaged")
+
+// errNewer reports a document of a later version of ralph.
+var errNewer = errors.New("a newer version of ralph wrote it")
+
+// session is the document of a session.
+type session struct {
+	Version  int                `json:"version"`
+	Total    int                `json:"total,omitempty"`    // continuations, by all policies
+	Off      []string           `json:"off,omitempty"`      // what kept it from being decided, each recorded once
+	Policies map[string]*counts `json:"policies,omitempty"` // by name; of a subagent NAME/AGENT
+}
+
+// counts are what is kept of a policy.
+type counts struct {
+	Memory   rules.Memory `json:"memory,omitzero"`
+	PromptID string       `json:"prompt_id,omitempty"`
+	Ended    bool         `json:"ended,omitempty"` // the last decision was a stop that a rule made
+	Shown    []string     `json:"shown,omitempty"` // ends of this prompt that the person has seen
+	Last     *delivery    `json:"last,omitempty"`
+}
+
+// delivery is an event that has an ID, and its answer.
+type delivery struct {
+	ID      string   `json:"id"`
+	Answer  Decision `json:"answer"`
+	Err     string   `json:"err,omitempty"`
+	Repeats int      `json:"repeats,omitempty"`
+}
+
+// key returns the key of a document: @SCOPE/KIND/NAME, without the scope if there is none. A slash in a part is written %2F.
+func (l *Loop) key(kind string, names ...string) string {
+	key := kind
+	for _, name := range names {
+		key += "/" + url.PathEscape(name)
+	}
+	if l.scope == "" {
+		return key
+	}
+	return "@" + url.PathEscape(l.scope) + "/" + key
+}
+
+// isSession reports whether a key is that of a session, in any scope.
+func isSession(key string) bool {
+	if strings.HasPrefix(key, "@") {
+		_, key, _ = strings.Cut(key, "/")
+	}
+	return strings.HasPrefix(key, sessionKind+"/")
+}
+
+// sessionKey returns the key of an event's counts: of its session, else of the project.
+func (l *Loop) sessionKey(ev Event) (string, error) {
+	switch {
+	case ev.Session != "":
+		return l.key(sessionKind, ev.Session), nil
+	case l.root != "":
+		return l.key(sessionKind, "", l.root), nil
+	case ev.Dir != "":
+		return l.key(sessionKind, "", ev.Dir), nil
+	}
+	return "", errors.New("the event names no session and no directory, so nothing can be counted: set Event.Session")
+}
+
+func readSession(b []byte) (*session, error) {
+	if len(b) == 0 {
+		return &session{Version: sessionVersion, Policies: map[string]*counts{}}, nil
+	}
+	s := &session{}
+	d := json.NewDecoder(bytes.NewReader(b))
+	if err := d.Decode(s); err != nil {
+		return nil, fmt.Errorf("%w: %w", errDamaged, err)
+	}
+	switch {
+	case s.Version > sessionVersion:
+		return nil, errNewer
+	case s.Version < 1 || d.More() || s.Total < 0:
+		return nil, errDamaged
+	case s.Policies == nil:
+		s.Policies = map[string]*counts{}
+	}
+	for _, c := range s.Policies {
+		if c == nil || c.Memory.Continuations < 0 || c.Memory.Repeats < 0 {
+			return nil, errDamaged
+		}
+	}
+	return s, nil
+}
+
+// bytes returns the document, nothing if there is nothing to keep.
+func (s *session) bytes() ([]byte, error) {
+	maps.DeleteFunc(s.Policies, func(_ string, c *counts) bool { return reflect.ValueOf(*c).IsZero() })
+	if len(s.Policies) == 0 && s.Total == 0 && len(s.Off) == 0 {
+		return nil, nil
+	}
+	return json.Marshal(s)
+}
+
+// of returns the counts of a policy, for an event of the agent or of a subagent.
+func (s *session) of(policy string, ev Event) *counts {
+	name := countsName(policy, ev)
+	if s.Policies[name] == nil {
+		s.Policies[name] = &counts{}
+	}
+	return s.Policies[name]
+}
+
+func countsName(policy string, ev Event) string {
+	if agent, _ := ev.Names["agent_id"].(string); agent != "" && ev.Name == subagentStop {
+		return policy + "/" + agent
+	}
+	return policy
+}
+
+// begin forgets what belongs to the prompt before, if the event is the first of another one.
+func (c *counts) begin(ev Event) {
+	fresh := ev.NewPrompt || ev.AfterStop && c.Ended
+	if id := promptID(ev.PromptID); id != "" {
+		fresh = fresh || id != c.PromptID
+		c.PromptID = id
+	}
+	if fresh {
+		c.newPrompt()
+	}
+}
+
+func (c *counts) newPrompt() {
+	c.Memory, c.Shown, c.Ended = c.Memory.NewPrompt(), nil, false
+}
+
+// promptID returns what is kept of a prompt's ID, which may be its text.
+func promptID(id string) string {
+	if len(id) <= 64 {
+		return id
+	}
+	sum := sha256.Sum256([]byte(id))
+	return hex.EncodeToString(sum[:])
+}
+
+// repeated returns the answer of the last delivery, if this is the same.
+func (c *counts) repeated(ev Event) (Decision, bool) {
+	if ev.ID == "" || c.Last == nil || c.Last.ID != ev.ID || c.Last.Repeats >= maxRepeats {
+		return Decision{}, false
+	}
+	c.Last.Repeats++
+	d := c.Last.Answer
+	if c.Last.Err != "" {
+		d.Err = errors.New(c.Last.Err)
+	}
+	return d, true
+}
+
+// keep remembers the answer to an event.
+func (c *counts) keep(ev Event, d Decision) {
+	if ev.Name != prompt {
+		c.Ended = d.Outcome == rules.Stopped || d.Outcome == rules.Done
+	}
+	c.Last = nil
+	if ev.ID == "" {
+		return
+	}
+	c.Last = &delivery{ID: ev.ID, Answer: d}
+	if d.Err != nil {
+		c.Last.Err = d.Err.Error()
+	}
+}

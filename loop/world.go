@@ -1,0 +1,191 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/ralph-sdk/ralph/internal/process"
+	"github.com/ralph-sdk/ralph/rules"
+	"github.com/ralph-sdk/ralph/state"
+)
+
+// work is one decision of one event. It is the world of its evaluations.
+type work struct {
+	*Loop
+	policy *rules.Policy
+	ev     Event
+	key    string // of the session
+	now    time.Time
+	memory rules.Memory
+	cancel context.CancelFunc
+	talk   talk
+
+	root, home *state.Root // opened when they are first needed
+
+	asked   bool // for approval
+	refused string
+}
+
+func (w *work) close() {
+	w.cancel()
+	for _, r := range []*state.Root{w.root, w.home} {
+		if r != nil {
+			r.Close()
+		}
+	}
+}
+
+// files returns the root of the project.
+func (w *work) files() (*state.Root, error) {
+	if w.root != nil {
+		return w.root, nil
+	}
+	if w.config.root == "" {
+		return nil, fmt.Errorf("the loop has no root: %w", fs.ErrNotExist)
+	}
+	var err error
+	w.root, err = state.Open(w.config.root)
+	return w.root, err
+}
+
+// locate returns the root of a path, and the path from there: that of the project, or the home directory if that is allowed.
+func (w *work) locate(path string) (*state.Root, string, error) {
+	rest, ok := strings.CutPrefix(path, homePrefix)
+	if !ok {
+		root, err := w.files()
+		return root, path, err
+	}
+	if err := w.may("home"); err != nil {
+		return nil, "", err
+	}
+	if w.home == nil {
+		dir, _ := w.env("HOME")
+		if dir == "" {
+			dir, _ = os.UserHomeDir()
+		}
+		root, err := state.Open(dir)
+		if err != nil {
+			return nil, "", err
+		}
+		w.home = root
+	}
+	return w.home, rest, nil
+}
+
+// Name returns one of ralph's names: what the event says of it, else what the conversation and the counts say.
+func (w *work) Name(ctx context.Context, name string) (any, error) {
+	if v, ok := w.ev.Names[name]; ok {
+		return v, nil
+	}
+	switch name {
+	case "session_id":
+		return w.ev.Session, nil
+	case "cwd":
+		return w.ev.Dir, nil
+	case "stop_hook_active":
+		return !w.ev.Run && w.memory.Continuations > 0, nil
+	case "last_assistant_message":
+		return w.talk.message(ctx)
+	case "transcript":
+		return w.transcript(ctx)
+	case "busy":
+		return w.busy(), nil
+	case "your_turn":
+		return w.yourTurn(ctx)
+	case "asked":
+		s, err := w.talk.message(ctx)
+		s = strings.Trim(strings.TrimSpace(s), "*_`\"')")
+		return strings.HasSuffix(s, "?") || strings.HasSuffix(s, "？"), err
+	}
+	variable, ok := strings.CutPrefix(name, "env.")
+	if !ok {
+		return nil, nil
+	}
+	if err := w.may("env"); err != nil {
+		return nil, err
+	}
+	if v, ok := w.env(variable); ok {
+		return v, nil
+	}
+	return nil, nil
+}
+
+// busy reports whether a subagent or a wake-up that comes once will start the agent again.
+func (w *work) busy() bool {
+	for _, task := range objects(w.ev.Names["background_tasks"]) {
+		if task["status"] == "running" && task["type"] != "shell" {
+			return true
+		}
+	}
+	for _, cron := range objects(w.ev.Names["session_crons"]) {
+		if cron["recurring"] != true {
+			return true
+		}
+	}
+	return false
+}
+
+// objects returns the objects in a list.
+func objects(v any) (out []map[string]any) {
+	list, _ := v.([]any)
+	for _, e := range list {
+		if m, ok := e.(map[string]any); ok {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// yourTurn reports whether the host plans, or the last tool asked the user.
+func (w *work) yourTurn(ctx context.Context) (bool, error) {
+	if w.ev.Run {
+		return false, nil
+	}
+	if w.ev.Names["permission_mode"] == "plan" {
+		return true, nil
+	}
+	turn, err := w.talk.turn(ctx)
+	if err != nil || len(turn.Tools) == 0 {
+		return false, err
+	}
+	last := turn.Tools[len(turn.Tools)-1].Name
+	return last == "AskUserQuestion" || last == "ExitPlanMode", nil
+}
+
+// Ask answers the functions said, mentions, exists and which.
+func (w *work) Ask(ctx context.Context, function, argument string) (any, error) {
+	switch function {
+	case "said", "mentions":
+		i, err := w.talk.indexed(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if function == "said" {
+			return i.said(argument), nil
+		}
+		return i.mentions(argument), nil
+	case "exists":
+		ctx, cancel := context.WithTimeoutCause(ctx, filesTime, tooLate(filesTime))
+		defer cancel()
+		root, pattern, err := w.locate(argument)
+		if errors.Is(err, fs.ErrNotExist) {
+			return false, nil
+		} else if err != nil {
+			return nil, err
+		}
+		paths, err := root.Glob(ctx, pattern)
+		return len(paths) > 0, err
+	case "which":
+		if strings.ContainsAny(argument, `/\`) {
+			return "", nil
+		}
+		path, _ := process.Find(argument, "") // none is "", whatever the reason
+		return path, nil
+	}
+	return nil, fmt.Errorf("there is no function %s", function)
+}

@@ -1,0 +1,247 @@
+package rules
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/parser"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/ralph-sdk/ralph/internal/text"
+	"github.com/ralph-sdk/ralph/schema"
+)
+
+// effect is a change that a rule makes.
+type effect struct {
+	kind  string
+	fact  *Fact
+	path  []step // of set: from the fact to the value
+	value *expression
+	args  []*template // of run and of the program's effects; of prune: the glob
+	older time.Duration
+}
+
+// step is one step of an assignment's target: a field, or an index.
+type step struct {
+	field string
+	index *expression
+}
+
+// effects reads a list of effects; where is the key that it belongs to.
+func (c *compiler) effects(n *yaml.Node, where string) (out []*effect) {
+	known := append([]string{"set", "archive", "prune", "run"}, sortedKeys(c.config.effects)...)
+	for _, x := range c.list(n, where) {
+		f := c.fields(x, "an effect", known)
+		if len(f.values) > 1 {
+			c.report(at(x), 1, "effect", "an effect is one key and its value", "begin each effect with - ")
+			continue
+		}
+		for kind, v := range f.values {
+			out = append(out, c.effect(kind, v))
+		}
+	}
+	return out
+}
+
+func (c *compiler) effect(kind string, n *yaml.Node) *effect {
+	e := &effect{kind: kind}
+	switch kind {
+	case "set":
+		if c.scalar(n, kind) {
+			c.set(e, n)
+		}
+	case "archive":
+		if !c.scalar(n, kind) {
+			break
+		}
+		if s := c.symbols[n.Value]; s == nil || s.meaning != factName {
+			c.report(at(n), 0, "fact", "there is no fact "+n.Value, text.Nearest(n.Value, c.named(factName)))
+		} else if e.fact = s.fact; !e.fact.OnePath && e.fact.source != nil {
+			c.report(at(n), 0, "effect", fmt.Sprintf("archive takes a fact of one file, and %s is %s", n.Value, e.fact.Source), "")
+		}
+	case "prune":
+		f := c.fields(n, kind, []string{"glob", "older"})
+		if len(f.values) < 2 && n.Kind == yaml.MappingNode {
+			c.report(at(n), 1, "missing-key", "prune needs glob and older", "write prune: {glob: PATTERN, older: 1h}")
+		}
+		e.args, e.older = templates(c.pathTemplate(f.values["glob"], "glob")), c.duration(f.values["older"], "older")
+	case "run":
+		e.args = c.program(n, kind)
+	default:
+		e.args = templates(c.template(n, kind))
+	}
+	return e
+}
+
+// set reads fact = expression or fact.field = expression.
+func (c *compiler) set(e *effect, n *yaml.Node) {
+	s := n.Value
+	eq := unquoted(s, func(i int) bool {
+		return s[i] == '=' && !strings.HasPrefix(s[i+1:], "=") && (i == 0 || strings.IndexByte("=!<>", s[i-1]) < 0)
+	})
+	if eq < 0 {
+		c.report(at(n), 0, "effect", "set is an assignment", "write set: FACT.FIELD = EXPRESSION")
+		return
+	}
+	value := strings.TrimLeft(s[eq+1:], " \n")
+	e.value = c.newExpression(spot{n, len([]rune(s[:len(s)-len(value)]))}, value)
+	tree, problem := c.engine.parse(s[:eq])
+	if problem != nil {
+		c.explain(&expression{at: at(n), source: s[:eq]}, problem)
+		return
+	}
+	members, root := chain(tree.Node)
+	id, ok := root.(*ast.IdentifierNode)
+	if !ok {
+		id = &ast.IdentifierNode{Value: strings.TrimSpace(s[:eq])}
+	}
+	f := c.symbols[id.Value]
+	switch {
+	case f == nil || f.fact == nil:
+		c.report(at(n), len(id.Value), "fact", fmt.Sprintf("set changes a fact, and %s is none", id.Value), text.Nearest(id.Value, c.named(factName)))
+	case f.meaning == fieldName:
+		c.report(at(n), len(id.Value), "fact", fmt.Sprintf("%s is a field", id.Value), fmt.Sprintf("write %s.%s = …", f.fact.Name, id.Value))
+	case !settable(f.fact, len(members)):
+		c.report(at(n), 0, "effect", fmt.Sprintf("set cannot change this of a fact from %s", f.fact.Source), "set changes values in json, fields of frontmatter, and whole texts")
+	default:
+		e.fact = f.fact
+		c.target(e, n, members, tree, f.typ)
+	}
+}
+
+// settable reports whether set can change what lies depth fields below a fact.
+func settable(f *Fact, depth int) bool {
+	most := map[string]int{"text": 0, "frontmatter": 1}
+	if n, ok := most[f.Source]; ok {
+		return depth <= n
+	}
+	return !slices.Contains([]string{"checklist", "glob", "exec", "git", "tasks", "junit", "judge"}, f.Source)
+}
+
+// target reads the path of an assignment, and what may be set there.
+func (c *compiler) target(e *effect, n *yaml.Node, members []*ast.MemberNode, tree *parser.Tree, t *schema.Type) {
+	for _, m := range members {
+		name, ok := m.Property.(*ast.StringNode)
+		if !ok {
+			x := c.newExpression(at(n), m.Property.String())
+			x.parsed = &parser.Tree{Node: m.Property, Source: tree.Source}
+			e.path = append(e.path, step{index: x})
+		} else {
+			if t != nil && t.Properties != nil && t.At(name.Value) == nil {
+				c.report(spot{n, name.Location().From}, len(name.Value), "unknown-field", "there is no field "+name.Value, text.Nearest(name.Value, sortedKeys(t.Properties)))
+			}
+			e.path = append(e.path, step{field: name.Value})
+		}
+		if ok {
+			t = t.At(name.Value)
+		} else if t != nil {
+			t = t.Items
+		}
+	}
+	e.value.target = t
+}
+
+// effect evaluates an effect.
+func (e *evaluation) effect(v *Verdict, x *effect) error {
+	out := Effect{Kind: x.kind, Fact: x.fact, Older: x.older}
+	switch x.kind {
+	case "set":
+		return e.setEffect(v, x, out)
+	case "archive":
+		g := e.get(x.fact.symbol)
+		if g.found.Status == Missing {
+			return nil
+		}
+		out.Found = *g.found
+	case "prune":
+		s, state, err := e.path(x.args[0], true)
+		if state == missing {
+			return nil
+		}
+		if state != yes {
+			return fmt.Errorf("prune: %w", err)
+		}
+		out.Args = []string{s}
+	case "run":
+		args, state, err := e.programLine(x.args)
+		if state != yes {
+			return fmt.Errorf("run %s: %w", x.args[0].lits[0], err)
+		}
+		out.Args = args
+	default:
+		out.Args = []string{e.render(x.args[0])}
+	}
+	v.Effects = append(v.Effects, out)
+	return nil
+}
+
+func (e *evaluation) setEffect(v *Verdict, x *effect, out Effect) error {
+	r := e.value(x.value)
+	if r.state != yes {
+		return fmt.Errorf("set %s: %w", x.fact.Name, r.why)
+	}
+	out.Value = r.value
+	for _, step := range x.path {
+		if step.index == nil {
+			out.Path = append(out.Path, step.field)
+			continue
+		}
+		index := e.value(step.index)
+		i, ok := wholeNumber(index.value)
+		switch {
+		case index.state != yes:
+			return fmt.Errorf("set %s: %w", x.fact.Name, index.why)
+		case index.value == nil:
+			return fmt.Errorf("set %s: the index %s is nil", x.fact.Name, step.index.source)
+		case ok:
+			out.Path = append(out.Path, i)
+		default:
+			out.Path = append(out.Path, show(index.value))
+		}
+	}
+	g := e.get(x.fact.symbol)
+	if g.state != yes {
+		return fmt.Errorf("set %s: %w", x.fact.Name, g.why)
+	}
+	out.Found = *g.found
+	if g.found.Status == Missing {
+		out.Found.Value = g.value // the default, from which the file is made
+	}
+	v.Effects = append(v.Effects, out)
+	return nil
+}
+
+// Start evaluates the effects of start. text is the name text there. A policy without start has none. It is an error if a file that it
+// sets exists.
+func (p *Policy) Start(ctx context.Context, in Input, text string) ([]Effect, error) {
+	e := p.evaluation(ctx, in)
+	e.text = strings.TrimSpace(text)
+	var v Verdict
+	created := map[*Fact]bool{}
+	for _, x := range p.start {
+		if x.kind == "set" && !created[x.fact] {
+			g := e.get(x.fact.symbol)
+			if g.file || g.state == failed {
+				return nil, fmt.Errorf("%s exists already", g.found.Path)
+			}
+			g.take(yes, g.value, nil)
+			created[x.fact] = true
+		}
+		if err := e.effect(&v, x); err != nil {
+			return nil, err
+		}
+		if x.kind == "set" && len(x.path) == 0 { // a path below may have this value
+			g := e.get(x.fact.symbol)
+			g.value = v.Effects[len(v.Effects)-1].Value
+			e.env[x.fact.Name] = g.value
+		}
+	}
+	if e.wrong != nil {
+		return nil, e.wrong
+	}
+	return v.Effects, nil
+}

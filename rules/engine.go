@@ -1,0 +1,203 @@
+package rules
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"unicode/utf8"
+
+	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/checker"
+	"github.com/expr-lang/expr/checker/nature"
+	exprcompiler "github.com/expr-lang/expr/compiler"
+	"github.com/expr-lang/expr/conf"
+	"github.com/expr-lang/expr/file"
+	"github.com/expr-lang/expr/optimizer"
+	"github.com/expr-lang/expr/parser"
+	"github.com/expr-lang/expr/vm"
+
+	"github.com/ralph-sdk/ralph/schema"
+)
+
+// This file is the only one that uses expr's packages for configuration, checking and compiling, which are public but not stable. They
+// are used directly because expr.Compile copies its table of functions for each expression, and because a condition is checked as a
+// whole and compiled in parts. TestEngine fails if an upgrade changes what this file relies on.
+
+// Limits of one expression. The parser recurses for each bracket, so the length is tested first.
+const (
+	maxExpressionBytes = 4 << 10
+	maxExpressionNodes = 1000
+	memoryBudget       = 1_000_000 // of one run: elements of lists and objects that it makes
+)
+
+// engine checks and compiles the expressions of one policy. It is not safe for concurrent use.
+type engine struct {
+	conf    *conf.Config
+	schemas map[*nature.TypeData]*schema.Type // of texts with known values
+}
+
+func newEngine() *engine {
+	c := conf.CreateNew()
+	c.MaxNodes, c.Strict = maxExpressionNodes, true
+	c.Env = nature.NatureOf(map[string]any{})
+	c.Env.TypeData = &nature.TypeData{Fields: make(map[string]nature.Nature, 64)}
+	c.Env.Strict = true
+	return &engine{c, map[*nature.TypeData]*schema.Type{}}
+}
+
+// declare gives a name its type.
+func (e *engine) declare(s *symbol) {
+	if s.goType != nil {
+		e.conf.Visitors = []ast.Visitor{&jsonNames{}}
+	}
+	n := s.typ.Expr().Nature()
+	if s.typ != nil && s.typ.Go != nil && n.Type != nil { // of a struct the compiler finds the fields in the cache only
+		n = e.conf.NtCache.FromType(n.Type)
+	}
+	e.mark(&n, s.typ)
+	e.conf.Env.Fields[s.name] = n
+}
+
+// declareAs gives a name the type of an expression.
+func (e *engine) declareAs(s *symbol, tree *parser.Tree) {
+	e.conf.Env.Fields[s.name] = *tree.Node.Nature()
+}
+
+// mark ties the types of texts to their schemas, so that the schema can be found where the checker has found the type. Texts have no
+// TypeData of their own.
+func (e *engine) mark(n *nature.Nature, t *schema.Type) {
+	switch {
+	case t == nil || t.Go != nil:
+	case n.Kind == reflect.String && len(t.Enum)+len(t.Examples) > 0:
+		n.TypeData = &nature.TypeData{}
+		e.schemas[n.TypeData] = t
+	case n.Kind == reflect.Slice && n.Ref != nil:
+		e.mark(n.Ref, t.Items)
+	case n.Kind == reflect.Map && n.TypeData != nil:
+		for name, field := range n.Fields {
+			e.mark(&field, t.Properties[name])
+			n.Fields[name] = field
+		}
+	}
+}
+
+// schemaOf returns the schema of a checked text with known values, nil if there is none.
+func (e *engine) schemaOf(n ast.Node) *schema.Type { return e.schemas[n.Nature().TypeData] }
+
+func (e *engine) isBuiltin(name string) bool { return e.conf.Builtins[name] != nil }
+
+func (e *engine) builtins() []string { return sortedKeys(e.conf.Builtins) }
+
+// isName reports whether expressions can write a name.
+func (e *engine) isName(s string) bool {
+	tree, problem := e.parse(s)
+	if problem != nil {
+		return false
+	}
+	id, ok := tree.Node.(*ast.IdentifierNode)
+	return ok && id.Value == s && s[0] != '$'
+}
+
+// exprError is a problem at a place of an expression, in characters.
+type exprError struct {
+	from, width int
+	message     string
+	near        []string // fields, where one is not known
+}
+
+func toExprError(err error, src string) *exprError {
+	if fe := (*file.Error)(nil); errors.As(err, &fe) {
+		return &exprError{fe.From, max(1, fe.To-fe.From), fe.Message, nil}
+	}
+	return &exprError{0, utf8.RuneCountInString(src), err.Error(), nil}
+}
+
+func recovered(problem **exprError) {
+	if r := recover(); r != nil {
+		*problem = &exprError{0, 1, fmt.Sprintf("expr cannot read this: %v", r), nil}
+	}
+}
+
+// parse reads an expression without looking at its names and types.
+func (e *engine) parse(src string) (tree *parser.Tree, problem *exprError) {
+	if len(src) > maxExpressionBytes {
+		return nil, &exprError{0, 1, fmt.Sprintf("an expression has at most %d bytes, and this has %d", maxExpressionBytes, len(src)), nil}
+	}
+	defer recovered(&problem)
+	tree, err := parser.ParseWithConfig(src, e.conf)
+	if err != nil {
+		return nil, toExprError(err, src)
+	}
+	return tree, nil
+}
+
+// check finds the types of a whole tree.
+func (e *engine) check(tree *parser.Tree) (problem *exprError) {
+	defer recovered(&problem)
+	if _, err := new(checker.Checker).PatchAndCheck(tree, e.conf); err != nil {
+		problem = toExprError(err, tree.Source.String())
+		ast.Walk(&tree.Node, visitor(func(n *ast.Node) {
+			if m, ok := (*n).(*ast.MemberNode); ok && m.Property.Location().From == problem.from && m.Node.Nature().TypeData != nil {
+				problem.near = sortedKeys(m.Node.Nature().Fields)
+			}
+		}))
+	}
+	return problem
+}
+
+// compile makes a program of a part of a checked tree.
+func (e *engine) compile(n ast.Node, src file.Source) (p *vm.Program, problem *exprError) {
+	defer recovered(&problem)
+	ast.Walk(&n, soften{})
+	err := optimizer.Optimize(&n, e.conf)
+	if err == nil {
+		p, err = exprcompiler.Compile(&parser.Tree{Node: n, Source: src}, e.conf)
+	}
+	if err != nil {
+		return nil, toExprError(err, src.String())
+	}
+	return p, nil
+}
+
+// soften keeps the compiler from instructions that rely on the exact Go type of a value: where the schema says integer there may be 2.0,
+// and in an element of a list nothing.
+type soften struct{}
+
+type anyString string
+
+func (soften) Visit(n *ast.Node) {
+	switch (*n).(type) {
+	case *ast.IdentifierNode, *ast.MemberNode, *ast.PointerNode:
+		switch (*n).Type() {
+		case reflect.TypeFor[int]():
+			(*n).SetType(reflect.TypeFor[float64]())
+		case reflect.TypeFor[string]():
+			(*n).SetType(reflect.TypeFor[anyString]())
+		}
+	}
+}
+
+// jsonNames lets expressions name the fields of Go structs as JSON does. expr knows the type of a field's value only after the next
+// check, so it is repeated.
+type jsonNames struct{ again bool }
+
+func (j *jsonNames) Reset()             { j.again = false }
+func (j *jsonNames) ShouldRepeat() bool { return j.again }
+
+func (j *jsonNames) Visit(n *ast.Node) {
+	m, ok := (*n).(*ast.MemberNode)
+	if !ok {
+		return
+	}
+	t := m.Node.Type()
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	name, ok := m.Property.(*ast.StringNode)
+	if !ok || t.Kind() != reflect.Struct {
+		return
+	}
+	if f, ok := structField(t, name.Value); ok && f.Name != name.Value && f.Tag.Get("expr") == "" {
+		name.Value, j.again = f.Name, true
+	}
+}

@@ -1,0 +1,143 @@
+package rules
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/expr-lang/expr/ast"
+
+	"github.com/ralph-sdk/ralph/internal/text"
+)
+
+// habits says what to write for names, functions (with a bracket) and keys (with a colon) that people bring from elsewhere.
+var habits = map[string]string{
+	"True": "write true", "False": "write false", "null": "write nil, or missing(FACT)", "None": "write nil, or missing(FACT)", "undefined": "write nil, or missing(FACT)",
+	"AND": "write and", "OR": "write or", "NOT": "write not", "NOT(": "write not (…)",
+	"size(": "write len(…)", "length(": "write len(…)", "parseInt(": "write int(…)", "Number(": "write int(…)", "str(": "write string(…)", "String(": "write string(…)",
+	"if:": "write when", "condition:": "write when", "unless:": "write when: not (…)", "on:": "write events", "block:": "write continue", "allow:": "write stop",
+	"reason:": "the text of continue or stop is the reason", "include:": "a policy is one file: write its rules here", "unless_repeated:": "write at_most",
+	"wait:": "write stop, with when: busy", "finally:": "write a rule with then and no verb, above those that decide", "success:": "write done instead of stop",
+	"set:": "write then: [set: …]", "archive:": "write then: [archive: …]", "delete:": "write archive", "run:": "write then: [run: […]]", "version:": "write ralph: 1",
+}
+
+// rewordings put the messages of expr in the words of an author: a pattern, a message, and what to write. $1 stands for a group of the
+// pattern, $T1 for the name of the type there.
+var rewordings = [][3]string{
+	{`unexpected token Operator\("="\)`, "= does not compare", "write == to compare"},
+	{`unexpected token Operator\("=>"\)`, "there is no =>", "write any(list, .field == …)"},
+	{`unexpected token Operator\("(&|\|)"\)`, "$1 is no operator here", "write and, or"},
+	{`unexpected token Operator\("#"\)|cannot use pointer accessor`, "# and .field mean the current element, which only functions such as filter(…) and any(…) have", ""},
+	{`unexpected token Identifier\("(AND|OR|NOT)"\)`, "$1 is no operator", "write and, or, not"},
+	{`unexpected token Identifier\("(is|equals|eq)"\)`, "$1 is no operator", "write == to compare"},
+	{`unexpected token EOF|unexpected end of expression`, "the expression ends too early", "close every bracket, and finish the last comparison"},
+	{`unexpected token (?:Identifier|String|Number)\((.+)\)$`, "$1 is not expected here", "put an operator before it: and, or, ==, +"},
+	{`unexpected token \w+\("(.+)"\)`, "$1 is not expected here", "see that every bracket and quote is closed"},
+	{`literal not terminated`, "the quote that begins here is not closed", ""},
+	{`unrecognized character: (.*)`, "$1 means nothing here", ""},
+	{`exceeds maximum allowed nodes`, "the expression has too many parts", "name parts of it with let"},
+	{`coalesce expressions`, "?? does not go beside other operators without brackets", "write (a ?? b)"},
+	{`^invalid operation: (and|or|&&|\|\|) \(mismatched`, "each side of $1 is true or false", "compare it with something"},
+	{`^invalid operation: (\S+) \(mismatched types? (.*) and (.*)\)`, "$1 does not go between $T2 and $T3", "leave the quotes of a number out; int(…) makes a number of a text, string(…) a text of a number"},
+	{`^invalid operation: (\S+) \(mismatched type (.*)\)`, "$1 does not go with $T2", "compare it with something"},
+	{`^non-bool expression \(type (.*)\)|^predicate should return boolean \(got (.*)\)`, "a condition is true or false, and this is $T1$T2", "compare it with something"},
+	{`^builtin (\w+) takes only array \(got (.*)\)`, "$1 takes a list, and this is $T2", ""},
+	{`^array elements can only be selected using an integer \(got (.*)\)`, "an index is a number, and this is $T1", ""},
+	{`^cannot use (.*) as argument \(type (.*)\) to call (\S+)`, "$3 takes $T2 here, and this is $T1", ""},
+	{`^invalid argument for (\w+) \((?:type )?(.*)\)`, "$1 does not take $T2", ""},
+	{`^cannot use (.*) as type (.*) in (?:array|map key)`, "$T1 is never in a list of $T2", ""},
+	{`^(not enough|too many) arguments to call (\S+)`, "$2 gets $1 arguments", ""},
+	{`^type (.*) has no (?:field|method) (\w+)`, "there is no field $2 in $T1", ""},
+	{`^unknown field (\w+)`, "there is no field $1", ""},
+	{`^cannot redeclare (?:builtin |function |variable )?(.*)`, "$1 has a meaning already", "choose another name after let"},
+	{`^error parsing regexp: (.*)`, "this is no regular expression: $1", "write a backslash twice within quotes"},
+	{`^interface conversion: interface {} is (.*), not (.*)`, "$T2 is needed, and this is $T1", ""},
+	{`^cannot fetch (\S+) from <nil>`, "there is nothing to read $1 from", "write ?. before it"},
+}
+
+// patterns compiles the rewordings when the first message needs one: a hook has none.
+var patterns = sync.OnceValue(func() (out []*regexp.Regexp) {
+	for _, r := range rewordings {
+		out = append(out, regexp.MustCompile(r[0]))
+	}
+	return out
+})
+
+// reworded returns a message of expr for authors, and what to write.
+func reworded(message string) (string, string) {
+	message, _, _ = strings.Cut(message, "\n")
+	for i, p := range patterns() {
+		m := p.FindStringSubmatch(message)
+		if m == nil {
+			continue
+		}
+		out := rewordings[i][1]
+		for g := len(m) - 1; g > 0; g-- {
+			digit := string(rune('0' + g))
+			out = strings.NewReplacer("$T"+digit, typeWord(m[g]), "$"+digit, strings.Trim(m[g], `"`)).Replace(out)
+		}
+		return out, rewordings[i][2]
+	}
+	return message, ""
+}
+
+// aValue is the name of a type that is not known.
+const aValue = "a value"
+
+// typeName returns the name of a checked type for people.
+func typeName(n ast.Node) string {
+	if n.Nature().Nil {
+		return "nil"
+	}
+	return typeWord(n.Nature().String())
+}
+
+// typeWords are the names of types by the beginning of their names in Go and in JSON Schema.
+var typeWords = [][2]string{
+	{"interface", aValue}, {"unknown", aValue}, {"time.Duration", "a duration"}, {"time.Time", "a time"}, {"string", "a text"}, {"rules.anyString", "a text"},
+	{"int", "a number"}, {"uint", "a number"}, {"float", "a number"}, {"number", "a number"}, {"bool", "true or false"}, {"[]", "a list"}, {"array", "a list"},
+	{"slice", "a list"}, {"map", "an object"}, {"object", "an object"}, {"struct", "an object"}, {"ptr", "an object"}, {"func", "a function"}, {"nil", "nothing"}, {"<nil>", "nothing"},
+}
+
+// typeWord returns the name of a type for people.
+func typeWord(t string) string {
+	for _, w := range typeWords {
+		if strings.HasPrefix(t, w[0]) {
+			return w[1]
+		}
+	}
+	return t
+}
+
+// explain reports a problem that expr found, with what YAML may have done to the expression before.
+func (c *compiler) explain(x *expression, problem *exprError) {
+	message, help := reworded(problem.message)
+	at := problem.from
+	n := x.at.node
+	end := strings.TrimRight(x.source, " \n")
+	if strings.HasPrefix(message, "the expression ends") {
+		at = max(0, utf8.RuneCountInString(end)-1)
+	}
+	if early := strings.HasPrefix(message, "the expression ends"); early && n.Style == 0 && n.Line <= len(c.lines) {
+		_, after, _ := strings.Cut(c.lines[n.Line-1], end) // a plain scalar ends where YAML sees a sign of its own
+		switch {
+		case strings.HasPrefix(after, " #"):
+			help = "in YAML a # after a space begins a comment: put the expression in quotes"
+		case strings.HasPrefix(after, ","):
+			help += "; within { } and [ ] of YAML a comma ends a value: put the expression in quotes"
+			if slices.ContainsFunc(c.findings, func(f Finding) bool { return f.Line == n.Line && f.Check == "unknown-key" }) {
+				return // its rest was reported
+			}
+		}
+	}
+	check := "expression"
+	if name, ok := strings.CutPrefix(message, "there is no field "); ok && problem.near != nil {
+		check, help = "unknown-field", text.Nearest(name, problem.near)
+	}
+	if end == "" {
+		message, help = "the expression is empty", ""
+	}
+	c.report(x.at.plus(at), max(1, min(problem.width, 40)), check, text.Line(message), help)
+}

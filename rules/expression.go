@@ -1,0 +1,222 @@
+package rules
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/parser"
+	"github.com/expr-lang/expr/vm"
+
+	"github.com/ralph-sdk/ralph/schema"
+)
+
+// expression is an expression of the policy: its text, and when it is compiled, the operands that it consists of.
+type expression struct {
+	at        spot
+	source    string
+	condition bool         // it must be true or false
+	symbol    *symbol      // of a let
+	text      *symbol      // of start
+	parsed    *parser.Tree // of an index, which is part of a larger expression
+	target    *schema.Type // of a value to set
+
+	once    sync.Once
+	begun   bool // compiling it has begun
+	root    *cond
+	whole   *operand  // of a condition: all of it, for when all that it reads is known
+	needs   []*symbol // what it reads or asks about
+	missing []*symbol // facts that it asks missing(…) of
+	problem error     // why it cannot be used
+}
+
+// cond is a condition of three-valued logic, or a single operand.
+type cond struct {
+	op   string // "and", "or", "not"; "" for an operand
+	l, r *cond  // not has l only
+	leaf *operand
+}
+
+// operand is what expr evaluates as a whole.
+type operand struct {
+	text    string
+	slot    *ast.Node // in the tree of its expression
+	program *vm.Program
+	reads   []read
+}
+
+// read is a path that an operand reads. What covers it, ?? or ?., lets it be missing.
+type read struct {
+	path    *valuePath
+	covered bool
+}
+
+// valuePath is a name, or a field below one. All operands share the paths of a policy, so that each is tested once in an evaluation.
+type valuePath struct {
+	id       int
+	root     *symbol
+	steps    []string
+	typ      *schema.Type
+	inline   string // the name of an inline field, if it was written as such
+	absent   error  // says that there is no such field
+	defaults bool   // there are defaults below it
+}
+
+func (p *valuePath) String() string {
+	return strings.Join(append([]string{p.root.name}, p.steps...), ".")
+}
+
+// path returns the shared path of a name and its fields.
+func (c *compiler) path(root *symbol, steps []string) *valuePath {
+	key := strings.Join(append([]string{root.name}, steps...), "\x00")
+	p := c.paths[key]
+	if p == nil {
+		p = &valuePath{id: len(c.paths), root: root, steps: steps}
+		if root.meaning == fieldName {
+			p.inline, p.root, p.steps = root.name, root.fact.symbol, append([]string{root.name}, steps...)
+		}
+		p.typ = p.root.typ.At(p.steps...)
+		p.defaults = p.typ != nil && p.typ.Go == nil && hasDefaults(p.typ, map[*schema.Type]bool{})
+		p.absent = fmt.Errorf("%s is absent", p)
+		c.paths[key] = p
+	}
+	return p
+}
+
+// hasDefaults reports whether there are defaults within a type.
+func hasDefaults(t *schema.Type, seen map[*schema.Type]bool) bool {
+	if t == nil || seen[t] {
+		return false
+	}
+	seen[t] = true
+	for _, field := range t.Properties {
+		if field != nil && field.HasDefault || hasDefaults(field, seen) {
+			return true
+		}
+	}
+	return hasDefaults(t.Items, seen) || hasDefaults(t.Extra, seen)
+}
+
+func (c *compiler) newExpression(at spot, source string) *expression {
+	x := &expression{at: at, source: source, text: c.startText}
+	c.expressions = append(c.expressions, x)
+	return x
+}
+
+// ready compiles an expression of a lazy policy when it is first reached.
+func (x *expression) ready(c *compiler) {
+	if c.lazy {
+		x.once.Do(func() {
+			c.lock.Lock()
+			defer c.lock.Unlock()
+			c.compile(x)
+		})
+	}
+}
+
+var errBroken = errors.New("the expression cannot be used")
+
+// compile makes operands of an expression. What is wrong with it is reported, and is the problem of the expression from then on.
+func (c *compiler) compile(x *expression) {
+	if x.begun {
+		return
+	}
+	x.begun = true
+	x.problem = errBroken
+	found := len(c.findings)
+	root := c.operands(x)
+	if len(c.findings) == found {
+		x.root, x.problem = root, nil
+		return
+	}
+	f := c.findings[found]
+	x.problem = fmt.Errorf("%s:%d:%d: %s", f.File, f.Line, f.Col, f.Message)
+	if c.lazy {
+		c.findings = c.findings[:found]
+	}
+}
+
+// operands parses, resolves and checks an expression as a whole, and then compiles the parts of the same tree.
+func (c *compiler) operands(x *expression) *cond {
+	tree, problem := x.parsed, (*exprError)(nil)
+	if tree == nil {
+		tree, problem = c.engine.parse(x.source)
+	}
+	if problem != nil {
+		c.explain(x, problem)
+		return nil
+	}
+	found := len(c.findings)
+	root, leaves := split(&tree.Node)
+	w := &walk{c: c, x: x, part: map[ast.Node]bool{}, covered: map[ast.Node]bool{}, local: map[string]bool{}}
+	for _, o := range leaves {
+		w.names(o)
+	}
+	if len(c.findings) > found {
+		return nil // what expr says of it would follow from this
+	}
+	if problem = c.engine.check(tree); problem == nil {
+		if x.symbol != nil {
+			c.engine.declareAs(x.symbol, tree)
+		}
+		w.types(&tree.Node)
+		c.checkTypes(x, root, leaves)
+	}
+	for _, o := range leaves {
+		if problem == nil {
+			o.program, problem = c.engine.compile(*o.slot, tree.Source)
+		}
+	}
+	if problem != nil {
+		c.explain(x, problem)
+	} else if len(leaves) > 1 && !c.lazy {
+		x.whole = &operand{text: x.source, slot: &tree.Node}
+		for _, o := range leaves {
+			x.whole.reads = append(x.whole.reads, o.reads...)
+		}
+		if x.whole.program, problem = c.engine.compile(tree.Node, tree.Source); problem != nil {
+			x.whole = nil
+		}
+	}
+	return root
+}
+
+// split finds the operands of a tree: the parts below and, or, not.
+func split(slot *ast.Node) (*cond, []*operand) {
+	switch n := (*slot).(type) {
+	case *ast.BinaryNode:
+		if op := map[string]string{"and": "and", "&&": "and", "or": "or", "||": "or"}[n.Operator]; op != "" {
+			l, left := split(&n.Left)
+			r, right := split(&n.Right)
+			return &cond{op: op, l: l, r: r}, append(left, right...)
+		}
+	case *ast.UnaryNode:
+		if n.Operator == "not" || n.Operator == "!" {
+			l, left := split(&n.Node)
+			return &cond{op: "not", l: l}, left
+		}
+	}
+	o := &operand{text: (*slot).String(), slot: slot}
+	return &cond{leaf: o}, []*operand{o}
+}
+
+// checkTypes reports an operand that is not true or false, and a value that does not fit where it is set.
+func (c *compiler) checkTypes(x *expression, root *cond, leaves []*operand) {
+	for _, o := range leaves {
+		switch got := typeName(*o.slot); {
+		case got == aValue:
+		case x.condition || root.op != "":
+			if got != "true or false" {
+				c.report(x.at.plus(start(*o.slot)), 1, "type", fmt.Sprintf("a condition is true or false, and %s is %s", o.text, got), "compare it with something, or ask for a fact with ok(FACT)")
+			}
+		case x.target != nil && x.target.Kind != "" && typeWord(x.target.Kind) != got:
+			c.report(x.at.plus(start(*o.slot)), 1, "type", fmt.Sprintf("%s is needed here, and %s is %s", typeWord(x.target.Kind), o.text, got), "")
+		case x.target != nil:
+			(&walk{c: c, x: x}).compare(x.target, *o.slot)
+		}
+	}
+}
+
+func (s spot) plus(n int) spot { return spot{s.node, s.off + n} }

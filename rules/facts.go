@@ -1,0 +1,319 @@
+package rules
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/ralph-sdk/ralph/internal/text"
+	"github.com/ralph-sdk/ralph/schema"
+)
+
+// params reads the params and gives them their values.
+func (c *compiler) params(n *yaml.Node) {
+	var names []string
+	c.entries(n, "params", func(k, v *yaml.Node) {
+		if !c.free(at(k), "param") {
+			return
+		}
+		s := c.symbol(k.Value, constant, nil)
+		p := Param{Name: k.Value, Schema: c.schema(v)}
+		if p.Schema == nil {
+			return
+		}
+		t, what := p.Schema.Type(), "the default of the param "+p.Name
+		given, isGiven := c.config.params[p.Name]
+		switch {
+		case isGiven:
+			what, p.Value = fmt.Sprintf("the param %s is set to %q, and", p.Name, given), typed(given, t.Kind)
+		case t.HasDefault:
+			p.Value, _ = c.data(child(v, "default"))
+		default:
+			c.report(at(k), 0, "param", fmt.Sprintf("the param %s has no default, and is not set", p.Name), "give it a default")
+			return
+		}
+		var problems schema.Problems
+		if p.Value, problems = p.Schema.Read(p.Value); len(problems) > 0 {
+			c.report(at(k), 0, "param", what+" "+problems[0].Message, text.Nearest(given, texts(t.Enum)))
+		}
+		if d := child(v, "description"); d != nil {
+			p.Description = d.Value
+		}
+		s.typ, s.value = t, p.Value
+		c.engine.declare(s)
+		c.p.Params, names = append(c.p.Params, p), append(names, p.Name)
+	})
+	for _, name := range sortedKeys(c.config.params) {
+		if !slices.Contains(names, name) && len(c.findings) == 0 {
+			c.report(spot{}, 1, "param", "the policy has no param "+name, text.Nearest(name, names))
+		}
+	}
+}
+
+// child returns the value of a key, nil if there is none.
+func child(n *yaml.Node, key string) *yaml.Node {
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == key {
+			return resolved(n.Content[i+1])
+		}
+	}
+	return nil
+}
+
+// typed reads the text of a param by the type of its schema.
+func typed(s, kind string) any {
+	if v, err := schema.ParseJSON([]byte(strings.TrimSpace(s))); err == nil && kind != "string" && kind != "" {
+		return v
+	}
+	return s
+}
+
+func texts(values []any) (out []string) {
+	for _, v := range values {
+		out = append(out, show(v))
+	}
+	return out
+}
+
+// schema compiles a schema that is written in the policy, in a file, or shipped. It is nil where that fails, which is reported once.
+func (c *compiler) schema(n *yaml.Node) *schema.Schema {
+	if n == nil || n.Kind != yaml.MappingNode && !c.scalar(n, "a schema") {
+		return nil
+	}
+	name, isShipped := strings.CutPrefix(n.Value, "ralph:")
+	var src []byte
+	var err error
+	help := ""
+	switch {
+	case n.Kind == yaml.MappingNode:
+		_, src = c.data(n)
+	case isShipped:
+		if src, isShipped = schema.Shipped(name); !isShipped {
+			err, help = errors.New("ralph ships none of this name"), text.Nearest(name, schema.ShippedNames())
+		}
+	case c.files == nil:
+		err = errors.New("no files can be read here")
+	default:
+		src, err = fs.ReadFile(c.files, strings.TrimPrefix(name, "./"))
+	}
+	var s *schema.Schema
+	if err == nil {
+		s, err = schema.Compile(name, src)
+	}
+	if err != nil {
+		message := err.Error()
+		if n.Kind == yaml.MappingNode { // its place is one of the JSON text
+			_, message, _ = strings.Cut(message, ": ")
+		}
+		c.report(at(n), 0, "schema", "the schema cannot be used: "+message, help)
+		return nil
+	}
+	return s
+}
+
+// facts reads the facts.
+func (c *compiler) facts(n *yaml.Node) {
+	known := sources()
+	for name := range c.config.sources {
+		known[name] = &source{argument: aText}
+	}
+	c.entries(n, "facts", func(k, v *yaml.Node) {
+		if !c.free(at(k), "fact") {
+			return
+		}
+		f := &Fact{Name: k.Value, Line: k.Line, options: map[string]*template{}}
+		given := c.symbols[f.Name]
+		found := len(c.findings)
+		c.fact(f, k, v, known)
+		var t *schema.Type
+		if found == len(c.findings) { // else the value is any, so that nothing follows from the mistake
+			t = f.source.typeOf(f, known)
+		} else {
+			c.anyName = c.anyName || child(v, "inline") != nil
+		}
+		c.p.Facts = append(c.p.Facts, f)
+		f.symbol = c.symbol(f.Name, factName, t)
+		f.symbol.fact = f
+		c.use(f.symbol)
+		if given != nil && f.Source == "value" && f.Schema == nil {
+			f.symbol.typ, f.symbol.goType = given.typ, given.goType
+			c.engine.declare(f.symbol)
+		}
+	})
+}
+
+func (c *compiler) fact(f *Fact, k, v *yaml.Node, known map[string]*source) {
+	names := sortedKeys(known)
+	allowed := append(slices.Clone(names), "schema", "default", "inline", "timeout")
+	for i := 0; i < len(v.Content); i += 2 {
+		if s := known[v.Content[i].Value]; s != nil && v.Kind == yaml.MappingNode {
+			f.source, f.Source = s, v.Content[i].Value
+			allowed = append(allowed, s.options...)
+		}
+	}
+	values := c.fields(v, "the fact "+f.Name, allowed)
+	names = slices.DeleteFunc(names, func(s string) bool { return values.values[s] == nil })
+	if len(names) != 1 {
+		if len(names) > 0 {
+			c.report(at(k), 0, "source", fmt.Sprintf("the fact %s has two sources, %s and %s", f.Name, names[0], names[1]), "make two facts of it")
+		} else if v.Kind == yaml.MappingNode && values.whole() {
+			c.report(at(k), 0, "source", fmt.Sprintf("the fact %s has no source", f.Name), "there is "+strings.Join(sortedKeys(known), ", "))
+		}
+		return
+	}
+	f.OnePath = f.source.argument == aPath
+	argument := values.values[f.Source]
+	switch {
+	case f.source.argument == aProgram:
+		f.args = c.program(argument, f.Source)
+	case f.source.argument == aText:
+		f.args = templates(c.template(argument, f.Source))
+	default:
+		f.args = templates(c.pathTemplate(argument, f.Source))
+	}
+	for _, key := range f.source.options {
+		switch o := values.values[key]; key {
+		case "parse":
+			if c.scalar(o, key) {
+				f.Parse = o.Value
+			}
+		case "command":
+			f.command = c.program(o, key)
+		default:
+			if t := c.template(o, key); t != nil {
+				f.options[key] = t
+			}
+		}
+	}
+	if parsers := []string{"", "json", "frontmatter", "checklist"}; !slices.Contains(parsers, f.Parse) {
+		c.report(at(values.values["parse"]), 0, "source", "no file is parsed as "+f.Parse, text.Nearest(f.Parse, parsers[1:]))
+	}
+	c.factOptions(f, values)
+}
+
+func templates(t *template) []*template {
+	if t == nil {
+		return nil
+	}
+	return []*template{t}
+}
+
+// factOptions reads the options of all sources.
+func (c *compiler) factOptions(f *Fact, values fields) {
+	f.Timeout = c.duration(values.values["timeout"], "timeout")
+	f.Schema = c.schema(values.values["schema"])
+	if d := values.values["default"]; d != nil {
+		f.fallback, _ = c.data(d)
+		f.defaults = true
+		if f.Parse == "" {
+			v, problems := f.Schema.Read(f.fallback)
+			if len(problems) > 0 {
+				c.report(at(d), 0, "type", fmt.Sprintf("the default of the fact %s breaks its schema: %s", f.Name, problemText(problems[0])), "")
+			}
+			f.fallback = v
+		}
+	}
+	if v := values.values["inline"]; v != nil {
+		f.Inline = v.Value == "true"
+		if v.Tag != "!!bool" {
+			c.report(at(v), 0, "type", "inline is true or false", "")
+		}
+		if t := f.source.typ; values.values["schema"] == nil && (t == nil || t.Properties == nil) && c.values[f.Name] == nil {
+			c.report(at(values.keys["inline"]), 0, "inline", "inline makes names of the fields of a schema, and there is none", "add schema: with properties")
+		}
+	}
+}
+
+// inlineFields makes names of the fields of inline facts. A field whose name has a meaning already stays FACT.FIELD.
+func (c *compiler) inlineFields() {
+	for _, f := range c.p.Facts {
+		var fields map[string]*schema.Type
+		if t := f.symbol.typ; f.Inline && t != nil {
+			fields = merged(t.Properties, goFields(f.symbol.goType))
+		}
+		for _, name := range sortedKeys(fields) {
+			s := c.symbols[name]
+			switch {
+			case s != nil:
+				s.fieldOf = append(s.fieldOf, f.symbol)
+			case c.engine.isName(name) && !c.engine.isBuiltin(name):
+				s = &symbol{id: -1, name: name, meaning: fieldName, typ: fields[name], fact: f, fieldOf: []*symbol{f.symbol}, read: map[*expression]spot{}}
+				c.symbols[name] = s
+				c.engine.declare(s)
+			}
+		}
+	}
+}
+
+// argument is the kind of a source's argument.
+type argument int
+
+const (
+	aPath    argument = iota // of one file
+	aPlace                   // of a file or directory
+	aPattern                 // of files, where a value matches only itself
+	aProgram                 // a list: the program and its arguments
+	aText
+)
+
+// source is a kind of fact, with what is known of its values.
+type source struct {
+	argument argument
+	typ      *schema.Type
+	options  []string
+}
+
+// sources returns the sources by name, without those of the embedding program.
+func sources() map[string]*source {
+	str, number, truth := kind("string"), kind("integer"), kind("boolean")
+	item := object(map[string]*schema.Type{"text": str, "mark": str, "done": truth, "depth": number, "line": number, "section": str, "tags": listOf(str), "source": str})
+	return map[string]*source{
+		"text":        {aPath, str, nil},
+		"json":        {aPath, nil, nil},
+		"frontmatter": {aPath, kind("object"), nil},
+		"checklist":   {aPath, listOf(item), nil},
+		"glob":        {aPattern, listOf(str), []string{"parse"}},
+		"exec":        {aProgram, object(map[string]*schema.Type{"code": number, "stdout": str, "stderr": str, "output": str, "lines": listOf(str)}), []string{"dir"}},
+		"git":         {aPlace, object(map[string]*schema.Type{"dirty": truth, "changed": listOf(str), "branch": str, "ahead": number}), nil},
+		"tasks":       {aText, listOf(nil), nil},
+		"junit":       {aPath, object(map[string]*schema.Type{"tests": number, "failures": number, "errors": number, "skipped": number, "failed": listOf(str)}), nil},
+		"judge":       {aText, nil, []string{"model", "system", "turns", "max_tokens", "command"}},
+		"value":       {aText, nil, nil},
+	}
+}
+
+func kind(k string) *schema.Type { return &schema.Type{Kind: k} }
+
+func listOf(t *schema.Type) *schema.Type { return &schema.Type{Kind: "array", Items: t} }
+
+func object(properties map[string]*schema.Type) *schema.Type {
+	return &schema.Type{Kind: "object", Properties: properties, Closed: true}
+}
+
+// typeOf returns the type of a fact's value. The schema of a glob is that of each file.
+func (s *source) typeOf(f *Fact, known map[string]*source) *schema.Type {
+	t := s.typ
+	if f.Parse != "" {
+		t = known[f.Parse].typ
+	}
+	if f.Schema != nil {
+		t = f.Schema.Type()
+	}
+	if (f.Source == "frontmatter" || f.Parse == "frontmatter") && t != nil && t.Properties != nil {
+		body := &schema.Type{Kind: "string", HasDefault: true, Default: ""}
+		withBody := *t
+		withBody.Properties = merged(t.Properties, map[string]*schema.Type{"body": body})
+		t = &withBody
+	}
+	if f.Parse != "" {
+		return listOf(object(map[string]*schema.Type{"path": kind("string"), "value": t}))
+	}
+	return t
+}
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -1,0 +1,49 @@
+package rules_test
+
+import (
+	"errors"
+	"flag"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ralph-sdk/ralph/rules"
+)
+
+var update = flag.Bool("update", false, "write the findings of testdata/broken.txt")
+
+// facts is what the line FACTS of testdata/broken.txt means.
+const facts = `facts: {state: {json: s.json, inline: true, schema: {properties: {phase: {enum: [plan, execution], default: plan}, done: {type: integer, default: 0}, total: {type: integer, default: 0}, name: {type: string}, items: {type: array, default: [], items: {properties: {status: {enum: [open, closed]}}}}}}}}`
+
+// TestFindings reads the broken policies of testdata/broken.txt. Each begins with a line # NAME, and what is found follows the line =>.
+func TestFindings(t *testing.T) {
+	src, err := os.ReadFile("testdata/broken.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	for _, part := range strings.Split("\n"+string(src), "\n# ")[1:] {
+		name, policy, _ := strings.Cut(part, "\n")
+		policy, want, _ := strings.Cut(policy, "=>")
+		_, err := rules.Parse("p.yaml", []byte(strings.Replace(policy, "FACTS", facts, 1)))
+		var found rules.Findings
+		if !errors.As(err, &found) {
+			t.Errorf("%s: no findings but %v", name, err)
+		}
+		got := ""
+		for _, f := range found {
+			got += f.String() + "\n"
+		}
+		if diff := cmp.Diff(strings.TrimSpace(want), strings.TrimSpace(got)); diff != "" && !*update {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+		out.WriteString("# " + name + "\n" + policy + "=>\n" + strings.TrimSpace(got) + "\n")
+	}
+	if *update {
+		if err := os.WriteFile("testdata/broken.txt", []byte(out.String()), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,239 @@
+package rules_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/ralph-sdk/ralph/rules"
+)
+
+// What is too large or too deep is a finding, and so is what a parser would not survive.
+func TestBombs(t *testing.T) {
+	rule := func(when string) string { return "ralph: 1\nrules:\n  - {name: a, when: '" + when + "', stop: x}\n" }
+	aliases := "ralph: 1\na: &a [x,x,x,x,x,x,x,x,x]\n"
+	for i := 'b'; i < 'k'; i++ {
+		aliases += fmt.Sprintf("%c: &%[1]c [%s*%c]\n", i, strings.Repeat(fmt.Sprintf("*%c,", i-1), 8), i-1)
+	}
+	var lets strings.Builder
+	lets.WriteString("ralph: 1\nlet:\n  a0: '[1]'\n")
+	for i := range 1000 {
+		fmt.Fprintf(&lets, "  a%d: concat(a%d, a%d)\n", i+1, i, i)
+	}
+	for name, c := range map[string]struct{ src, want string }{
+		"parentheses":  {rule(strings.Repeat("(", 1_000_000)), "an expression has at most 4096 bytes"},
+		"brackets":     {"ralph: 1\nrules: " + strings.Repeat("[", 1_000_000), "yaml"},
+		"indentation":  {strings.Repeat("- ", 100_000), "yaml"},
+		"aliases":      {aliases, "with those of its aliases"},
+		"itself":       {"ralph: &a [*a]\n", "yaml"},
+		"size":         {strings.Repeat("# comment\n", 200_000), "bytes, and a policy at most"},
+		"nodes":        {rule(strings.Repeat("1+", 1500) + "1 == 1"), "too many parts"},
+		"a pattern":    {rule(`prompt matches "((a{100}){100}){100}"`), "this is no regular expression"},
+		"placeholders": {"ralph: 1\nrules: [{name: a, stop: '" + strings.Repeat("${", 100_000) + "'}]", "is not closed"},
+		"depth":        {rule(strings.Repeat("-", 2000) + "1 == 1"), "too many parts"},
+		"lets":         {lets.String() + "rules: [{name: a, when: len(b) > 1, stop: x}]\n", "there is no name b"},
+		"UTF-16":       {"\xff\xfer\x00a\x00", "not UTF-8"},
+	} {
+		_, err := rules.Parse("p.yaml", []byte(c.src))
+		if err == nil || !strings.Contains(err.Error(), c.want) || len(err.Error()) > 4000 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	p := parse(t, lets.String()+"rules: [{name: a, when: len(a1000) > 1, stop: x}]\n")
+	if v, err := p.Eval(t.Context(), rules.Input{}); v.Outcome != rules.Failed || err != nil {
+		t.Errorf("a list that doubles: %v %v", v, err)
+	}
+}
+
+func TestParams(t *testing.T) {
+	const src = `ralph: 1
+params:
+  n: {type: integer, default: 3, minimum: 1, description: how many}
+  mode: {enum: [fast, slow], default: fast}
+  wait: {type: string, default: 90s}
+limits: {continuations: n, elapsed: wait}
+rules:
+  - {name: a, when: mode == "slow" and n > 4, stop: "${n}", at_most: n}
+`
+	p := parse(t, src, rules.WithParams(map[string]string{"n": "5", "mode": "slow", "wait": "2h"}))
+	if v, _ := p.Eval(t.Context(), rules.Input{}); v.Reason != "5" || p.Limits.Continuations != 5 || p.Limits.Elapsed.Hours() != 2 {
+		t.Errorf("the params are not used: %+v %+v", v, p.Limits)
+	}
+	if p = parse(t, src); p.Params[0].Value != 3 || p.Params[0].Description != "how many" || p.Limits.Continuations != 3 {
+		t.Errorf("the defaults are not used: %+v", p.Params)
+	}
+	for name, c := range map[string][2]string{"n": {"ten", "must be a whole number"}, "mode": {"fst", `did you mean "fast"?`}, "m": {"1", "no param m"}} {
+		if _, err := rules.Parse("p.yaml", []byte(src), rules.WithParams(map[string]string{name: c[0]})); err == nil || !strings.Contains(err.Error(), c[1]) {
+			t.Errorf("%s=%s: %v", name, c[0], err)
+		}
+	}
+}
+
+func TestOptions(t *testing.T) {
+	files := fstest.MapFS{"schemas/s.json": {Data: []byte(`{"properties": {"n": {"type": "integer"}}}`)}}
+	src := `ralph: 1
+facts:
+  state: {json: s.json, schema: schemas/s.json, inline: true, timeout: 3s}
+  mine: {database: "select ${n}"}
+rules:
+  - {name: a, when: n > 1 and mine == 3, stop: x, then: [mail: "to ${n}"]}
+`
+	p := parse(t, src, rules.WithFiles(files), rules.WithSource("database"), rules.WithEffect("mail"))
+	w := &world{facts: map[string]rules.Found{"state": ok(map[string]any{"n": 2}), "mine": ok(3)}}
+	v, err := p.Eval(t.Context(), rules.Input{World: w})
+	if err != nil || v.Rule != "a" || v.Effects[0].Kind != "mail" || v.Effects[0].Args[0] != "to 2" || w.log[1] != "mine select 2" {
+		t.Errorf("%+v, %v, %q", v, err, w.log)
+	}
+	var findings rules.Findings
+	if _, err := rules.Parse("p.yaml", []byte(src)); !errors.As(err, &findings) || len(findings) < 3 {
+		t.Errorf("without the options: %v", err)
+	}
+	for _, o := range []rules.Option{rules.WithValues(map[string]any{"cwd": ""}), rules.WithFunction("len", func(int) int { return 0 }), rules.WithFunction("f", 3)} {
+		if _, err := rules.Parse("p.yaml", []byte("ralph: 1\nrules: []\n"), o); err == nil {
+			t.Error("a name that is taken, or no function, is no finding")
+		}
+	}
+}
+
+func TestReaches(t *testing.T) {
+	p := parse(t, `ralph: 1
+facts:
+  a: {exec: [go, test]}
+  b: {judge: is it done, model: "${env.MODEL}"}
+  c: {judge: is it done, command: [claude, -p]}
+  d: {text: "~/notes.md"}
+  e: {git: .}
+rules:
+  - {name: a, when: 'env.HOME != "" and e.dirty', stop: x, then: [run: [notify]]}
+`, rules.Lazy())
+	want := []string{"asks a model", "reads the variable HOME", "reads the variable MODEL", "reads ~/notes.md", "runs claude", "runs go", "runs notify"}
+	if diff := cmp.Diff(want, p.Reaches()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if got := parse(t, "ralph: 1\nrules: []\n").Reaches(); len(got) > 0 {
+		t.Errorf("an empty policy reaches %q", got)
+	}
+	if got, want := p.Bound(), "It continues a prompt at most 100 times (limits.continuations)."; got != want {
+		t.Errorf("the bound is %q, want %q", got, want)
+	}
+}
+
+func TestStart(t *testing.T) {
+	p := parse(t, `ralph: 1
+facts:
+  feature: {text: feature}
+  state: {json: "specs/${feature}/s.json"}
+start:
+  - set: feature = text
+  - set: 'state = {phase: "plan", about: "do " + text}'
+  - set: state.n = 1
+rules: []
+`)
+	effects, err := p.Start(t.Context(), rules.Input{World: &world{}}, " login \n")
+	want := []rules.Effect{
+		{Kind: "set", Value: "login", Found: rules.Found{Path: "feature"}},
+		{Kind: "set", Value: map[string]any{"phase": "plan", "about": "do login"}, Found: rules.Found{Path: "specs/login/s.json"}},
+		{Kind: "set", Path: []any{"n"}, Value: 1, Found: rules.Found{Path: "specs/login/s.json"}},
+	}
+	if diff := cmp.Diff(want, effects, cmpopts.IgnoreFields(rules.Effect{}, "Fact"), cmpopts.IgnoreFields(rules.Found{}, "Value")); diff != "" || err != nil {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+	w := &world{facts: map[string]rules.Found{"feature": {Status: rules.OK, Value: "other", Path: "feature"}}}
+	if _, err := p.Start(t.Context(), rules.Input{World: w}, "x"); err == nil || err.Error() != "feature exists already" {
+		t.Errorf("over a file that exists: %v", err)
+	}
+}
+
+// The trace has each rule that was tried, with its operands and what they read.
+func TestTrace(t *testing.T) {
+	p := parse(t, `ralph: 1
+facts:
+  state: {json: s.json, inline: true, schema: {properties: {n: {type: integer}, m: {type: integer}}}}
+  list: {text: list.txt}
+rules:
+  - {name: skipped, continue: x, at_most: 1}
+  - {name: a, when: missing(list) and (n > 3 or m == 1), stop: x}
+  - {name: b, when: n < 3, stop: x}
+`)
+	w := &world{facts: map[string]rules.Found{"state": ok(map[string]any{"n": 2})}}
+	v, err := p.Eval(t.Context(), rules.Input{World: w, Trace: true, Memory: rules.Memory{Prompt: map[string]int{"skipped": 1}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &rules.Trace{
+		Rules: []rules.RuleTrace{
+			{Name: "skipped", Truth: "skipped", Line: 6},
+			{Name: "a", Truth: "unknown", Line: 7, Operands: []rules.OperandTrace{
+				{Text: "missing(list)", Truth: "true"},
+				{Text: "n > 3", Truth: "false", Values: map[string]any{"state.n": 2}},
+				{Text: "m == 1", Truth: "unknown", Why: "state.m is absent"},
+			}},
+			{Name: "b", Truth: "true", Line: 8, Operands: []rules.OperandTrace{{Text: "n < 3", Truth: "true", Values: map[string]any{"state.n": 2}}}},
+		},
+		Facts: []rules.FactTrace{
+			{Name: "state", Status: "ok", Path: "s.json"},
+			{Name: "list", Status: "missing", Problem: "list (list.txt) is missing", Path: "list.txt"},
+		},
+	}
+	if diff := cmp.Diff(want, v.Trace, cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// Of a glob, files that break the schema are left out, and a done is then not certain.
+func TestGlob(t *testing.T) {
+	src := `ralph: 1
+facts:
+  files: {glob: "*.json", parse: json, schema: {required: [n], properties: {n: {type: integer}, m: {type: integer, default: 5}}}}
+rules:
+  - {name: a, when: 'any(files, .value.n > 3)', continue: x}
+  - {name: b, done: '${map(files, .path + string(.value.m))}', notice: '${problem(files)}'}
+`
+	file := func(path string, value any) any { return map[string]any{"path": path, "value": value} }
+	w := &world{facts: map[string]rules.Found{"files": ok([]any{file("a", map[string]any{"n": 1}), file("b", map[string]any{"n": 2})})}}
+	if got, v := eval(t, src, w, rules.Input{}); got != "done b" || v.Reason != "a5\nb5" {
+		t.Errorf("%s %q", got, v.Reason)
+	}
+	w.facts["files"] = ok([]any{file("a", map[string]any{"n": 1}), file("b", map[string]any{"n": "x"}), file("c", map[string]any{})})
+	got, v := eval(t, src, w, rules.Input{})
+	for _, want := range []string{"files leaves files out", "b: n must be a whole number", "c: must have"} {
+		if got != "stopped b" || !strings.Contains(v.Reason, want) {
+			t.Errorf("%s %q, want %q", got, v.Reason, want)
+		}
+	}
+}
+
+// The shipped policies are read without findings.
+func FuzzParse(f *testing.F) {
+	files, _ := filepath.Glob("../examples/*.yaml")
+	for _, name := range append(files, "testdata/broken.txt") {
+		src, err := os.ReadFile(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		for _, part := range strings.Split(string(src), "\n# ") {
+			f.Add([]byte(part))
+		}
+	}
+	f.Fuzz(func(t *testing.T, src []byte) {
+		p, err := rules.Parse("p.yaml", src)
+		if err == nil {
+			_, err = p.Eval(t.Context(), rules.Input{Trace: true})
+			p.Reaches()
+		}
+		if found := (rules.Findings)(nil); errors.As(err, &found) {
+			for _, x := range found {
+				if x.Line < 1 || x.Col < 1 || strings.ContainsRune(x.String(), 0) {
+					t.Errorf("a finding without a place: %+v", x)
+				}
+			}
+		}
+	})
+}

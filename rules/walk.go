@@ -1,0 +1,342 @@
+package rules
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/expr-lang/expr/ast"
+
+	"github.com/ralph-sdk/ralph/internal/text"
+	"github.com/ralph-sdk/ralph/schema"
+)
+
+// walk goes through the operands of one expression before expr's checker does: it resolves names, collects what each operand reads, and
+// prepares the tree. It reports names and functions that there are not.
+type walk struct {
+	c       *compiler
+	x       *expression
+	operand *operand
+	part    map[ast.Node]bool // nodes that are read as a part of another: of a path, of a call
+	covered map[ast.Node]bool // nodes whose value ?? lets be missing
+	local   map[string]bool   // names of let NAME = …; within the expression
+}
+
+// names resolves the names of an operand. Nodes are visited after those below them, so what these are part of is noted first.
+func (w *walk) names(o *operand) {
+	w.operand = o
+	ast.Walk(o.slot, visitor(func(slot *ast.Node) {
+		switch n := (*slot).(type) {
+		case *ast.MemberNode:
+			w.part[n.Node] = true
+		case *ast.CallNode:
+			w.part[n.Callee] = true
+			if id, ok := n.Callee.(*ast.IdentifierNode); ok && asking[id.Value] && len(n.Arguments) == 1 {
+				w.part[n.Arguments[0]] = true
+			}
+		case *ast.VariableDeclaratorNode:
+			w.local[n.Name] = true
+		case *ast.BinaryNode:
+			left := n.Left
+			for b, ok := left.(*ast.BinaryNode); ok && n.Operator == "??" && b.Operator == "??"; b, ok = left.(*ast.BinaryNode) {
+				w.covered[b.Right], left = true, b.Left
+			}
+			w.covered[left] = n.Operator == "??"
+		}
+	}))
+	ast.Walk(o.slot, visitor(func(slot *ast.Node) {
+		switch n := (*slot).(type) {
+		case *ast.IdentifierNode, *ast.MemberNode:
+			if !w.part[n] {
+				w.value(slot)
+			}
+		case *ast.CallNode:
+			w.call(n)
+		}
+	}))
+}
+
+type visitor func(*ast.Node)
+
+func (v visitor) Visit(n *ast.Node) { v(n) }
+
+// value resolves a name with the fields below it.
+func (w *walk) value(slot *ast.Node) {
+	members, root := chain(*slot)
+	id, ok := root.(*ast.IdentifierNode)
+	if !ok || w.local[id.Value] {
+		return
+	}
+	if id.Value == "env" {
+		w.variable(slot, members)
+		return
+	}
+	s := w.resolve(id)
+	if s == nil {
+		return
+	}
+	var steps []string // of the path that is known before it is evaluated
+	optional := -1
+	for i, m := range members {
+		name, ok := m.Property.(*ast.StringNode)
+		if m.Optional && optional < 0 {
+			optional = i
+		}
+		if !ok || m.Method {
+			break
+		}
+		steps = append(steps, name.Value)
+	}
+	covered := w.covered[*slot]
+	w.read(s, steps, covered || optional >= 0)
+	switch {
+	case covered && len(members) > 0:
+		for _, m := range members {
+			m.Optional = true
+		}
+		ast.Patch(slot, &ast.ChainNode{Node: *slot})
+	case !covered && optional > 0:
+		w.read(s, steps[:optional-1], false)
+	}
+}
+
+// variable resolves env.NAME, which is a name of its own.
+func (w *walk) variable(slot *ast.Node, members []*ast.MemberNode) {
+	name, ok := (*ast.StringNode)(nil), len(members) == 1
+	if ok {
+		name, ok = members[0].Property.(*ast.StringNode)
+	}
+	if !ok {
+		w.report(*slot, "unknown-name", "env is read by the names of its variables", "write env.NAME")
+		return
+	}
+	full := "env." + name.Value
+	s := w.c.symbols[full]
+	if s == nil {
+		s = w.c.symbol(full, ralphName, kind("string"))
+		s.value = ""
+	}
+	ast.Patch(slot, &ast.IdentifierNode{Value: full})
+	w.need(s, *slot)
+	w.read(s, nil, false)
+}
+
+// chain returns the members of a path, the outermost last, and what it begins with.
+func chain(n ast.Node) (members []*ast.MemberNode, root ast.Node) {
+	for {
+		m, ok := n.(*ast.MemberNode)
+		if !ok {
+			slices.Reverse(members)
+			return members, n
+		}
+		members, n = append(members, m), m.Node
+	}
+}
+
+// resolve finds what a name means, nil for one that is reported.
+func (w *walk) resolve(id *ast.IdentifierNode) *symbol {
+	c, name := w.c, id.Value
+	s := c.symbols[name]
+	if name == "text" && w.x.text != nil {
+		s, id.Value = w.x.text, w.x.text.name
+	}
+	switch {
+	case s == nil && c.engine.isBuiltin(name), s != nil && s.meaning == function:
+		w.report(id, "unknown-name", fmt.Sprintf("%s is a function", name), fmt.Sprintf("write %s(…)", name))
+	case s == nil && c.anyName:
+		w.need(c.symbol(name, constant, nil), id)
+	case s == nil && habits[name] != "":
+		w.report(id, "unknown-name", "there is no name "+name, habits[name])
+	case s == nil:
+		w.report(id, "unknown-name", "there is no name "+name, text.Nearest(name, c.named(constant, ralphName, factName, fieldName, letName, givenName)))
+	case s.meaning == fieldName && len(s.fieldOf) > 1:
+		w.report(id, "ambiguous-name", fmt.Sprintf("%s is a field of the facts %s and %s", name, s.fieldOf[0].name, s.fieldOf[1].name),
+			fmt.Sprintf("write %s.%s or %s.%s", s.fieldOf[0].name, name, s.fieldOf[1].name, name))
+	default:
+		w.need(s, id)
+		if s.let != nil {
+			c.compile(s.let)
+			w.x.missing = append(w.x.missing, s.let.missing...)
+		}
+		return s
+	}
+	return nil
+}
+
+// need notes that the expression depends on a name.
+func (w *walk) need(s *symbol, n ast.Node) {
+	if _, ok := s.read[w.x]; !ok {
+		s.read[w.x] = w.x.at.plus(n.Location().From)
+		w.c.use(s)
+		w.x.needs = append(w.x.needs, s)
+	}
+}
+
+func (w *walk) read(s *symbol, steps []string, covered bool) {
+	p := w.c.path(s, steps)
+	for i, r := range w.operand.reads {
+		if r.path == p {
+			w.operand.reads[i].covered = r.covered && covered
+			return
+		}
+	}
+	w.operand.reads = append(w.operand.reads, read{p, covered})
+}
+
+// call resolves the function of a call.
+func (w *walk) call(n *ast.CallNode) {
+	c := w.c
+	id, ok := n.Callee.(*ast.IdentifierNode)
+	if !ok {
+		w.value(&n.Callee)
+		return
+	}
+	switch s := c.symbols[id.Value]; {
+	case s != nil && (s.meaning == function || s.meaning == constant):
+		w.need(s, id)
+		w.read(s, nil, false)
+	case s != nil:
+		w.report(id, "unknown-function", fmt.Sprintf("%s is no function", id.Value), "leave the brackets out")
+	case habits[id.Value+"("] != "":
+		w.report(id, "unknown-function", "there is no function "+id.Value, habits[id.Value+"("])
+	default:
+		w.report(id, "unknown-function", "there is no function "+id.Value, text.Nearest(id.Value, append(c.named(function), c.engine.builtins()...)))
+	}
+	if asking[id.Value] {
+		w.ask(n, id.Value)
+	}
+}
+
+// ask replaces the name of a fact by its text: ok(state) is about state and does not read it.
+func (w *walk) ask(n *ast.CallNode, function string) {
+	var s *symbol
+	name := "this"
+	if len(n.Arguments) == 1 {
+		if id, ok := n.Arguments[0].(*ast.IdentifierNode); ok {
+			s, name = w.c.symbols[id.Value], id.Value
+		}
+	}
+	if s == nil || s.meaning != factName {
+		help := text.Nearest(name, w.c.named(factName))
+		if s != nil && s.meaning == fieldName {
+			help = fmt.Sprintf("write %s(%s), the fact with this field", function, s.fact.Name)
+		}
+		w.report(n, "fact", fmt.Sprintf("%s takes the name of a fact, and %s is none", function, name), help)
+		return
+	}
+	w.need(s, n.Arguments[0])
+	if function == "missing" {
+		w.x.missing = append(w.x.missing, s)
+	}
+	ast.Patch(&n.Arguments[0], &ast.StringNode{Value: s.name})
+}
+
+// report adds a finding at a node.
+func (w *walk) report(n ast.Node, check, message, help string) {
+	width := 1
+	if id, ok := n.(*ast.IdentifierNode); ok {
+		width = utf8.RuneCountInString(id.Value)
+	}
+	w.c.report(w.x.at.plus(start(n)), width, check, message, help)
+}
+
+// start returns where the text of a node begins: a binary node is placed at its operator.
+func start(n ast.Node) int {
+	from := n.Location().From
+	ast.Walk(&n, visitor(func(m *ast.Node) {
+		if l := (*m).Location(); l.To > 0 { // the parser leaves some nodes without a place
+			from = min(from, l.From)
+		}
+	}))
+	return from
+}
+
+// types reports, in a checked tree, comparisons with a value that there never is.
+func (w *walk) types(root *ast.Node) {
+	ast.Walk(root, visitor(func(n *ast.Node) {
+		if b, ok := (*n).(*ast.BinaryNode); ok && (b.Operator == "==" || b.Operator == "!=" || b.Operator == "in") {
+			w.compare(w.c.engine.schemaOf(b.Left), b.Right)
+			w.compare(w.c.engine.schemaOf(b.Right), b.Left)
+		}
+	}))
+}
+
+// compare reports constants of a node that a value of the type never equals.
+func (w *walk) compare(t *schema.Type, n ast.Node) {
+	if t == nil || len(t.Enum)+len(t.Examples) == 0 {
+		return
+	}
+	known := texts(slices.Concat(t.Enum, t.Examples))
+	if t.HasDefault {
+		known = append(known, show(t.Default))
+	}
+	constants := []ast.Node{n}
+	if list, ok := n.(*ast.ArrayNode); ok {
+		constants = list.Nodes
+	}
+	for _, x := range constants {
+		if s, ok := x.(*ast.StringNode); ok && s.Value != "" && !slices.Contains(known, s.Value) {
+			w.c.report(w.x.at.plus(start(x)), utf8.RuneCountInString(s.Value)+2, "never-equal", fmt.Sprintf("this is never %q", s.Value), text.Nearest(s.Value, known))
+		}
+	}
+}
+
+// checkNames reports names that depend on themselves, and those of ralph that may be meant for a field: a fact has a field of the name,
+// which is nowhere read by its whole path.
+func (c *compiler) checkNames() {
+	done := map[*symbol]bool{}
+	for _, s := range c.order {
+		c.cycle(s, nil, done)
+		for _, first := range s.read {
+			if s.meaning != ralphName || len(s.fieldOf) == 0 || c.paths[s.fieldOf[0].name+"\x00"+s.name] != nil {
+				break
+			}
+			c.report(first, len(s.name), "ambiguous-name", fmt.Sprintf("%s is ralph's name, and a field of the fact %s", s.name, s.fieldOf[0].name),
+				fmt.Sprintf("write %s.%s for the field; where both are read, %s is ralph's", s.fieldOf[0].name, s.name, s.name))
+		}
+	}
+}
+
+// cycle follows what a name depends on. above are the names that depend on it.
+func (c *compiler) cycle(s *symbol, above []*symbol, done map[*symbol]bool) {
+	if i := slices.Index(above, s); i >= 0 {
+		var names []string
+		for _, x := range append(above[i:], s) {
+			names = append(names, x.name)
+		}
+		for _, x := range behind(c, above[len(above)-1]) {
+			if first, ok := s.read[x]; ok {
+				c.report(first, len(s.name), "cycle", fmt.Sprintf("%s depends on itself: %s", s.name, strings.Join(names, " needs ")), "")
+				return
+			}
+		}
+	}
+	if !done[s] {
+		done[s] = true
+		for _, x := range behind(c, s) {
+			for _, need := range x.needs {
+				if need.meaning == fieldName {
+					need = need.fact.symbol
+				}
+				c.cycle(need, append(above, s), done)
+			}
+		}
+	}
+}
+
+// behind returns the expressions that the value of a name depends on.
+func behind(c *compiler, s *symbol) (out []*expression) {
+	switch {
+	case s.let != nil:
+		return []*expression{s.let}
+	case s.name == "loop":
+		return c.p.progress
+	case s.fact != nil:
+		for _, t := range slices.Concat(s.fact.args, s.fact.command, slices.Collect(maps.Values(s.fact.options))) {
+			out = append(out, t.exprs...)
+		}
+	}
+	return out
+}

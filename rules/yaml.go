@@ -1,0 +1,256 @@
+package rules
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/ralph-sdk/ralph/internal/text"
+	"github.com/ralph-sdk/ralph/schema"
+)
+
+// Limits of a policy file. Each use of an alias counts the nodes that it stands for.
+const (
+	maxFileBytes = 1 << 20
+	maxFileDepth = 60
+	maxFileNodes = 50_000
+)
+
+// document reads the one document of a policy file and bounds it, so that all that follows may walk it freely.
+func (c *compiler) document(src []byte) *yaml.Node {
+	c.lines = strings.Split(strings.ReplaceAll(string(src), "\r\n", "\n"), "\n")
+	var doc, more yaml.Node
+	d := yaml.NewDecoder(bytes.NewReader(src))
+	room := maxFileNodes
+	switch {
+	case len(src) > maxFileBytes:
+		c.report(spot{}, 1, "yaml", fmt.Sprintf("the file has %d bytes, and a policy at most %d", len(src), maxFileBytes), "")
+	case !utf8.Valid(src):
+		c.report(spot{}, 1, "yaml", "the file is not UTF-8", "save it as UTF-8")
+	default:
+		if err := d.Decode(&doc); err == io.EOF {
+			c.report(spot{}, 1, "yaml", "the file is empty", "begin with ralph: 1")
+		} else if err != nil {
+			c.yamlError(err)
+		} else if n := excess(doc.Content[0], maxFileDepth, &room); n != nil {
+			c.report(at(n), 1, "yaml", fmt.Sprintf("the file is nested more than %d deep, or has more than %d values with those of its aliases", maxFileDepth, maxFileNodes), "")
+		} else if d.Decode(&more) != io.EOF {
+			c.report(spot{}, 1, "yaml", "the file has more than one document", "remove the line ---")
+		} else {
+			return doc.Content[0]
+		}
+	}
+	return nil
+}
+
+// excess returns the first node that is too deep, or one too many.
+func excess(n *yaml.Node, depth int, room *int) *yaml.Node {
+	if *room--; *room < 0 || depth == 0 {
+		return n
+	}
+	if n.Kind == yaml.AliasNode {
+		return excess(n.Alias, depth-1, room)
+	}
+	for _, child := range n.Content {
+		if x := excess(child, depth-1, room); x != nil {
+			return x
+		}
+	}
+	return nil
+}
+
+var errorLine = regexp.MustCompile(`line (\d+): (.*)`)
+
+// yamlError reports a syntax error, with the trap that most likely led to it: the library names its line or one beside it.
+func (c *compiler) yamlError(err error) {
+	line, message := 1, strings.TrimPrefix(err.Error(), "yaml: ")
+	if m := errorLine.FindStringSubmatch(message); m != nil {
+		line, _ = strconv.Atoi(m[1])
+		message = m[2]
+	}
+	help := ""
+	if strings.HasPrefix(message, "did not find expected ',' or") {
+		line, help = line+1, "within { } and [ ] YAML reads brackets, commas, ? and : itself: put texts and expressions in quotes"
+	}
+	line = min(max(line, 1), len(c.lines))
+	for _, l := range []int{line, line - 1, line + 1} {
+		if l < 1 || l > len(c.lines) {
+			continue
+		}
+		if col, what, advice := trap(c.lines[l-1]); advice != "" {
+			c.report(at(&yaml.Node{Line: l, Column: col}), 1, "yaml", what, advice)
+			return
+		}
+	}
+	c.report(at(&yaml.Node{Line: line, Column: 1}), 1, "yaml", message, help)
+}
+
+var keyValue = regexp.MustCompile(`^\s*(?:- )?[\w-]+: +([^'"|>\[{&*! ].*)$`)
+
+// trap names what YAML reads otherwise than it looks in a line that it refuses.
+func trap(line string) (col int, what, help string) {
+	indent := len(line) - len(strings.TrimLeft(line, " \t"))
+	if i := strings.IndexByte(line[:indent], '\t'); i >= 0 {
+		return i + 1, "a tab indents this line", "YAML is indented with spaces"
+	}
+	m := keyValue.FindStringSubmatchIndex(line)
+	if m == nil {
+		return 0, "", ""
+	}
+	value := line[m[2]:]
+	col = utf8.RuneCountInString(line[:m[2]]) + 1
+	if strings.ContainsAny(value[:1], "`@%") {
+		return col, "a value cannot begin with " + value[:1], "put the value in quotes"
+	}
+	i := strings.Index(value, ": ")
+	if i < 0 {
+		return 0, "", ""
+	}
+	what = "a text"
+	if strings.Contains(value[:i], " ? ") {
+		what = "a condition with ? and :"
+	}
+	return col + utf8.RuneCountInString(value[:i]), "in YAML a colon and a space end a key, here within " + what, "put the value in quotes, or on a line of its own below |-"
+}
+
+// resolved follows aliases.
+func resolved(n *yaml.Node) *yaml.Node {
+	for n != nil && n.Kind == yaml.AliasNode {
+		n = n.Alias
+	}
+	return n
+}
+
+// fields are the values of a mapping by key, with the nodes of the keys.
+type fields struct {
+	node         *yaml.Node
+	keys, values map[string]*yaml.Node
+}
+
+// whole reports whether all keys are known.
+func (f fields) whole() bool { return len(f.values)*2 == len(f.node.Content) }
+
+// fields reads a mapping whose keys are known, and reports those that are not.
+func (c *compiler) fields(n *yaml.Node, what string, known []string) fields {
+	f := fields{n, map[string]*yaml.Node{}, map[string]*yaml.Node{}}
+	c.entries(n, what, func(k, v *yaml.Node) {
+		if slices.Contains(known, k.Value) {
+			f.keys[k.Value], f.values[k.Value] = k, v
+			return
+		}
+		help := habits[k.Value+":"]
+		if strings.ContainsAny(k.Value, "()\"'") {
+			help = "within { } a comma ends a value: put the value before it in quotes"
+		} else if help == "" {
+			help = text.Nearest(k.Value, known)
+		}
+		c.report(at(k), 0, "unknown-key", fmt.Sprintf("%s has no key %s", what, k.Value), help)
+	})
+	return f
+}
+
+// entries calls read for each key of a mapping, and reports keys that are there twice. Like all readers of nodes it accepts nil.
+func (c *compiler) entries(n *yaml.Node, what string, read func(key, value *yaml.Node)) {
+	if n == nil || !c.isKind(n, yaml.MappingNode, what+" is a mapping", "write key: value, a line each") {
+		return
+	}
+	seen := map[string]bool{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		k := resolved(n.Content[i])
+		if seen[k.Value] {
+			c.report(at(k), 0, "duplicate-key", fmt.Sprintf("the key %s is there twice", k.Value), "remove one of them")
+			continue
+		}
+		seen[k.Value] = true
+		read(k, resolved(n.Content[i+1]))
+	}
+}
+
+// list returns the elements of a list.
+func (c *compiler) list(n *yaml.Node, what string) (out []*yaml.Node) {
+	if n != nil && c.isKind(n, yaml.SequenceNode, what+" is a list", "begin each element with - ") {
+		for _, x := range n.Content {
+			out = append(out, resolved(x))
+		}
+	}
+	return out
+}
+
+func (c *compiler) isKind(n *yaml.Node, kind yaml.Kind, message, help string) bool {
+	if n.Kind != kind {
+		c.report(at(n), 0, "type", message, help)
+	}
+	return n.Kind == kind
+}
+
+// scalar reports whether a node is a text, a number or a boolean, which a policy reads as text.
+func (c *compiler) scalar(n *yaml.Node, what string) bool {
+	switch {
+	case n == nil:
+		return false
+	case n.Kind != yaml.ScalarNode:
+		return c.isKind(n, yaml.ScalarNode, what+" is a text", "what begins with { or [ is no text in YAML: put it in quotes")
+	case strings.HasPrefix(n.Tag, "!") && !strings.HasPrefix(n.Tag, "!!"):
+		c.report(at(n), len(n.Tag), "yaml", fmt.Sprintf("YAML takes %s for a tag and drops it", n.Tag), fmt.Sprintf("write not %s, or put the value in quotes", n.Tag[1:]))
+		return false
+	case n.Tag == "!!null":
+		c.report(at(n), 0, "type", what+" has no value", "")
+		return false
+	}
+	return true
+}
+
+// amount returns the text of a number or duration, which may be given by the name of a param.
+func (c *compiler) amount(n *yaml.Node, what string) (value string, ok bool) {
+	if !c.scalar(n, what) {
+		return "", false
+	}
+	if s := c.symbols[n.Value]; s != nil && s.meaning == constant {
+		return show(s.value), true
+	}
+	return n.Value, true
+}
+
+// number reads a whole number of at least 1.
+func (c *compiler) number(n *yaml.Node, what string) int {
+	value, ok := c.amount(n, what)
+	i, err := strconv.Atoi(value)
+	if ok && (err != nil || i < 1) {
+		c.report(at(n), 0, "type", fmt.Sprintf("%s is a number of at least 1, and this is %s", what, value), "write a number, or the name of a param")
+	}
+	return max(i, 0)
+}
+
+func (c *compiler) duration(n *yaml.Node, what string) time.Duration {
+	value, ok := c.amount(n, what)
+	d, err := time.ParseDuration(value)
+	if ok && (err != nil || d <= 0) {
+		c.report(at(n), 0, "type", fmt.Sprintf("%s is a duration, and this is %s", what, value), "write a number with its unit, such as 90s, 10m or 24h")
+	}
+	return max(d, 0)
+}
+
+// data returns a value of the policy as JSON has it.
+func (c *compiler) data(n *yaml.Node) (v any, src []byte) {
+	err := n.Decode(&v)
+	if err == nil {
+		src, err = json.Marshal(v)
+	}
+	if err == nil {
+		v, err = schema.ParseJSON(src)
+	}
+	if err != nil {
+		c.report(at(n), 0, "type", "this is no JSON value: "+err.Error(), "")
+		return nil, nil
+	}
+	return v, src
+}

@@ -1,8 +1,0 @@
-//go:build !unix
-
-package state
-
-import "errors"
-
-// fillDisk needs a limit that this system does not have.
-func fillDisk(string) error { return errors.ErrUnsupported }

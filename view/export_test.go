@@ -1,4 +1,0 @@
-package view
-
-// WithoutHome is for tests.
-var WithoutHome = withoutHome
