@@ -47,7 +47,7 @@ func (w *world) Ask(_ context.Context, function, argument string) (any, error) {
 
 var (
 	now  = time.Date(2026, 3, 1, 12, 0, 0, 0, time.FixedZone("", 3600))
-	oops = errors.New("oops")
+	errOops = errors.New("errOops")
 )
 
 func parse(t testing.TB, src string, opts ...rules.Option) *rules.Policy {
@@ -386,15 +386,15 @@ func TestOnce(t *testing.T) {
 // Errors of the world are what a verdict unwraps to.
 func TestErrors(t *testing.T) {
 	for when, w := range map[string]*world{
-		`list == "x"`:    {facts: map[string]rules.Found{"list": {Status: rules.Invalid, Err: oops}}},
-		`cwd == "x"`:     {names: map[string]any{"cwd": oops}},
-		`env.X == "x"`:   {names: map[string]any{"env.X": oops}},
-		`said("x")`:      {asks: map[string]any{"said x": oops}},
+		`list == "x"`:    {facts: map[string]rules.Found{"list": {Status: rules.Invalid, Err: errOops}}},
+		`cwd == "x"`:     {names: map[string]any{"cwd": errOops}},
+		`env.X == "x"`:   {names: map[string]any{"env.X": errOops}},
+		`said("x")`:      {asks: map[string]any{"said x": errOops}},
 		`fail("x") == 1`: {},
 	} {
 		_, v := eval(t, head+"rules: [{name: a, when: '"+when+"', stop: x}]\n", w, rules.Input{},
-			rules.WithFunction("fail", func(string) (int, error) { return 0, fmt.Errorf("own: %w", oops) }))
-		if v.Outcome != rules.Failed || !errors.Is(v.Err, oops) || !strings.Contains(v.Reason, "oops") {
+			rules.WithFunction("fail", func(string) (int, error) { return 0, fmt.Errorf("own: %w", errOops) }))
+		if v.Outcome != rules.Failed || !errors.Is(v.Err, errOops) || !strings.Contains(v.Reason, "errOops") {
 			t.Errorf("%s: %v %v", when, v.Outcome, v.Reason)
 		}
 	}
@@ -464,7 +464,7 @@ rules:
 			t.Errorf("%s with %q: %s %q, want %s", c.source, c.name, got, v.Reason, c.want)
 		}
 	}
-	w := &world{facts: map[string]rules.Found{"name": invalid("oops")}}
+	w := &world{facts: map[string]rules.Found{"name": invalid("errOops")}}
 	if got, _ := eval(t, strings.Replace(src, "SOURCE", `text: "${name}"`, 1), w, rules.Input{}); got != "stopped b" {
 		t.Errorf("a path over what is invalid: %s", got)
 	}
