@@ -1,0 +1,121 @@
+package house
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// budgets are the most lines of code of each place, without blank lines and comments. Growth is a decision: it changes this table.
+var budgets = map[string]int{
+	"rules": 3_200, "schema": 450, "state": 1_450, "loop": 2_000, "host": 2_400, "run": 1_700, "policytest": 900, "cmd": 2_200, "internal": 2_700, "examples": 200,
+}
+
+const (
+	allCode     = 18_000
+	allTests    = 20_000 // lines, with scripts and YAML
+	maxFunction = 60     // lines
+	maxFields   = 16
+)
+
+func TestLinesOfCode(t *testing.T) {
+	sum, tests, lines := 0, 0, map[string]int{}
+	eachFile(t, func(rel string, src []byte) {
+		switch place, _, _ := strings.Cut(rel, "/"); {
+		case strings.HasSuffix(rel, "_test.go"), strings.HasSuffix(rel, "_test.yaml"), strings.HasSuffix(rel, ".txtar"):
+			tests += strings.Count(string(src), "\n")
+		case strings.HasSuffix(rel, ".go"):
+			lines[place] += code(src)
+			sum += code(src)
+		}
+	})
+	for place, most := range budgets {
+		if lines[place] > most {
+			t.Errorf("%s has %d lines of code, and may have %d", place, lines[place], most)
+		}
+		t.Logf("%-10s %5d of %d", place, lines[place], most)
+	}
+	if sum > allCode {
+		t.Errorf("there are %d lines of code, and may be %d", sum, allCode)
+	}
+	if tests > allTests {
+		t.Errorf("there are %d lines of tests, and may be %d", tests, allTests)
+	}
+	t.Logf("code %d of %d, tests %d of %d", sum, allCode, tests, allTests)
+}
+
+// code counts lines that are neither blank nor a comment.
+func code(src []byte) (n int) {
+	for line := range strings.Lines(string(src)) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "//") {
+			n++
+		}
+	}
+	return n
+}
+
+// A function has at most 60 lines, a struct at most 16 fields, but for records of a protocol.
+func TestSizes(t *testing.T) {
+	records := map[string]bool{"Record": true}
+	eachFile(t, func(rel string, src []byte) {
+		if !strings.HasSuffix(rel, ".go") || strings.HasSuffix(rel, "_test.go") {
+			return
+		}
+		set := token.NewFileSet()
+		f, err := parser.ParseFile(set, rel, src, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.FuncDecl:
+				if size := set.Position(n.End()).Line - set.Position(n.Pos()).Line + 1; size > maxFunction {
+					t.Errorf("%s: %s has %d lines, and may have %d", set.Position(n.Pos()), n.Name.Name, size, maxFunction)
+				}
+			case *ast.TypeSpec:
+				if s, ok := n.Type.(*ast.StructType); ok && s.Fields.NumFields() > maxFields && !records[n.Name.Name] {
+					t.Errorf("%s: %s has %d fields, and may have %d", set.Position(n.Pos()), n.Name.Name, s.Fields.NumFields(), maxFields)
+				}
+			}
+			return true
+		})
+	})
+}
+
+// eachFile calls f with each file of the repository but those of nested modules and of git.
+func eachFile(t *testing.T, f func(rel string, src []byte)) {
+	t.Helper()
+	err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(root, file)
+		if err != nil {
+			return err
+		}
+		rel = filepath.ToSlash(rel)
+		if d.IsDir() {
+			if rel == ".git" || rel == "contrib" || strings.HasPrefix(rel, "examples/bench") {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		switch filepath.Ext(file) {
+		case ".go", ".yaml", ".txtar", ".md":
+			src, err := os.ReadFile(file)
+			if err != nil {
+				return err
+			}
+			f(rel, src)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
