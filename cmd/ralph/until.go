@@ -78,6 +78,9 @@ func (a *app) until(ctx context.Context, command string, f untilFlags) error {
 	if err != nil {
 		return err
 	}
+	if _, err := p.Entries(settings); err != nil {
+		return fmt.Errorf("%s: %w", settings.Path, err)
+	}
 	took, passes, err := a.try(ctx, command)
 	if err != nil {
 		return err
@@ -96,11 +99,20 @@ func (a *app) until(ctx context.Context, command string, f untilFlags) error {
 	if err := home.Approve(ctx, file, a.now()); err != nil {
 		return err
 	}
+	return a.installUntil(ctx, home, p, h, f.max, command)
+}
+
+// installUntil writes the entry of the policy until, and says what it does.
+func (a *app) installUntil(ctx context.Context, home *project.Home, p project.Project, h *host.Host, most int, command string) error {
 	o := home.Hook(ctx, p, []string{untilPolicy}, project.Settings{Whole: true})[0]
 	if o.Err != nil {
 		return o.Err
 	}
 	if err := o.Loop.Undo(ctx, untilPolicy); err != nil {
+		return err
+	}
+	settings, err := p.Settings(h, project.ScopeLocal, a.getenv)
+	if err != nil {
 		return err
 	}
 	e := host.Entry{Host: h.Name, Policies: []string{untilPolicy}, Events: hookEvents(o.Loop.Policy()), Timeout: o.Loop.Deadline(), Once: true}
@@ -115,7 +127,7 @@ func (a *app) until(ctx context.Context, command string, f untilFlags) error {
 		return err
 	}
 	fmt.Fprintf(a.stdout, "%s is continued until `%s` passes, at most %d times per prompt; stop it with ralph stop until.\nNew sessions that start in %s use it.\n",
-		h.Title, text.Line(command), f.max, p.Root)
+		h.Title, text.Line(command), most, p.Root)
 	a.describe(ctx, home, o, h)
 	return nil
 }
