@@ -46,7 +46,7 @@ func (k *kept) bytes() []byte {
 type output struct {
 	mu                   sync.Mutex
 	stdout, stderr, both kept
-	also                 io.Writer // nil after its first error
+	also                 copies
 	closed               bool
 }
 
@@ -55,16 +55,29 @@ func newOutput(limit int, also io.Writer) *output {
 		limit = defaultLimit
 	}
 	k := kept{limit: limit}
-	return &output{stdout: k, stderr: k, both: k, also: also}
+	return &output{stdout: k, stderr: k, both: k, also: copies{also}}
 }
 
 // stream is one stream of an output.
 type stream struct {
 	out  *output
 	kept *kept
+	also copies
 }
 
-func (o *output) stream(k *kept) io.Writer { return &stream{o, k} }
+func (o *output) stream(k *kept, also io.Writer) io.Writer { return &stream{o, k, copies{also}} }
+
+// copies is a writer that gets what comes until its first error.
+type copies struct{ to io.Writer }
+
+func (c *copies) write(b []byte) {
+	if c.to == nil {
+		return
+	}
+	if _, err := c.to.Write(b); err != nil {
+		c.to = nil
+	}
+}
 
 // Write accepts everything: a program would end, or block, at a pipe that is not read.
 func (s *stream) Write(b []byte) (int, error) {
@@ -76,11 +89,8 @@ func (s *stream) Write(b []byte) (int, error) {
 	}
 	s.kept.write(b)
 	o.both.write(b)
-	if o.also != nil {
-		if _, err := o.also.Write(b); err != nil {
-			o.also = nil
-		}
-	}
+	s.also.write(b)
+	o.also.write(b)
 	return len(b), nil
 }
 

@@ -9,9 +9,9 @@
 // child of this process when the command began. While several commands run at once, such orphans are ended with the last of them. A
 // program that embeds ralph must therefore not start processes in sessions of their own while a command runs, if they shall outlive it.
 //
-// Limits: outside of Linux and Windows, a process that left its group is not found. If this process is killed, only the program itself
-// ends with it, on Linux, or its whole job, on Windows. What another service starts for a program, such as a daemon of containers,
-// belongs to that service.
+// Limits: outside of Linux and Windows, a process that left its group is not found. If this process is killed, the program itself ends
+// with it on Linux, its whole job on Windows, and its group elsewhere on Unix only with Command.Guard. What another service starts for a
+// program, such as a daemon of containers, belongs to that service.
 //
 // Start with [Find], then [Run].
 package process
@@ -32,13 +32,16 @@ import (
 
 // Command is a program to run. It gets a session of its own, no standard input but Stdin, and RALPH_OFF=1.
 type Command struct {
-	Path  string    // as Find returned it
-	Args  []string  // without the program
-	Dir   string    // "" is the working directory of this process
-	Env   []string  // on top of the environment of this process; an entry without = removes a variable
-	Stdin []byte    // nil is empty
-	Limit int       // bytes of each stream that are kept, their beginning and end; 0 is 1 MiB
-	Also  io.Writer // gets standard output and error as they come, if not nil; its errors do not end the program
+	Path  string   // as Find returned it
+	Args  []string // without the program
+	Dir   string   // "" is the working directory of this process
+	Env   []string // on top of the environment of this process; an entry without = removes a variable
+	Stdin []byte   // nil is empty
+	Limit int      // bytes of each stream that are kept, their beginning and end; 0 is 1 MiB
+	Guard bool     // on Unix, the program's group ends also when this process is killed; it costs another process
+
+	Stdout io.Writer // gets standard output as it comes, if not nil; its errors do not end the program
+	Also   io.Writer // the same, with standard error too
 }
 
 // Result is how a program ended.
@@ -55,7 +58,7 @@ const afterEnd = time.Second
 // than 0 is no error. The error is that it could not be started, or that it was ended because ctx was done; then it wraps the cause of
 // ctx, and the result holds what the program wrote until then.
 //
-// Run is safe for concurrent use. Also is called by one goroutine at a time, and not after Run returned.
+// Run is safe for concurrent use. Stdout and Also are called by one goroutine at a time, and not after Run returned.
 func Run(ctx context.Context, c Command) (res Result, err error) {
 	done := make(chan struct{})
 	go func() {
@@ -79,7 +82,7 @@ func (c Command) run(ctx context.Context) (Result, error) {
 	out := newOutput(c.Limit, c.Also)
 	cmd := exec.Command(c.Path, c.Args...)
 	cmd.Dir, cmd.Env, cmd.WaitDelay = c.Dir, environment(os.Environ(), c.Env), afterEnd
-	cmd.Stdout, cmd.Stderr = out.stream(&out.stdout), out.stream(&out.stderr)
+	cmd.Stdout, cmd.Stderr = out.stream(&out.stdout, c.Stdout), out.stream(&out.stderr, nil)
 	if len(c.Stdin) > 0 {
 		cmd.Stdin = bytes.NewReader(c.Stdin)
 	}
@@ -91,6 +94,9 @@ func (c Command) run(ctx context.Context) (Result, error) {
 	begin := time.Now()
 	if err := tree.start(cmd); err != nil {
 		return Result{}, err
+	}
+	if c.Guard {
+		defer guard(cmd.Process.Pid)()
 	}
 	code, ended := -1, make(chan struct{})
 	go func() {

@@ -156,6 +156,16 @@ func (s *started) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
+// What comes is copied as it comes: standard output to Stdout, both to Also.
+func TestCopies(t *testing.T) {
+	var stdout, both bytes.Buffer
+	cmd := shell(t, `echo out; echo err >&2`)
+	cmd.Stdout, cmd.Also = &stdout, &both
+	if _, err := process.Run(t.Context(), cmd); err != nil || stdout.String() != "out\n" || len(both.String()) != len("out\nerr\n") {
+		t.Errorf("%v: %q and %q", err, stdout.String(), both.String())
+	}
+}
+
 // A program whose time is over ends with all that it started, and what it wrote is kept.
 func TestCancelled(t *testing.T) {
 	reason := errors.New("enough")
