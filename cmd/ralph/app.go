@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -81,9 +82,27 @@ func (a *app) root(hook bool) *cobra.Command {
 	if hook {
 		return root
 	}
-	root.AddCommand(a.checkCommand(), a.testCommand(), a.explainCommand(), a.logCommand(), a.statusCommand(), a.doctorCommand(),
-		a.startCommand(), a.stopCommand(), a.trustCommand(), a.initCommand(), a.installCommand(), a.uninstallCommand(), a.untilCommand())
+	root.Version = version()
+	group := func(id, title string, commands ...*cobra.Command) {
+		root.AddGroup(&cobra.Group{ID: id, Title: title})
+		for _, c := range commands {
+			c.GroupID = id
+			root.AddCommand(c)
+		}
+	}
+	group("agent", "Use it with your agent:", a.untilCommand(), a.initCommand(), a.installCommand(), a.uninstallCommand(), a.trustCommand())
+	group("loop", "Watch and steer loops:", a.statusCommand(), a.logCommand(), a.explainCommand(), a.startCommand(), a.stopCommand(), a.doctorCommand())
+	group("policy", "Write policies:", a.checkCommand(), a.testCommand())
 	return root
+}
+
+// version returns the version of the module, as go install knows it.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "" {
+		return "(devel)"
+	}
+	return info.Main.Version
 }
 
 // project returns the project in which the command is typed.
