@@ -91,12 +91,21 @@ func (c Command) run(ctx context.Context) (Result, error) {
 		return Result{}, err
 	}
 	defer tree.close()
+	var g *guard
+	if c.Guard {
+		if g, err = newGuard(cmd); err != nil {
+			return Result{}, err
+		}
+		defer g.close()
+	}
 	begin := time.Now()
 	if err := tree.start(cmd); err != nil {
 		return Result{}, err
 	}
-	if c.Guard {
-		defer guard(cmd.Process.Pid)()
+	if err := g.open(cmd.Process.Pid); err != nil {
+		tree.kill()
+		_ = cmd.Wait()
+		return Result{}, err
 	}
 	code, ended := -1, make(chan struct{})
 	go func() {
