@@ -114,6 +114,16 @@ func (a *app) project() (project.Project, error) {
 	return project.Find(dir, a.getenv)
 }
 
+// here returns the project in which the command is typed, and ralph's own directory.
+func (a *app) here() (project.Project, *project.Home, error) {
+	p, err := a.project()
+	if err != nil {
+		return p, nil, err
+	}
+	home, err := project.OpenHome(p, a.getenv)
+	return p, home, err
+}
+
 // printJSON writes a value for programs, with < and > as they are.
 func (a *app) printJSON(v any) error {
 	e := json.NewEncoder(a.stdout)

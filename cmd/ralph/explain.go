@@ -27,11 +27,7 @@ func (a *app) explainCommand() *cobra.Command {
 		Short: "Show why the last decision was made: each rule, its operands and their values",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			p, err := a.project()
-			if err != nil {
-				return err
-			}
-			home, err := project.OpenHome(p, a.getenv)
+			p, home, err := a.here()
 			if err != nil {
 				return err
 			}

@@ -24,11 +24,7 @@ func (a *app) installCommand() *cobra.Command {
 and project is replaced. Every other byte of the settings stays.`,
 		Args: oneHost,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			p, err := a.project()
-			if err != nil {
-				return err
-			}
-			home, err := project.OpenHome(p, a.getenv)
+			p, home, err := a.here()
 			if err != nil {
 				return err
 			}

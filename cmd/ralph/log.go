@@ -22,11 +22,7 @@ func (a *app) logCommand() *cobra.Command {
 		Short: "Show the last decisions of the project",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			p, err := a.project()
-			if err != nil {
-				return err
-			}
-			home, err := project.OpenHome(p, a.getenv)
+			p, home, err := a.here()
 			if err != nil {
 				return err
 			}

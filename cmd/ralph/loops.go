@@ -13,11 +13,7 @@ const noPolicy = "ralph: 1\nrules: [{name: none, log: none}]\n"
 
 // loopOf returns the loop of a policy of the project in which the command is typed; "" is for all of them.
 func (a *app) loopOf(ctx context.Context, name string) (project.Project, *loop.Loop, error) {
-	p, err := a.project()
-	if err != nil {
-		return p, nil, err
-	}
-	home, err := project.OpenHome(p, a.getenv)
+	p, home, err := a.here()
 	if err != nil {
 		return p, nil, err
 	}

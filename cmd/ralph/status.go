@@ -17,11 +17,7 @@ func (a *app) statusCommand() *cobra.Command {
 		Short: "Show what would decide the next stop of your agent, and its last decision",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			p, err := a.project()
-			if err != nil {
-				return err
-			}
-			home, err := project.OpenHome(p, a.getenv)
+			p, home, err := a.here()
 			if err != nil {
 				return err
 			}

@@ -20,11 +20,7 @@ func (a *app) trustCommand() *cobra.Command {
 		Long: `Approve policies that run programs, ask models, or read variables or your home directory.
 Without a name it takes all policies of the project. An approval is for the file as it is: a change needs a new one.`,
 		RunE: func(cmd *cobra.Command, names []string) error {
-			p, err := a.project()
-			if err != nil {
-				return err
-			}
-			home, err := project.OpenHome(p, a.getenv)
+			p, home, err := a.here()
 			if err != nil {
 				return err
 			}

@@ -62,11 +62,7 @@ func (a *app) until(ctx context.Context, command string, f untilFlags) error {
 	if f.max < 1 {
 		return fmt.Errorf("--max is %d: write 1 or more", f.max)
 	}
-	p, err := a.project()
-	if err != nil {
-		return err
-	}
-	home, err := project.OpenHome(p, a.getenv)
+	p, home, err := a.here()
 	if err != nil {
 		return err
 	}
