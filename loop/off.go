@@ -84,6 +84,19 @@ func (l *Loop) Off(ctx context.Context) (string, error) {
 	return "", nil
 }
 
+// off is Off, and that a run decides by the policy in the project.
+func (w *work) off(ctx context.Context) (string, error) {
+	why, err := w.Off(ctx)
+	if why != "" || err != nil || w.ev.Run || w.config.root == "" {
+		return why, err
+	}
+	run, err := w.Held(ctx, w.policy.Name)
+	if run == "" {
+		return "", err
+	}
+	return "the run " + run + " decides by this policy here", nil
+}
+
 // isOff is the decision of an event that is not decided. It is recorded once a session for each reason.
 func (w *work) isOff(ctx context.Context, why string) Decision {
 	d := made{Decision: Decision{Outcome: Off, Policy: w.policy.Name, Reason: why}}

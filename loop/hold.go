@@ -1,0 +1,67 @@
+package loop
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// ErrHeld is the error of Hold while another run holds the name.
+var ErrHeld = errors.New("another run holds it")
+
+// The lock of a name is free at once, or held for long.
+const (
+	takeHold = 2 * time.Second // Hold waits so long, also for a machine that is busy
+	seeHold  = time.Second     // Held: if it is too short, an agent may stop
+)
+
+// Hold calls f while a run holds a name in the loop's project, in all processes that share the store. While it is the name of a policy,
+// events of that policy which are not of a run are not decided: their agents may stop. The hold ends with f, or with the process, however
+// that ends; f may make decisions of the run.
+//
+// The error wraps ErrHeld if another run has the name, else it is that of f or of the store.
+func (l *Loop) Hold(ctx context.Context, name, run string, f func() error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	late := time.AfterFunc(takeHold, func() { cancel(ErrHeld) })
+	var failed error
+	err := l.store.Update(ctx, l.key("hold", l.root, name), func(old []byte) ([]byte, error) {
+		if !late.Stop() {
+			return nil, ErrHeld
+		}
+		mark := func(run string) error {
+			return l.store.Update(context.WithoutCancel(ctx), l.key("run-of", l.root, name), func([]byte) ([]byte, error) { return []byte(run), nil })
+		}
+		if err := mark(run); err != nil {
+			return nil, err
+		}
+		failed = f()
+		return old, mark("")
+	})
+	switch {
+	case failed != nil:
+		return failed
+	case errors.Is(err, ErrHeld):
+		return fmt.Errorf("%s: %w", name, ErrHeld)
+	}
+	return err
+}
+
+// Held returns the ID of the run that holds a name in the loop's project, or "".
+func (l *Loop) Held(ctx context.Context, name string) (run string, err error) {
+	b, err := l.store.Load(ctx, l.key("run-of", l.root, name))
+	if err != nil || len(b) == 0 {
+		return "", err
+	}
+	waiting, cancel := context.WithTimeoutCause(ctx, seeHold, ErrHeld)
+	defer cancel()
+	err = l.store.Update(waiting, l.key("hold", l.root, name), func(old []byte) ([]byte, error) { return old, nil })
+	switch {
+	case errors.Is(err, ErrHeld):
+		return string(b), nil
+	case err != nil:
+		return "", err
+	}
+	return "", nil // it was killed
+}

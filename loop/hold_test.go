@@ -1,0 +1,64 @@
+package loop_test
+
+import (
+	"errors"
+	"net/url"
+	"path/filepath"
+	"testing"
+
+	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/rules"
+)
+
+// While a run holds the name of a policy in a project, only its own events are decided by that policy there.
+func TestHold(t *testing.T) {
+	dir, store := t.TempDir(), loop.Dir(filepath.Join(t.TempDir(), "store"))
+	const endless = `rules: [{name: next, continue: Go on.}]`
+	here := loop.WithRoot(dir)
+	l := load(t, endless, here, loop.WithStore(store))
+	outcome := func(l *loop.Loop, ev loop.Event) rules.Outcome {
+		t.Helper()
+		d, err := l.Decide(t.Context(), ev)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d.Outcome
+	}
+	held := func(want string) {
+		t.Helper()
+		if run, err := l.Held(t.Context(), "policy"); run != want || err != nil {
+			t.Errorf("it is held by %q, %v; want %q", run, err, want)
+		}
+	}
+	mine := errors.New("mine")
+	held("")
+	err := l.Hold(t.Context(), "policy", "r1", func() error {
+		held("r1")
+		for _, c := range []struct {
+			l    *loop.Loop
+			ev   loop.Event
+			want rules.Outcome
+		}{
+			{l, loop.Event{Session: "s"}, loop.Off},
+			{l, loop.Event{Session: "r1", Run: true}, rules.Continued},
+			{named(t, "other", endless, here, loop.WithStore(store)), loop.Event{Session: "s"}, rules.Continued},
+			{load(t, endless, loop.WithRoot(t.TempDir()), loop.WithStore(store)), loop.Event{Session: "s"}, rules.Continued},
+		} {
+			if got := outcome(c.l, c.ev); got != c.want {
+				t.Errorf("%+v: %s, want %s", c.ev, got, c.want)
+			}
+		}
+		if err := l.Hold(t.Context(), "policy", "r2", func() error { return nil }); !errors.Is(err, loop.ErrHeld) {
+			t.Errorf("a second run: %v", err)
+		}
+		return mine
+	})
+	if !errors.Is(err, mine) {
+		t.Errorf("the error is %v", err)
+	}
+	held("")
+	put(t, store, "run-of/"+url.PathEscape(dir)+"/policy", "r3") // its process was killed
+	if got := outcome(l, loop.Event{Session: "s"}); got != rules.Continued {
+		t.Errorf("after a run that was killed: %s", got)
+	}
+}
