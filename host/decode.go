@@ -98,7 +98,7 @@ func (h *Host) event(in object, env func(string) string) loop.Event {
 	if h.refine != nil {
 		h.refine(in, &ev)
 	}
-	if stops(ev.Name) {
+	if stops(ev.Name) || ev.Name == promptSubmit {
 		h.attach(in, env, &ev)
 	}
 	return ev
@@ -118,7 +118,7 @@ func (h *Host) attach(in object, env func(string) string, ev *loop.Event) {
 	if s.path != "" || s.find != nil {
 		ev.Conversation = s
 	}
-	if ev.Failed == "" && s.path != "" {
+	if ev.Failed == "" && s.path != "" && stops(ev.Name) {
 		ev.Failed = s.failed()
 	}
 	if h.tasks != "" {
