@@ -48,7 +48,7 @@ func (a *app) explainCommand() *cobra.Command {
 
 // explainLast shows the last decision of each policy that decided at the last event.
 func (a *app) explainLast(home *project.Home, p project.Project, names []string) error {
-	f, err := os.Open(home.Log())
+	f, err := home.OpenLog()
 	if errors.Is(err, fs.ErrNotExist) {
 		return errors.New("no decision was made yet: ralph explain --now shows what would be decided")
 	} else if err != nil {
@@ -156,7 +156,7 @@ func detail(o rules.OperandTrace) string {
 
 // lastSession is the session of the last decision in a project, whose counts would count.
 func (a *app) lastSession(home *project.Home, p project.Project) string {
-	f, err := os.Open(home.Log())
+	f, err := home.OpenLog()
 	if err != nil {
 		return ""
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -30,7 +29,7 @@ func (a *app) logCommand() *cobra.Command {
 			if asJSON {
 				show = a.logJSON
 			}
-			f, err := os.Open(home.Log())
+			f, err := home.OpenLog()
 			if errors.Is(err, fs.ErrNotExist) {
 				fmt.Fprintf(a.stderr, "No decision was made yet: %s does not exist.\n", home.Log())
 				return nil

@@ -95,7 +95,7 @@ func (a *app) doctorCommand() *cobra.Command {
 			for _, s := range all {
 				for _, problem := range s.Problems {
 					found = true
-					fmt.Fprintf(a.stdout, "\n%s\n  %s\n  repair it: %s\n", text.Line(s.Policy), text.Clean(problem.What), text.Clean(problem.Fix))
+					fmt.Fprintf(a.stdout, "\n%s\n  %s\n  repair it: %s\n", text.Line(s.Policy), text.Clean(problem.What), text.Line(problem.Fix))
 				}
 			}
 			if found {

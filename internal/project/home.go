@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"syscall"
 
 	"github.com/ralph-sdk/ralph/loop"
 )
@@ -52,6 +53,22 @@ func withoutLinks(path string) string {
 
 // Log is the path of the log of decisions.
 func (h *Home) Log() string { return filepath.Join(h.Dir, "decisions.jsonl") }
+
+// OpenLog opens the log for reading. The error is fs.ErrNotExist if there is none.
+func (h *Home) OpenLog() (*os.File, error) { return openRegular(h.Log()) }
+
+// openRegular opens a file for reading without waiting: a FIFO, a device or a directory is an error.
+func openRegular(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		f.Close()
+		return nil, errors.Join(err, fmt.Errorf("%s is not a regular file: remove it", path))
+	}
+	return f, nil
+}
 
 func stateDir(getenv func(string) string) (string, error) {
 	if dir := getenv("RALPH_STATE_DIR"); dir != "" {

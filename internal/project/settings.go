@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -49,11 +50,18 @@ func (p Project) Settings(h *host.Host, scope string, getenv func(string) string
 	if f.Path == "" {
 		f.Path = filepath.Join(p.Root, filepath.FromSlash(name))
 	}
-	b, err := os.ReadFile(f.Path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	file, err := openRegular(f.Path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return f, nil
+	} else if err != nil {
 		return f, err
 	}
-	if err == nil && len(b) == 0 {
+	defer file.Close()
+	b, err := io.ReadAll(file)
+	if err != nil {
+		return f, err
+	}
+	if len(b) == 0 {
 		return f, fmt.Errorf("%s is empty, which %s cannot read: remove it first", f.Path, h.Title)
 	}
 	f.Bytes = b

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -171,7 +170,7 @@ const lastBytes = 4 << 20
 // lastRecords returns the last decision of each policy in a project.
 func (h *Home) lastRecords(p Project) (map[string]*loop.Record, error) {
 	last := map[string]*loop.Record{}
-	f, err := os.Open(h.Log())
+	f, err := h.OpenLog()
 	if errors.Is(err, fs.ErrNotExist) {
 		return last, nil
 	} else if err != nil {
