@@ -3,12 +3,14 @@ package main
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -149,9 +151,23 @@ func detail(o rules.OperandTrace) string {
 		if s == "" {
 			sep = "   with "
 		}
-		s += fmt.Sprintf("%s%s = %s", sep, name, text.Line(text.Cut(fmt.Sprint(o.Values[name]), 60)))
+		s += fmt.Sprintf("%s%s = %s", sep, name, text.Line(text.Cut(shown(o.Values[name]), 60)))
 	}
 	return s
+}
+
+// shown returns a text as it is, and another value as JSON.
+func shown(v any) string {
+	if s, ok := v.(string); ok {
+		return s
+	}
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil { // a function, a channel
+		return fmt.Sprint(v)
+	}
+	return strings.TrimSpace(b.String())
 }
 
 // lastSession is the session of the last decision in a project, whose counts would count.

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ralph-sdk/ralph/host"
+	"github.com/ralph-sdk/ralph/internal/process"
 	"github.com/ralph-sdk/ralph/internal/project"
 	"github.com/ralph-sdk/ralph/rules"
 )
@@ -88,6 +89,9 @@ func (a *app) install(ctx context.Context, home *project.Home, p project.Project
 		return err
 	}
 	fmt.Fprintf(a.stdout, "Installed in %s. New sessions of %s use it.\n", f.Path, f.Host.Title)
+	if _, err := process.Find(e.Program, p.Root); err != nil {
+		fmt.Fprintf(a.stdout, "The settings are for all who work on the project, so they name %s, which PATH does not find here: install it in a directory of PATH.\n", e.Program)
+	}
 	for _, o := range opened {
 		if o.Loop != nil {
 			a.describe(ctx, home, o, f.Host)

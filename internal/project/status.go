@@ -156,7 +156,14 @@ func StopInForce(ctx context.Context, l *loop.Loop) string {
 // inEntry returns what is wrong with an entry itself.
 func inEntry(e host.Entry, f SettingsFile) (problems []Problem) {
 	if _, err := process.Find(e.Program, filepath.Dir(f.Path)); err != nil {
-		problems = append(problems, Problem{fmt.Sprintf("%s names %s, which is no program here", f.Path, e.Program), "ralph install " + e.Host + ", where ralph is now"})
+		fix := "install ralph in a directory of PATH"
+		if filepath.IsAbs(e.Program) {
+			fix = fmt.Sprintf("ralph install %s --scope %s", e.Host, f.Scope)
+			if len(e.Policies) > 0 {
+				fix += " --policy " + strings.Join(e.Policies, " --policy ")
+			}
+		}
+		problems = append(problems, Problem{fmt.Sprintf("%s names %s, which is no program here", f.Path, e.Program), fix})
 	}
 	if why := f.Host.Disabled(f.Bytes); why != "" {
 		problems = append(problems, Problem{fmt.Sprintf("%s: %s, so no hook runs", f.Path, why), "edit it"})
