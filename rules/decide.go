@@ -47,7 +47,7 @@ func (e *evaluation) decide() Verdict {
 			if err := e.apply(&v, r); err != nil {
 				return e.failed(r, err)
 			}
-		case t == failed && (r.verb == "stop" || r.verb == "done"):
+		case t == failed && (r.verb == "stop" || r.verb == "done" || errors.As(why, new(Findings))): // the last: it does not compile
 			return e.failed(r, why)
 		case t != no && r.decides() && e.doubt == nil:
 			e.doubt = fmt.Errorf("rule %s is unknown: %w", r.name, why)

@@ -131,8 +131,7 @@ func (c *compiler) compile(x *expression) {
 		x.root, x.problem = root, nil
 		return
 	}
-	f := c.findings[found]
-	x.problem = fmt.Errorf("%s:%d:%d: %s", f.File, f.Line, f.Col, f.Message)
+	x.problem = Findings{c.findings[found]}
 	if c.lazy {
 		c.findings = c.findings[:found]
 	}

@@ -237,3 +237,21 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// A rule of a lazy policy that does not compile ends the decision when it is reached, whatever its verb: the policy is wrong.
+func TestLazyProblem(t *testing.T) {
+	src := "ralph: 1\nrules:\n  - {name: first, when: stop_hook_active, stop: at once}\n  - {name: again, when: phaze == 1, continue: go on}\n"
+	p, err := rules.Parse("p.yaml", []byte(src), rules.Lazy())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for active, want := range map[bool]rules.Outcome{true: rules.Stopped, false: rules.Failed} {
+		v, err := p.Eval(t.Context(), rules.Input{Values: map[string]any{"stop_hook_active": active}})
+		if err != nil || v.Outcome != want {
+			t.Errorf("stop_hook_active %v: %s, error %v", active, v.Outcome, err)
+		}
+		if want == rules.Failed && !errors.As(v.Err, new(rules.Findings)) {
+			t.Errorf("error %v", v.Err)
+		}
+	}
+}
