@@ -46,7 +46,7 @@ func (w *world) Ask(_ context.Context, function, argument string) (any, error) {
 }
 
 var (
-	now  = time.Date(2026, 3, 1, 12, 0, 0, 0, time.FixedZone("", 3600))
+	now     = time.Date(2026, 3, 1, 12, 0, 0, 0, time.FixedZone("", 3600))
 	errOops = errors.New("errOops")
 )
 
