@@ -2,9 +2,9 @@
 package house
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,30 +12,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"unicode"
 )
 
 const root = "../.."
-
-// bin is the directory with the ralph that the documents describe.
-var bin string
-
-func TestMain(m *testing.M) {
-	os.Exit(func() int {
-		dir, err := os.MkdirTemp("", "ralph-docs-")
-		if err == nil {
-			defer os.RemoveAll(dir)
-			var out []byte
-			if out, err = exec.Command("go", "build", "-o", dir+string(filepath.Separator), root+"/cmd/ralph").CombinedOutput(); err == nil {
-				bin = dir
-				return m.Run()
-			}
-			os.Stderr.Write(out)
-		}
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}())
-}
 
 // block is a fenced block of a page. A comment in the line before it says more: <!-- file: NAME --> writes it to a file of that name,
 // <!-- from: PATH --> says of which file of the repository it is a part.
@@ -64,20 +43,15 @@ func blocks(page, src string) (all []block) {
 
 // pages returns the documents: path below the repository, and text.
 func pages(t *testing.T) map[string]string {
-	t.Helper()
 	all := map[string]string{}
 	for _, pattern := range []string{"*.md", "docs/*.md"} {
-		files, err := filepath.Glob(filepath.Join(root, pattern))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, file := range files {
-			src, err := os.ReadFile(file)
+		names, _ := fs.Glob(os.DirFS(root), pattern)
+		for _, name := range names {
+			src, err := os.ReadFile(filepath.Join(root, name))
 			if err != nil {
 				t.Fatal(err)
 			}
-			rel, _ := filepath.Rel(root, file)
-			all[filepath.ToSlash(rel)] = strings.ReplaceAll(string(src), "\r\n", "\n")
+			all[name] = strings.ReplaceAll(string(src), "\r\n", "\n")
 		}
 	}
 	return all
@@ -89,13 +63,17 @@ func TestBlocks(t *testing.T) {
 	if _, err := exec.LookPath("sh"); err != nil {
 		t.Skip("the pages show commands of a POSIX shell")
 	}
+	bin := t.TempDir()
+	if out, err := exec.Command("go", "build", "-o", bin, root+"/cmd/ralph").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
 	for page, src := range pages(t) {
 		t.Run(page, func(t *testing.T) {
 			t.Parallel()
-			s := newSession(t, src)
+			s := newSession(t, bin, src)
 			for _, b := range blocks(page, src) {
 				if b.file != "" {
-					s.write(b.file, b.text)
+					s.file(b)
 				}
 				switch {
 				case b.from != "":
@@ -104,10 +82,6 @@ func TestBlocks(t *testing.T) {
 					t.Errorf("%s: say from which file this code is", b.at())
 				case b.lang == "console":
 					s.console(b)
-				case b.lang == "yaml" && b.file != "" && !strings.HasSuffix(b.file, "_test.yaml"):
-					if out, err := s.run("ralph check " + b.file); err != nil {
-						t.Errorf("%s: %v\n%s", b.at(), err, out)
-					}
 				case b.lang == "json" && !json.Valid([]byte(b.text)):
 					t.Errorf("%s: this is not JSON", b.at())
 				}
@@ -119,87 +93,76 @@ func TestBlocks(t *testing.T) {
 // session runs the commands of one page.
 type session struct {
 	t   *testing.T
-	dir string // of the page; the file .cwd in home says where the next command runs
+	dir string // of the next command
+	cwd string // the file in which a command leaves where it ended
 	env []string
-	cwd string
 }
 
-func newSession(t *testing.T, src string) *session {
+func newSession(t *testing.T, bin, src string) *session {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err == nil && strings.Contains(src, " examples/") { // a page of which commands begin in the repository
+		err = os.CopyFS(filepath.Join(dir, "examples"), os.DirFS(filepath.Join(root, "examples")))
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
 	home := t.TempDir()
-	if strings.Contains(src, " examples/") { // a page of which commands begin in the repository
-		if err := os.CopyFS(filepath.Join(dir, "examples"), os.DirFS(filepath.Join(root, "examples"))); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return &session{t: t, dir: dir, cwd: filepath.Join(home, "cwd"), env: []string{
-		"HOME=" + home, "RALPH_STATE_DIR=" + filepath.Join(home, "state"), "PATH=" + bin + string(os.PathListSeparator) + os.Getenv("PATH"),
-		"GIT_CONFIG_NOSYSTEM=1", "TMPDIR=" + os.Getenv("TMPDIR"), "LC_ALL=C"}}
+	return &session{t: t, dir: dir, cwd: filepath.Join(home, "cwd"), env: []string{"HOME=" + home, "RALPH_STATE_DIR=" + filepath.Join(home, "state"),
+		"PATH=" + bin + string(os.PathListSeparator) + os.Getenv("PATH"), "GIT_CONFIG_NOSYSTEM=1", "LC_ALL=C"}}
 }
 
 // run runs a command where the last one ended.
 func (s *session) run(command string) (string, error) {
-	s.t.Helper()
-	if at, err := os.ReadFile(s.cwd); err == nil {
-		s.dir = strings.TrimSpace(string(at))
-	}
 	command = strings.ReplaceAll(command, "go run ./cmd/ralph", "ralph")
 	cmd := exec.CommandContext(s.t.Context(), "sh", "-c", command+"\nstatus=$?; pwd > "+s.cwd+"; exit $status")
 	cmd.Dir, cmd.Env = s.dir, s.env
 	out, err := cmd.CombinedOutput()
-	return string(out), err
-}
-
-func (s *session) write(name, text string) {
-	s.t.Helper()
 	if at, err := os.ReadFile(s.cwd); err == nil {
 		s.dir = strings.TrimSpace(string(at))
 	}
-	path := filepath.Join(s.dir, filepath.FromSlash(name))
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		s.t.Fatal(err)
+	return string(out), err
+}
+
+// file writes a file. A policy must pass ralph check, and tests of one must pass.
+func (s *session) file(b block) {
+	path := filepath.Join(s.dir, filepath.FromSlash(b.file))
+	err := os.MkdirAll(filepath.Dir(path), 0o755)
+	if err == nil {
+		err = os.WriteFile(path, []byte(b.text), 0o644)
 	}
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		s.t.Fatal(err)
+	var out string
+	if policy, tests := strings.CutSuffix(b.file, "_test.yaml"); tests && err == nil {
+		out, err = s.run("ralph test " + policy + ".yaml")
+	} else if b.lang == "yaml" && err == nil {
+		out, err = s.run("ralph check " + b.file)
+	}
+	if err != nil {
+		s.t.Errorf("%s: %s: %v\n%s", b.at(), b.file, err, out)
 	}
 }
 
 // console runs the commands of a block. One without output shown must succeed.
 func (s *session) console(b block) {
-	s.t.Helper()
 	for _, part := range strings.Split("\n"+b.text, "\n$ ")[1:] {
 		command, want, _ := strings.Cut(part, "\n")
-		for strings.HasSuffix(command, `\`) {
-			line, rest, _ := strings.Cut(want, "\n")
-			command, want = command+"\n"+line, rest
-		}
 		got, err := s.run(command)
-		if want = strings.TrimSpace(want); want == "" && err != nil || want != "" && !shown(want, got) {
+		pattern := strings.ReplaceAll(regexp.QuoteMeta(strings.TrimSpace(want)), "…", `[\s\S]*`)
+		if pattern == "" && err != nil || pattern != "" && !regexp.MustCompile(`^\s*`+pattern+`\s*$`).MatchString(got) {
 			s.t.Errorf("%s: $ %s\n--- want\n%s\n--- got (%v)\n%s", b.at(), command, want, err, got)
 		}
 	}
 }
 
-// shown reports whether a text is what a page shows of it.
-func shown(want, got string) bool {
-	pattern := strings.ReplaceAll(regexp.QuoteMeta(want), "…", `[\s\S]*`)
-	return regexp.MustCompile(`^\s*` + pattern + `\s*$`).MatchString(got)
-}
-
 // quoted checks that the lines of a block are in a file, without its indentation. A line … stands for any lines.
 func quoted(t *testing.T, b block) {
-	t.Helper()
 	src, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(b.from)))
 	if err != nil {
-		t.Fatalf("%s: %v", b.at(), err)
+		t.Error(err)
 	}
-	have := bytes.Split(src, []byte("\n"))
-	for _, line := range strings.Split(strings.TrimSpace(b.text), "\n") {
+	have := strings.Split(string(src), "\n")
+	for line := range strings.Lines(b.text) {
 		line = strings.TrimSpace(line)
-		i := slices.IndexFunc(have, func(l []byte) bool { return line == "…" || string(bytes.TrimSpace(l)) == line })
+		i := slices.IndexFunc(have, func(l string) bool { return line == "…" || strings.TrimSpace(l) == line })
 		if i < 0 {
 			t.Errorf("%s: %s does not have this line there: %s", b.at(), b.from, line)
 			return
@@ -211,6 +174,7 @@ func quoted(t *testing.T, b block) {
 var (
 	link    = regexp.MustCompile(`\]\(([^)\s]+)\)`)
 	heading = regexp.MustCompile(`(?m)^#+ (.+)$`)
+	noID    = regexp.MustCompile(`[^\w -]`)
 )
 
 // Each link within the repository leads to a page or directory that exists, and to a heading of it.
@@ -238,15 +202,7 @@ func TestLinks(t *testing.T) {
 // anchors returns what GitHub makes of the headings of a page.
 func anchors(src string) (all []string) {
 	for _, m := range heading.FindAllStringSubmatch(fence.ReplaceAllString(src, ""), -1) {
-		all = append(all, strings.Map(func(r rune) rune {
-			switch {
-			case unicode.IsLetter(r), unicode.IsDigit(r), r == '-', r == '_':
-				return unicode.ToLower(r)
-			case r == ' ':
-				return '-'
-			}
-			return -1
-		}, m[1]))
+		all = append(all, strings.ReplaceAll(strings.ToLower(noID.ReplaceAllString(m[1], "")), " ", "-"))
 	}
 	return all
 }
