@@ -37,18 +37,27 @@ func (l Limits) or(other Limits) Limits {
 	return l
 }
 
-// Plan is what a run does. Only its limits change, when the run is resumed. Exactly one of Policy, Until and Promise is set.
+// Plan is what a run does. Only its limits change, when the run is resumed. At most one of Policy, Until and Promise is set.
 type Plan struct {
 	ID      string    `json:"id"`
-	Root    string    `json:"root"`   // of the project
-	Dir     string    `json:"dir"`    // where the agent works
-	Policy  string    `json:"policy"` // as it was typed
+	Root    string    `json:"root"` // of the project
+	Dir     string    `json:"dir"`  // where the agent works
+	Name    string    `json:"name"` // of the policy
+	Policy  string    `json:"policy,omitempty"`
 	Until   string    `json:"until,omitempty"`
 	Promise string    `json:"promise,omitempty"`
 	Args    []string  `json:"args"` // the agent's command
 	Limits  Limits    `json:"limits"`
 	Losses  int       `json:"losses,omitempty"` // in a row, that end the run; 0 is 3
 	Started time.Time `json:"started"`
+}
+
+// Holds returns the name that the run holds in its project: that of its policy, or its ID if the policy was made for it alone.
+func (p Plan) Holds() string {
+	if p.Until+p.Promise != "" {
+		return p.ID
+	}
+	return p.Name
 }
 
 // The sizes of parts of a state, in bytes of their JSON form.

@@ -30,7 +30,7 @@ const (
 	Iterated   InputKind = "iterated"    // the agent's process ended
 	NotStarted InputKind = "not_started" // there was none, and Why is the reason
 	Rested     InputKind = "rested"      // the time of a rest is over
-	Cancelled  InputKind = "cancelled"   // a person ends the run now
+	Cancelled  InputKind = "cancelled"   // a person ends the run now, while the agent does not run
 )
 
 // Decision is what the policy decided. Its Outcome is one of package rules, or loop.Off.
@@ -80,6 +80,9 @@ func (s State) Step(in Input) (State, Command) {
 	case s.End != nil:
 		return s, Command{}
 	case in.Kind == Cancelled:
+		if s.Phase == Iterating {
+			s.Iteration--
+		}
 		return s.end(End{Outcome: Interrupted, Reason: "it was interrupted"})
 	case in.Kind == Decided && s.Phase == Deciding:
 		return s.decided(in.Decision)

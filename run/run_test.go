@@ -1,0 +1,251 @@
+//go:build unix
+
+package run
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/rules"
+)
+
+// bench is a project with a policy, in which agents run.
+type bench struct {
+	*Runner
+	t    testing.TB
+	dir  string
+	plan Plan
+	said []string // a line for each input
+}
+
+const endless = "rules: [{name: next, continue: 'Go on, after ${run.iteration} ${run.outcome}.'}]"
+
+// newBench returns one whose agent is a script of sh.
+func newBench(t testing.TB, policy, script string) *bench {
+	t.Helper()
+	dir := t.TempDir()
+	return onBench(t, dir, loop.Dir(filepath.Join(t.TempDir(), "store")), policy, script)
+}
+
+func onBench(t testing.TB, dir string, store loop.Store, policy, script string) *bench {
+	t.Helper()
+	fsys := fstest.MapFS{"policy.yaml": {Data: []byte("ralph: 1\n" + policy)}}
+	l, err := loop.Load(fsys, "policy.yaml", loop.WithRoot(dir), loop.WithStore(store), loop.WithEnv(func(string) (string, bool) { return "", false }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &bench{t: t, dir: dir, plan: Plan{ID: "r1", Root: dir, Dir: dir, Name: "policy", Args: []string{"sh", "-c", script}, Started: t0}}
+	b.Runner = &Runner{Loop: l, Store: store, Env: func(string) string { return "" }, sleep: func(context.Context, State) {}}
+	b.Report = func(in Input, s State) {
+		line := string(in.Kind)
+		if in.Kind == Iterated {
+			line = in.Iteration.Outcome
+		}
+		if s.End != nil {
+			line += ", " + string(s.End.Outcome)
+		}
+		b.said = append(b.said, line)
+	}
+	return b
+}
+
+func (b *bench) run(ctx context.Context) State {
+	b.t.Helper()
+	s, err := New(b.plan)
+	if err == nil {
+		s, err = b.Run(ctx, s)
+	}
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return s
+}
+
+// file returns a file of the project, "" if there is none.
+func (b *bench) file(name string) string {
+	src, _ := os.ReadFile(filepath.Join(b.dir, name))
+	return string(src)
+}
+
+// A run starts the agent again and again, each time with what the policy says, until the policy says that the work is done.
+func TestRun(t *testing.T) {
+	const policy = `
+facts: {n: {text: count, default: ""}}
+rules:
+  - {name: enough, when: 'n contains "xxx"', done: it is enough}
+  - {name: next, continue: 'Go on, after ${run.iteration} ${run.outcome}. ${last_assistant_message}'}
+`
+	b := newBench(t, policy, `cat >>prompts; echo >>prompts; printf x >>count; echo I did; echo noise >&2`)
+	var out bytes.Buffer
+	b.Output = &out
+	s := b.run(t.Context())
+	if diff := cmp.Diff(&End{Outcome: rules.Done, Rule: "enough", Reason: "it is enough", Decided: true}, s.End); diff != "" || s.Iteration != 3 {
+		t.Errorf("%d iterations (-want +got)\n%s", s.Iteration, diff)
+	}
+	if diff := cmp.Diff("Go on, after 0 .\nGo on, after 1 ok. I did\nGo on, after 2 ok. I did\n", b.file("prompts")); diff != "" {
+		t.Error(diff)
+	}
+	if strings.Count(out.String(), "noise\n") != 3 || strings.Count(out.String(), "I did\n") != 3 {
+		t.Errorf("the output is %q", out.String())
+	}
+	if _, err := b.Resume(t.Context(), "r1", Limits{}); err == nil || err.Error() != "the run r1 is done" {
+		t.Errorf("resumed: %v", err)
+	}
+	if _, err := b.Resume(t.Context(), "none", Limits{}); !errors.Is(err, ErrNone) {
+		t.Errorf("no run: %v", err)
+	}
+}
+
+func TestEnds(t *testing.T) {
+	for _, c := range []struct {
+		name, policy, script string
+		limits               Limits
+		want                 []string
+	}{
+		{"--max counts, continuations do not", "limits: {continuations: 1}\n" + endless, "exit 0", Limits{Max: 3}, []string{"begin", "decided", "ok", "decided", "ok", "decided", "ok", "decided, limit"}},
+		{"crashes", endless, "exit 7", Limits{}, []string{"begin", "decided", "crashed", "decided", "rested", "decided", "crashed", "decided", "rested", "decided", "crashed", "decided, crashed"}},
+		{"the time of the run", endless, "echo >started; sleep 300", Limits{For: time.Second}, []string{"begin", "decided", "timeout", "decided, limit"}},
+		{"a promise", "rules: [{name: said, when: said(\"DONE\"), done: ''}, {name: next, continue: go}]", "echo DONE; echo and more", Limits{}, []string{"begin", "decided", "ok", "decided, done"}},
+		{"a failure of the policy", "facts: {p: {json: p.json}}\nrules: [{name: stop, when: p.x == 1, stop: ''}, {name: next, continue: go}]", "echo '{' >p.json", Limits{}, []string{"begin", "decided", "ok", "decided, failed"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := newBench(t, c.policy, c.script)
+			b.plan.Limits = c.limits
+			b.Now = func() time.Time { // a minute later once the agent has done something
+				if b.file("started") == "" {
+					return t0
+				}
+				return t0.Add(time.Minute)
+			}
+			b.run(t.Context())
+			if diff := cmp.Diff(c.want, b.said); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+// An agent of the table is read by its records.
+func TestKnownAgent(t *testing.T) {
+	b := newBench(t, endless, "")
+	bin := t.TempDir()
+	script := "#!/bin/sh\necho \"$@\" >>args; cat >>prompts\ncat <<'E'\n" + streams(t)["claude/denied"] + "E\n"
+	if err := os.WriteFile(filepath.Join(bin, "claude"), []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+	b.plan.Args, b.plan.Limits = []string{"claude", "-p", "Do it."}, Limits{Budget: 0.0005}
+	s := b.run(t.Context())
+	if s.Iteration != 2 || s.End.Rule != "--budget" || s.Spent.Tokens != 90 || s.Last.Session == "" || len(s.Last.Denied) != 2 {
+		t.Errorf("%+v", s)
+	}
+	if got := b.file("args"); !strings.HasPrefix(got, "--output-format stream-json --verbose -p Do it.\n") || b.file("prompts") != "Go on, after 0 .Go on, after 1 ok." {
+		t.Errorf("arguments %q, prompts %q", got, b.file("prompts"))
+	}
+}
+
+// Ctrl-C once ends the run after the iteration, twice now; --resume goes on.
+func TestInterrupt(t *testing.T) {
+	for _, twice := range []bool{false, true} {
+		b := newBench(t, endless, `printf x >>count; test -e second || { touch second; echo; test -z "$1" || sleep 300; }`)
+		interrupt := make(chan struct{})
+		b.Interrupt = interrupt
+		ctx, cancel := context.WithCancel(t.Context())
+		b.Output = writer(func(p []byte) { // it has begun
+			close(interrupt)
+			if twice {
+				cancel()
+			}
+		})
+		if twice {
+			b.plan.Args = append(b.plan.Args, "sh", "wait")
+		}
+		s := b.run(ctx)
+		if s.End.Outcome != Interrupted || s.Iteration != 1 || b.file("count") != "x" || (s.Last.Outcome == Interrupted) != twice {
+			t.Errorf("%v: %+v, %+v", twice, s.End, s.Last)
+		}
+		b.Interrupt = nil
+		s, err := b.Resume(t.Context(), "r1", Limits{Max: 3})
+		if err != nil || s.Iteration != 3 || b.file("count") != "xxx" || s.End.Outcome != rules.Limit {
+			t.Errorf("%v: resumed: %+v, %v", twice, s.End, err)
+		}
+		cancel()
+	}
+}
+
+type writer func([]byte)
+
+func (f writer) Write(p []byte) (int, error) {
+	f(p)
+	return len(p), nil
+}
+
+// A person's stop ends the run after the iteration, and a rest at once. While it runs, hooks of its policy do not decide, and no other
+// run of the policy begins.
+func TestBeside(t *testing.T) {
+	b := newBench(t, endless, "echo")
+	b.Output = writer(func([]byte) {
+		d, err := b.Loop.Decide(t.Context(), loop.Event{Session: "s"})
+		if err != nil || d.Outcome != loop.Off {
+			t.Errorf("a hook: %+v, %v", d, err)
+		}
+		if other := onBench(t, b.dir, b.Store, endless, "exit 9"); !errors.Is(second(other), loop.ErrHeld) {
+			t.Error("a second run of the policy began")
+		}
+		runs, err := List(t.Context(), b.Store, b.dir)
+		live, err2 := Live(t.Context(), b.Loop, runs[0])
+		if len(runs) != 1 || !live || err != nil || err2 != nil {
+			t.Errorf("%d runs, live %v, %v, %v", len(runs), live, err, err2)
+		}
+		if err := b.Loop.Stop(t.Context(), ""); err != nil {
+			t.Error(err)
+		}
+	})
+	s := b.run(t.Context())
+	if s.End.Outcome != loop.Off || s.Iteration != 1 {
+		t.Errorf("%+v after %d iterations", s.End, s.Iteration)
+	}
+	if live, err := Live(t.Context(), b.Loop, s); live || err != nil {
+		t.Errorf("it is live after its end, %v", err)
+	}
+	b.wait(t.Context(), State{Until: time.Now().Add(time.Hour)})
+}
+
+func second(b *bench) error {
+	_, err := b.Run(b.t.Context(), State{Version: version, Plan: b.plan})
+	return err
+}
+
+// What cannot be kept is not started.
+func TestNotKept(t *testing.T) {
+	b := newBench(t, endless, "touch started")
+	b.Store = broken{b.Store}
+	s, err := New(b.plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b.Run(t.Context(), s); !errors.Is(err, os.ErrPermission) || b.file("started") != "" {
+		t.Errorf("error %v", err)
+	}
+	b.plan.Args = []string{"./no-such-agent"}
+	b.Store = loop.Map()
+	if s := b.run(t.Context()); s.End.Outcome != rules.Failed || s.Iteration != 0 || !strings.Contains(s.End.Reason, "no-such-agent") {
+		t.Errorf("%+v", s.End)
+	}
+}
+
+type broken struct{ loop.Store }
+
+func (broken) Update(context.Context, string, func([]byte) ([]byte, error)) error {
+	return os.ErrPermission
+}
