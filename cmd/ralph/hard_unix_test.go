@@ -11,8 +11,6 @@ import (
 	"testing"
 )
 
-const event = `{"session_id": "s", "hook_event_name": "Stop"}`
-
 // Status 2 continues an agent, and a Go program that crashes ends with 2. Whatever a policy, a file or an event is, the hook ends with 0, 1
 // or a signal, and says why.
 func TestCrashes(t *testing.T) {

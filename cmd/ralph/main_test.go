@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -9,14 +10,30 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"ralph": main})
+	testscript.Main(m, map[string]func(){"ralph": main, "hook": hook})
+}
+
+// event is what a host sends that names nothing but its session.
+const event = `{"session_id": "s", "hook_event_name": "Stop"}`
+
+// hook is ralph eval as a host calls it.
+func hook() {
+	r, w, err := os.Pipe()
+	if err == nil {
+		_, err = w.WriteString(event)
+	}
+	if err := errors.Join(err, w.Close()); err != nil {
+		panic(err)
+	}
+	os.Stdin, os.Args = r, append([]string{"ralph", "eval"}, os.Args[1:]...)
+	main()
 }
 
 // hostVariables are those of hosts and of ralph, which no test inherits.
 var hostVariables = []string{"CLAUDECODE", "CLAUDE_PROJECT_DIR", "CLAUDE_CONFIG_DIR", "RALPH_OFF", "XDG_STATE_HOME"}
 
 // TestScripts runs what a person types: testdata/script has a script for each command or subject. A script begins in the project. Beside it
-// are its home, ralph's own directory, and stop, an event as a host sends it.
+// are its home, ralph's own directory, and stop, an event as a host sends it; hook calls ralph eval with it.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
@@ -34,7 +51,7 @@ func TestScripts(t *testing.T) {
 			for _, name := range hostVariables {
 				env.Setenv(name, "")
 			}
-			return os.WriteFile(filepath.Join(env.WorkDir, "stop"), []byte(`{"session_id": "s", "hook_event_name": "Stop"}`), 0o644)
+			return os.WriteFile(filepath.Join(env.WorkDir, "stop"), []byte(event), 0o644)
 		},
 	})
 }
