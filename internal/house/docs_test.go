@@ -70,8 +70,13 @@ func TestBlocks(t *testing.T) {
 	for page, src := range pages(t) {
 		t.Run(page, func(t *testing.T) {
 			t.Parallel()
-			s := newSession(t, bin, src)
-			for _, b := range blocks(page, src) {
+			s, all := newSession(t, bin, src), blocks(page, src)
+			for _, b := range all {
+				if b.file != "" && b.lang == "json" { // a policy may need a schema that the page shows below it
+					s.file(b)
+				}
+			}
+			for _, b := range all {
 				if b.file != "" {
 					s.file(b)
 				}
