@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -117,8 +118,8 @@ func (a *app) decide(ctx context.Context, f evalFlags, out *answerer, extend fun
 	for _, o := range opened {
 		ds = append(ds, a.decideOne(ctx, o, ev, log))
 	}
-	if f.once && slices.ContainsFunc(ds, func(d loop.Decision) bool { return d.Outcome == rules.Done }) {
-		if _, err := a.takeOut(h, p, f.policies); err != nil { // the decision stands
+	if f.once && slices.ContainsFunc(ds, func(d loop.Decision) bool { return d.Outcome == rules.Done }) && !slices.ContainsFunc(ds, loop.Decision.Continue) {
+		if _, err := a.takeOut(h, p, host.Entry{Policies: f.policies}.Names()); err != nil { // the decision stands
 			ds = append(ds, loop.Decision{Notice: fmt.Sprintf("ralph: the hook stays in the settings: %v", err)})
 		}
 	}
@@ -139,7 +140,7 @@ func (a *app) decideOne(ctx context.Context, o project.Opened, ev loop.Event, lo
 		return d
 	}
 	d := failed(o.Err)
-	r := loop.Record{Time: a.now(), Session: ev.Session, Project: o.Root, Policy: o.Name, Event: ev.Name, Outcome: d.Outcome, Reason: d.Reason, Notice: d.Notice}
+	r := loop.Record{Time: a.now(), Session: ev.Session, Project: o.Root, Policy: cmp.Or(o.File.Name, o.Name), Event: ev.Name, Outcome: d.Outcome, Reason: d.Reason, Notice: d.Notice}
 	if err := log(ctx, r); err != nil {
 		d.Log = []string{fmt.Sprintf("the record of this decision could not be kept: %v", err)}
 	}

@@ -57,6 +57,11 @@ func (a *app) explainLast(home *project.Home, p project.Project, names []string)
 		return err
 	}
 	defer f.Close()
+	for i, name := range names { // a file may have been typed
+		if policy, err := p.Policy(name); err == nil {
+			names[i] = policy.Name
+		}
+	}
 	for _, r := range slices.Backward(ofProject(bufio.NewReader(f), p.Root)) {
 		if len(names) == 0 || slices.Contains(names, r.Policy) {
 			fmt.Fprintf(a.stdout, "%s %s\n", r.Time.Local().Format("2006-01-02 15:04:05"), r.Event)
@@ -122,7 +127,9 @@ func (a *app) show(policy string, outcome rules.Outcome, rule, reason string, t 
 	if t == nil {
 		return
 	}
-	fmt.Fprintln(a.stdout, "rules")
+	if len(t.Rules) > 0 {
+		fmt.Fprintln(a.stdout, "rules")
+	}
 	for _, r := range t.Rules {
 		fmt.Fprintf(a.stdout, "  %-7s %s (line %d)\n", r.Truth, r.Name, r.Line)
 		for _, o := range r.Operands {

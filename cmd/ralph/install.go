@@ -115,7 +115,7 @@ func (a *app) describe(ctx context.Context, home *project.Home, o project.Opened
 			fmt.Fprintf(a.stdout, "%s: it needs your approval (%s): ralph trust %s\n", o.Name, strings.Join(reaches, ", "), o.Name)
 		}
 	}
-	if undo := project.StopInForce(ctx, o.Loop); undo != "" {
+	if undo := project.StopInForce(ctx, o); undo != "" {
 		fmt.Fprintf(a.stdout, "%s: a stop is in force: %s\n", o.Name, undo)
 	}
 }
@@ -155,7 +155,7 @@ func (a *app) takeOut(h *host.Host, p project.Project, names []string) (n int, e
 		entries, err2 := p.Entries(f)
 		b, took := f.Bytes, []string(nil)
 		for _, e := range entries {
-			if err2 == nil && (len(names) == 0 || slices.Equal(names, e.Policies)) {
+			if err2 == nil && (len(names) == 0 || slices.Equal(names, e.Names())) {
 				b, err2 = host.Uninstall(b, e)
 				took = append(took, strings.Join(e.Names(), " and "))
 			}

@@ -39,7 +39,7 @@ func (a *app) logCommand() *cobra.Command {
 			defer f.Close()
 			lines := bufio.NewReader(f)
 			records := ofProject(lines, p.Root)
-			for _, r := range records[max(0, len(records)-last):] {
+			for _, r := range records[max(0, len(records)-max(0, last)):] {
 				show(r)
 			}
 			for follow {

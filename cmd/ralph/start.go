@@ -116,6 +116,7 @@ func (a *app) stop(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
+	typed := name
 	if name != "" {
 		f, err := p.Policy(name)
 		if err != nil {
@@ -138,6 +139,6 @@ func (a *app) stop(ctx context.Context, name string) error {
 	if name != "" {
 		what = name + " lets agents of " + p.Root + " stop"
 	}
-	fmt.Fprintf(a.stdout, "%s until %s.\n", what, strings.TrimSpace("ralph start "+name))
+	fmt.Fprintf(a.stdout, "%s until %s.\n", what, strings.TrimSpace("ralph start "+typed))
 	return nil
 }

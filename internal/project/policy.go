@@ -43,7 +43,7 @@ func (p Project) Policy(name string) (File, error) {
 		return p.file(name)
 	}
 	if name == "" || strings.HasPrefix(name, ".") {
-		return File{}, fmt.Errorf("%q is no name of a policy: %w", name, fs.ErrNotExist)
+		return File{}, notFound(fmt.Sprintf("%q is no name of a policy", name))
 	}
 	for _, place := range p.places {
 		for _, dir := range []string{"local/", ""} {
@@ -79,7 +79,10 @@ func (p Project) file(name string) (File, error) {
 	}
 	var found []File
 	for _, place := range p.places {
-		for _, at := range []string{name, Dir + "/" + name} {
+		for i, at := range []string{name, Dir + "/" + name} {
+			if i > 0 && strings.HasPrefix(name, "./") {
+				break // it is from the root
+			}
 			f, err := read(place, filepath.ToSlash(at))
 			if err == nil {
 				found = append(found, f)
@@ -94,7 +97,7 @@ func (p Project) file(name string) (File, error) {
 			return found[0], nil
 		}
 	}
-	return File{}, fmt.Errorf("no policy file %s below %s: %w", name, p.Root, fs.ErrNotExist)
+	return File{}, notFound(fmt.Sprintf("no policy file %s below %s", name, p.Root))
 }
 
 // read reads a policy file below a directory.

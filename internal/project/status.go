@@ -56,32 +56,29 @@ func (h *Home) Status(ctx context.Context, p Project, getenv func(string) string
 				Problems: []Problem{{fmt.Sprintf("%s cannot be read: %v", f.Path, err), "repair the file"}}})
 		}
 		for _, e := range entries {
-			for _, name := range e.Names() {
-				s := h.status(ctx, p, e, name)
+			for _, o := range h.hook(ctx, p, e) {
+				s := h.status(ctx, p, e, o)
 				s.Host, s.Settings = f.Host.Name, f.Path
 				s.Problems = append(s.Problems, inEntry(e, f)...)
-				all = append(all, s.seen(last))
+				all = append(all, s.seen(last[o.File.Name]))
 			}
 		}
 	}
 	for _, name := range p.Names() {
 		unused := !slices.ContainsFunc(all, func(s Status) bool { return s.Policy == name })
 		if unused && name != "until" { // which comes and goes with its hook
-			s := h.status(ctx, p, host.Entry{}, name)
-			flag := " --policy " + name
-			if name == Default {
-				flag = ""
-			}
-			s.Problems = append(s.Problems, Problem{"no hook uses it", "ralph install claude-code" + flag})
-			all = append(all, s.seen(last))
+			e := host.Entry{Host: host.ClaudeCode, Policies: []string{name}}
+			s := h.status(ctx, p, e, h.hook(ctx, p, e)[0])
+			s.Problems = append(s.Problems, Problem{"no hook uses it", "ralph install " + typed(e)})
+			all = append(all, s.seen(last[name]))
 		}
 	}
 	return all, nil
 }
 
 // seen adds the last decision, and derives the state.
-func (s Status) seen(last map[string]*loop.Record) Status {
-	s.Last = last[s.Policy]
+func (s Status) seen(last *loop.Record) Status {
+	s.Last = last
 	if s.State == "" {
 		s.State = Ready
 	}
@@ -91,18 +88,36 @@ func (s Status) seen(last map[string]*loop.Record) Status {
 	return s
 }
 
-// status looks at one policy of a hook.
-func (h *Home) status(ctx context.Context, p Project, e host.Entry, name string) Status {
-	s := Status{Policy: name}
+// hook opens the policies of an entry, without starting a program or asking a model.
+func (h *Home) hook(ctx context.Context, p Project, e host.Entry) []Opened {
 	params, err := Params(e.Set)
-	if err != nil {
-		s.Problems = append(s.Problems, Problem{err.Error(), "ralph install " + e.Host + " --policy " + name + " --set NAME=VALUE"})
+	opened := h.Hook(ctx, p, e.Names(), Settings{Params: params, Quiet: true, Whole: true})
+	for i := range opened {
+		opened[i].Err = errors.Join(err, opened[i].Err)
 	}
-	o := h.Hook(ctx, p, []string{name}, Settings{Params: params, Quiet: true, Whole: true})[0]
+	return opened
+}
+
+// typed is how an entry is named on a command line: its host, and its policies but for the default.
+func typed(e host.Entry) string {
+	if slices.Equal(e.Names(), []string{Default}) {
+		return e.Host
+	}
+	return e.Host + " --policy " + strings.Join(e.Policies, " --policy ")
+}
+
+// status looks at one policy of a hook.
+func (h *Home) status(ctx context.Context, p Project, e host.Entry, o Opened) Status {
+	s := Status{Policy: o.Name}
 	if o.Err != nil {
-		fix := "ralph check " + name
+		fix := "ralph check " + o.Name
 		if errors.Is(o.Err, fs.ErrNotExist) {
-			fix = "ralph init " + name + ", or ralph uninstall " + e.Host + " --policy " + name
+			fix = "ralph uninstall " + typed(e)
+			if o.Name == Default {
+				fix = "ralph init, or " + fix
+			}
+		} else if _, err := p.Parse(o.File, Settings{Whole: true}); err == nil && len(e.Set) > 0 {
+			fix = "ralph install " + typed(e) + " with the right --set"
 		}
 		s.Problems = append(s.Problems, Problem{o.Err.Error(), fix})
 		return s
@@ -115,40 +130,40 @@ func (h *Home) status(ctx context.Context, p Project, e host.Entry, name string)
 			if len(reaches) > 0 {
 				what += ": it " + strings.Join(reaches, ", ")
 			}
-			s.Problems = append(s.Problems, Problem{what, "ralph trust " + name})
+			s.Problems = append(s.Problems, Problem{what, "ralph trust " + o.Name})
 		}
 	}
 	if why, err := o.Loop.Off(ctx); err != nil {
 		s.Problems = append(s.Problems, Problem{err.Error(), "see the message"})
 	} else if why != "" {
 		s.State = Stopped
-		s.Problems = append(s.Problems, Problem{why, undo(ctx, o.Loop, why)})
+		s.Problems = append(s.Problems, Problem{why, undo(ctx, o, why)})
 	}
 	return s
 }
 
 // undo is what ends that events are not decided.
-func undo(ctx context.Context, l *loop.Loop, why string) string {
+func undo(ctx context.Context, o Opened, why string) string {
 	if file, ok := strings.CutSuffix(why, " exists"); ok {
 		return "remove " + file
 	}
 	if strings.HasPrefix(why, "RALPH_OFF") {
 		return "unset RALPH_OFF"
 	}
-	return StopInForce(ctx, l)
+	return StopInForce(ctx, o)
 }
 
-// StopInForce returns the command that undoes a person's stop of a policy, or "" if there is none.
-func StopInForce(ctx context.Context, l *loop.Loop) string {
-	stops, err := l.Stops(ctx)
+// StopInForce returns the command that undoes a person's stop of an opened policy, or "" if there is none.
+func StopInForce(ctx context.Context, o Opened) string {
+	stops, err := o.Loop.Stops(ctx)
 	if err != nil {
 		return ""
 	}
 	if _, all := stops[""]; all {
 		return "ralph start"
 	}
-	if _, one := stops[l.Policy().Name]; one {
-		return "ralph start " + l.Policy().Name
+	if _, one := stops[o.File.Name]; one {
+		return "ralph start " + o.Name
 	}
 	return ""
 }
