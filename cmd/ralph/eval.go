@@ -139,6 +139,9 @@ func (a *app) decideOne(ctx context.Context, o project.Opened, ev loop.Event, lo
 		d.Err = nil // the notice has what is shown of it, which is once a prompt
 		return d
 	}
+	if o.Off != "" {
+		return loop.Decision{Outcome: loop.Off, Policy: o.Name, Reason: o.Off}
+	}
 	d := failed(o.Err)
 	r := loop.Record{Time: a.now(), Session: ev.Session, Project: o.Root, Policy: cmp.Or(o.File.Name, o.Name), Event: ev.Name, Outcome: d.Outcome, Reason: d.Reason, Notice: d.Notice}
 	if err := log(ctx, r); err != nil {

@@ -5,11 +5,7 @@ import (
 
 	"github.com/ralph-sdk/ralph/internal/project"
 	"github.com/ralph-sdk/ralph/loop"
-	"github.com/ralph-sdk/ralph/rules"
 )
-
-// noPolicy is a policy for what concerns all policies of a project.
-const noPolicy = "ralph: 1\nrules: [{name: none, log: none}]\n"
 
 // loopOf returns the loop of a policy of the project in which the command is typed; "" is for all of them.
 func (a *app) loopOf(ctx context.Context, name string) (project.Project, *loop.Loop, error) {
@@ -18,11 +14,7 @@ func (a *app) loopOf(ctx context.Context, name string) (project.Project, *loop.L
 		return p, nil, err
 	}
 	if name == "" {
-		policy, err := rules.Parse("", []byte(noPolicy))
-		if err != nil {
-			return p, nil, err
-		}
-		l, err := loop.New(policy, loop.WithRoot(p.Root), loop.WithStore(home.Store))
+		l, err := home.Stops(p, "")
 		return p, l, err
 	}
 	f, err := p.Policy(name)

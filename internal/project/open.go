@@ -61,6 +61,19 @@ func (h *Home) Open(ctx context.Context, p Project, f File, s Settings) (*loop.L
 	return loop.New(policy, opts...)
 }
 
+// noPolicy is a policy for what concerns all policies of a project.
+const noPolicy = "ralph: 1\nrules: [{name: none, log: none}]\n"
+
+// Stops returns a loop that decides nothing, for what a person switches off: all policies of a project, or one of a name. The policy itself
+// may be one that cannot be used.
+func (h *Home) Stops(p Project, name string) (*loop.Loop, error) {
+	policy, err := rules.Parse(name, []byte(noPolicy))
+	if err != nil {
+		return nil, err
+	}
+	return loop.New(policy, loop.WithRoot(p.Root), loop.WithStore(h.Store))
+}
+
 // why returns why a policy may not reach beyond the project, or "" if a person approved it.
 func (h *Home) why(ctx context.Context, f File, policy *rules.Policy) string {
 	ok, err := h.Approved(ctx, f)
