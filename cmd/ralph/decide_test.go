@@ -498,6 +498,12 @@ func TestOff(t *testing.T) {
 			{} -> continued by go; off: go on
 			ralph start a
 			{} -> continued by go; continued by go: go on\n\ngo on`},
+		{name: "a policy that cannot be used is off too", policy: "rulez: []", script: `
+			{} -> failed ! …
+			ralph stop policy
+			{}
+			write .ralph/off
+			{}`},
 		{name: "an agent undoes no stop", policy: twice, script: `
 			ralph stop
 			env CLAUDECODE=1
