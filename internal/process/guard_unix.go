@@ -45,7 +45,8 @@ func (g *guard) open(group int) error {
 	}
 	defer r.Close()
 	g.alive, g.sh = w, exec.Command(shell, "-c", `read -r _; kill -s KILL -- "-$1"`, "sh", strconv.Itoa(group))
-	g.sh.Stdin, g.sh.SysProcAttr = r, &syscall.SysProcAttr{Setsid: true} // Ctrl-C on the terminal does not end it
+	// In a group of its own, Ctrl-C on the terminal does not end it. In the session of this process, it is none that the program left.
+	g.sh.Stdin, g.sh.SysProcAttr = r, &syscall.SysProcAttr{Setpgid: true}
 	if err := g.sh.Start(); err != nil {
 		return err
 	}
