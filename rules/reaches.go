@@ -57,16 +57,26 @@ func (p *Policy) Reaches() []string {
 
 // Bound says in one sentence which limit ends a loop of this policy at the latest.
 func (p *Policy) Bound() string {
+	if !slices.ContainsFunc(p.Rules, func(r RuleInfo) bool { return r.Verb == "continue" }) {
+		return "It never continues an agent."
+	}
 	l := p.Limits
-	s := fmt.Sprintf("It continues a prompt at most %d times (limits.continuations)", l.Continuations)
+	s := fmt.Sprintf("It continues a prompt at most %s (limits.continuations)", times(l.Continuations))
 	if l.Total <= l.Continuations {
-		s = fmt.Sprintf("It continues a session at most %d times (limits.total)", l.Total)
+		s = fmt.Sprintf("It continues a session at most %s (limits.total)", times(l.Total))
 	}
 	if l.Repeats > 0 && l.Repeats < min(l.Continuations, l.Total) {
-		s += fmt.Sprintf(", and at most %d times without progress (limits.repeats)", l.Repeats)
+		s += fmt.Sprintf(", and at most %s without progress (limits.repeats)", times(l.Repeats))
 	}
 	if l.Elapsed < 24*time.Hour {
 		s += fmt.Sprintf(", for at most %v (limits.elapsed)", l.Elapsed)
 	}
 	return s + "."
+}
+
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
 }

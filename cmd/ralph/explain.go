@@ -48,7 +48,7 @@ func (a *app) explainCommand() *cobra.Command {
 	return cmd
 }
 
-// explainLast shows the last decision of each policy that decided at the last event.
+// explainLast shows the last decision of the project, or of some of its policies.
 func (a *app) explainLast(home *project.Home, p project.Project, names []string) error {
 	f, err := home.OpenLog()
 	if errors.Is(err, fs.ErrNotExist) {

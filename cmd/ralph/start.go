@@ -39,34 +39,22 @@ policy's loop begins, for example: ralph start stravinsky "Make the tests pass".
 }
 
 func (a *app) start(ctx context.Context, name, words string) error {
-	p, l, err := a.loopOf(ctx, name)
+	p, home, err := a.here()
 	if err != nil {
 		return err
 	}
-	stops, err := l.Stops(ctx)
-	if err != nil {
-		return err
-	}
-	if _, all := stops[""]; name != "" && all {
-		return errors.New("a stop of all policies is in force: ralph start undoes it")
-	}
-	if len(stops) > 0 {
-		if host.InSession(a.getenv) != "" {
-			return errPerson
-		}
-		if name != "" {
-			name = l.Policy().Name // a file may have been typed
-		}
-		if err := l.Undo(ctx, name); err != nil {
+	f := project.File{}
+	if name != "" {
+		if f, err = p.Policy(name); err != nil {
 			return err
 		}
-		fmt.Fprintln(a.stdout, "The stop is undone.")
 	}
-	if words == "" {
-		if len(stops) == 0 {
-			fmt.Fprintln(a.stdout, "No stop was in force.")
-		}
-		return nil
+	if err := a.undo(ctx, home, p, f.Name, words == ""); err != nil || words == "" {
+		return err
+	}
+	l, err := home.Open(ctx, p, f, project.Settings{})
+	if err != nil {
+		return err
 	}
 	if err := l.Start(ctx, words); err != nil {
 		return err
@@ -75,6 +63,36 @@ func (a *app) start(ctx context.Context, name, words string) error {
 	if !a.installed(p, name) {
 		fmt.Fprintf(a.stdout, "No hook uses it yet: ralph install claude-code --policy %s\n", name)
 	}
+	return nil
+}
+
+// undo undoes a stop of one policy, which need not be usable, or of all.
+func (a *app) undo(ctx context.Context, home *project.Home, p project.Project, name string, say bool) error {
+	l, err := home.Stops(p, name)
+	if err != nil {
+		return err
+	}
+	stops, err := l.Stops(ctx)
+	if err != nil {
+		return err
+	}
+	_, all := stops[""]
+	_, one := stops[name]
+	switch {
+	case name != "" && all:
+		return errors.New("a stop of all policies is in force: ralph start undoes it")
+	case len(stops) == 0 || name != "" && !one:
+		if say {
+			fmt.Fprintln(a.stdout, "No stop was in force.")
+		}
+		return nil
+	case host.InSession(a.getenv) != "":
+		return errPerson
+	}
+	if err := l.Undo(ctx, name); err != nil {
+		return err
+	}
+	fmt.Fprintln(a.stdout, "The stop is undone.")
 	return nil
 }
 
@@ -112,7 +130,11 @@ ralph stop until also takes the hook of ralph until out of the settings.`,
 }
 
 func (a *app) stop(ctx context.Context, name string) error {
-	p, l, err := a.loopOf(ctx, "")
+	p, home, err := a.here()
+	if err != nil {
+		return err
+	}
+	l, err := home.Stops(p, "")
 	if err != nil {
 		return err
 	}

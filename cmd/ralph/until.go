@@ -165,17 +165,25 @@ func writeUntil(p project.Project, command string, most int, took time.Duration)
 	if err != nil {
 		return project.File{}, err
 	}
-	if dir, err = filepath.EvalSymlinks(dir); err != nil {
-		return project.File{}, err
-	}
-	below, err := filepath.Rel(p.Root, dir)
+	src, err := untilSource(p, dir, command, most, max(time.Minute, 3*took).Round(time.Second))
 	if err != nil {
 		return project.File{}, err
 	}
+	return p.WriteLocal(untilPolicy, src)
+}
+
+// untilSource returns the policy that continues until a command passes in a directory of the project.
+func untilSource(p project.Project, dir, command string, most int, timeout time.Duration) ([]byte, error) {
+	dir, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return nil, err
+	}
+	below, err := filepath.Rel(p.Root, dir)
+	if err != nil {
+		return nil, err
+	}
 	shell, flag := shellOf()
-	timeout := max(time.Minute, 3*took).Round(time.Second)
 	fill := strings.NewReplacer("DIRECTORY", strconv.Quote(filepath.ToSlash(below)), "COMMAND", strconv.Quote(command), "SHELL", strconv.Quote(shell),
 		"FLAG", strconv.Quote(flag), "TIMEOUT", timeout.String(), "MAX", strconv.Itoa(most)) // in one pass: a command may have these words
-	src := []byte(fill.Replace(string(examples.Until())))
-	return p.WriteLocal(untilPolicy, src)
+	return []byte(fill.Replace(string(examples.Until()))), nil
 }

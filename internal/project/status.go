@@ -23,6 +23,7 @@ const (
 	Ready    = "ready"    // it decides the next stop
 	Stopped  = "stopped"  // a person stopped it, or switched ralph off
 	Unusable = "unusable" // it cannot decide
+	NoHook   = "no hook"  // nothing asks it
 )
 
 // Problem is something that keeps a policy from deciding, and the command or edit that repairs it.
@@ -53,7 +54,7 @@ func (h *Home) Status(ctx context.Context, p Project, getenv func(string) string
 		entries, err := p.Entries(f)
 		if err != nil {
 			all = append(all, Status{Policy: "?", State: Unusable, Host: f.Host.Name, Settings: f.Path,
-				Problems: []Problem{{fmt.Sprintf("%s cannot be read: %v", f.Path, err), "repair the file"}}})
+				Problems: []Problem{{fmt.Sprintf("%s cannot be read: %v", f.Path, err), "repair the file by hand: ralph changes no settings that it cannot read"}}})
 		}
 		for _, e := range entries {
 			for _, o := range h.hook(ctx, p, e) {
@@ -69,6 +70,9 @@ func (h *Home) Status(ctx context.Context, p Project, getenv func(string) string
 		if unused && name != "until" { // which comes and goes with its hook
 			e := host.Entry{Host: host.ClaudeCode, Policies: []string{name}}
 			s := h.status(ctx, p, e, h.hook(ctx, p, e)[0])
+			if len(s.Problems) == 0 {
+				s.State = NoHook
+			}
 			s.Problems = append(s.Problems, Problem{"no hook uses it", "ralph install " + typed(e)})
 			all = append(all, s.seen(last[name]))
 		}
@@ -134,7 +138,7 @@ func (h *Home) status(ctx context.Context, p Project, e host.Entry, o Opened) St
 		}
 	}
 	if why, err := o.Loop.Off(ctx); err != nil {
-		s.Problems = append(s.Problems, Problem{err.Error(), "see the message"})
+		s.Problems = append(s.Problems, Problem{err.Error(), "ralph doctor shows where ralph keeps its files"})
 	} else if why != "" {
 		s.State = Stopped
 		s.Problems = append(s.Problems, Problem{why, undo(ctx, o, why)})

@@ -151,7 +151,9 @@ func TestAnswers(t *testing.T) {
 		{"a page", status(200, "<html>"), "another format"},
 		{"too much", says(strings.Repeat("x", 1<<20)), "more than 1024 KiB"},
 		{"a refusal that shows the key", status(401, `{"error":{"message":"secret is no key"}}`), "status 401 (the key) is no key"},
-		{"a redirect", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "http://127.0.0.1:1/", http.StatusTemporaryRedirect) }, "status 307"},
+		{"a redirect", func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "http://127.0.0.1:1/", http.StatusTemporaryRedirect)
+		}, "status 307"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := service(t, c.answer)
