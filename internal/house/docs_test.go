@@ -19,24 +19,17 @@ const root = "../.."
 // block is a fenced block of a page. A comment in the line before it says more: <!-- file: NAME --> writes it to a file of that name,
 // <!-- from: PATH --> says of which file of the repository it is a part.
 type block struct {
-	line             int
-	lang, text       string
-	file, from, page string
+	at         string // page and line
+	mark, name string
+	lang, text string
 }
-
-func (b block) at() string { return fmt.Sprintf("%s:%d", b.page, b.line) }
 
 var fence = regexp.MustCompile("(?ms)^(?:<!-- (file|from): (\\S+) -->\n+)?^```(\\w*)\n(.*?)^```$")
 
 func blocks(page, src string) (all []block) {
-	for _, m := range fence.FindAllStringSubmatchIndex(src, -1) {
-		b := block{page: page, line: 1 + strings.Count(src[:m[1]], "\n") - strings.Count(src[m[8]:m[9]], "\n"), lang: src[m[6]:m[7]], text: src[m[8]:m[9]]}
-		if m[2] >= 0 && src[m[2]:m[3]] == "file" {
-			b.file = src[m[4]:m[5]]
-		} else if m[2] >= 0 {
-			b.from = src[m[4]:m[5]]
-		}
-		all = append(all, b)
+	for _, m := range fence.FindAllStringSubmatch(src, -1) {
+		line := 1 + strings.Count(src[:strings.Index(src, m[0])], "\n")
+		all = append(all, block{fmt.Sprintf("%s:%d", page, line), m[1], m[2], m[3], m[4]})
 	}
 	return all
 }
@@ -72,23 +65,22 @@ func TestBlocks(t *testing.T) {
 			t.Parallel()
 			s, all := newSession(t, bin, src), blocks(page, src)
 			for _, b := range all {
-				if b.file != "" && b.lang == "json" { // a policy may need a schema that the page shows below it
+				if b.mark == "file" && b.lang == "json" { // a policy may need a schema that the page shows below it
 					s.file(b)
 				}
 			}
 			for _, b := range all {
-				if b.file != "" {
-					s.file(b)
-				}
 				switch {
-				case b.from != "":
+				case b.mark == "file":
+					s.file(b)
+				case b.mark == "from":
 					quoted(t, b)
 				case b.lang == "go":
-					t.Errorf("%s: say from which file this code is", b.at())
+					t.Errorf("%s: say from which file this code is", b.at)
 				case b.lang == "console":
 					s.console(b)
 				case b.lang == "json" && !json.Valid([]byte(b.text)):
-					t.Errorf("%s: this is not JSON", b.at())
+					t.Errorf("%s: this is not JSON", b.at)
 				}
 			}
 		})
@@ -130,19 +122,19 @@ func (s *session) run(command string) (string, error) {
 
 // file writes a file. A policy must pass ralph check, and tests of one must pass.
 func (s *session) file(b block) {
-	path := filepath.Join(s.dir, filepath.FromSlash(b.file))
+	path := filepath.Join(s.dir, filepath.FromSlash(b.name))
 	err := os.MkdirAll(filepath.Dir(path), 0o755)
 	if err == nil {
 		err = os.WriteFile(path, []byte(b.text), 0o644)
 	}
 	var out string
-	if policy, tests := strings.CutSuffix(b.file, "_test.yaml"); tests && err == nil {
+	if policy, tests := strings.CutSuffix(b.name, "_test.yaml"); tests && err == nil {
 		out, err = s.run("ralph test " + policy + ".yaml")
 	} else if b.lang == "yaml" && err == nil {
-		out, err = s.run("ralph check " + b.file)
+		out, err = s.run("ralph check " + b.name)
 	}
 	if err != nil {
-		s.t.Errorf("%s: %s: %v\n%s", b.at(), b.file, err, out)
+		s.t.Errorf("%s: %s: %v\n%s", b.at, b.name, err, out)
 	}
 }
 
@@ -153,14 +145,14 @@ func (s *session) console(b block) {
 		got, err := s.run(command)
 		pattern := strings.ReplaceAll(regexp.QuoteMeta(strings.TrimSpace(want)), "…", `[\s\S]*`)
 		if pattern == "" && err != nil || pattern != "" && !regexp.MustCompile(`^\s*`+pattern+`\s*$`).MatchString(got) {
-			s.t.Errorf("%s: $ %s\n--- want\n%s\n--- got (%v)\n%s", b.at(), command, want, err, got)
+			s.t.Errorf("%s: $ %s\n--- want\n%s\n--- got (%v)\n%s", b.at, command, want, err, got)
 		}
 	}
 }
 
 // quoted checks that the lines of a block are in a file, without its indentation. A line … stands for any lines.
 func quoted(t *testing.T, b block) {
-	src, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(b.from)))
+	src, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(b.name)))
 	if err != nil {
 		t.Error(err)
 	}
@@ -169,7 +161,7 @@ func quoted(t *testing.T, b block) {
 		line = strings.TrimSpace(line)
 		i := slices.IndexFunc(have, func(l string) bool { return line == "…" || strings.TrimSpace(l) == line })
 		if i < 0 {
-			t.Errorf("%s: %s does not have this line there: %s", b.at(), b.from, line)
+			t.Errorf("%s: %s does not have this line there: %s", b.at, b.name, line)
 			return
 		}
 		have = have[i:]

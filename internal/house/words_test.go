@@ -1,0 +1,25 @@
+package house
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The documents stay small, and a page that answers how to do something has a command in its first 80 words.
+func TestWords(t *testing.T) {
+	sum, count := 0, 0
+	for page, src := range pages(t) {
+		if page == "docs/reference.md" || page == "docs/checks.md" { // generated
+			continue
+		}
+		sum, count = sum+len(strings.Fields(src)), count+strings.Count(page, "docs/")
+		how := !slices.Contains([]string{"docs/language.md", "docs/security.md", "docs/when-not.md"}, page) && strings.HasPrefix(page, "docs/")
+		if before, _, _ := strings.Cut(src, "\n```"); how && len(strings.Fields(before)) > 80 {
+			t.Errorf("%s: the first command comes after %d words", page, len(strings.Fields(before)))
+		}
+	}
+	if sum > 25_000 || count > 18 {
+		t.Errorf("the documents have %d words on %d pages: at most 25,000 and 18, and two generated ones", sum, count)
+	}
+}
