@@ -2,6 +2,7 @@ package host
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -203,7 +204,8 @@ func others(tasks []any, id, kind string) []any {
 
 // failure says why a turn failed, by the host's code and its message.
 func failure(code, message string) string {
-	return text.Cut(text.Line(strings.TrimPrefix(strings.TrimSuffix(code+": "+message, ": "), ": ")), 300)
+	why := strings.TrimPrefix(strings.TrimSuffix(code+": "+message, ": "), ": ")
+	return text.Cut(text.Line(cmp.Or(why, "the host does not say why")), 300)
 }
 
 // object is the input of a hook. Its values are decoded when they are read, so that the others cost nothing.

@@ -88,6 +88,9 @@ func TestDecodeAround(t *testing.T) {
 	if _, ev, err := Decode("", []byte(`{"response":"a"}`), project); err != nil || !filepath.IsAbs(ev.Dir) {
 		t.Errorf("directory %q, error %v", ev.Dir, err)
 	}
+	if _, ev, err := Decode("", []byte(`{"cwd":"/","hook_event_name":"StopFailure"}`), nothing); err != nil || ev.Failed == "" {
+		t.Errorf("a turn that failed without a reason: %+v, error %v", ev, err)
+	}
 	for input, want := range map[string]string{`{"response":"a"}`: ".", `{"cwd":null}`: "", `{"cwd":7}`: "", `{"cwd":""}`: ""} {
 		if _, ev, err := Decode("", []byte(input), nothing); err != nil || ev.Dir != want {
 			t.Errorf("%s: directory %q, error %v, want %q", input, ev.Dir, err, want)

@@ -168,7 +168,11 @@ func openSettings(host string, settings []byte) (*Host, *document, error) {
 	}
 	var err error
 	if d.value, err = hujson.Parse(src); err != nil {
-		return nil, nil, fmt.Errorf("the settings are not valid JSON: %s; fix them first", strings.TrimPrefix(err.Error(), "hujson: "))
+		why := strings.TrimPrefix(err.Error(), "hujson: ")
+		if place, _, word := strings.Cut(why, "invalid literal: "); word { // a link may lead to a secret, so no word is shown
+			why = place + "invalid literal"
+		}
+		return nil, nil, fmt.Errorf("the settings are not valid JSON: %s; fix them first", why)
 	}
 	if !h.Settings.comments && !d.value.IsStandard() {
 		return nil, nil, fmt.Errorf("the settings have a comment or a comma before a bracket, and %s reads plain JSON; remove it first", h.Title)

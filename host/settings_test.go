@@ -63,6 +63,7 @@ func TestInstallRefuses(t *testing.T) {
 		`{"hooks": {`:                  "the settings are not valid JSON: line 1, column 12:",
 		"{\n  \"a\": 1\n  \"b\": 2\n}": "line 3, column 3: invalid character '\"'",
 		" \n":                          "the settings are not valid JSON",
+		"password-of-mine":             "the settings are not valid JSON: line 1, column 1: invalid literal; fix",
 		`[]`:                           "the settings are no JSON object",
 		"{\n  // mine\n}":              "a comment or a comma before a bracket",
 		`{"a": [1,]}`:                  "a comment or a comma before a bracket",

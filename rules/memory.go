@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
@@ -35,7 +36,7 @@ func (e *evaluation) repeats() int {
 	return 0
 }
 
-// maxProgress bounds the value of progress that is kept; of a larger one it is the hash.
+// maxProgress bounds the numbers of progress that are kept. Of more, and of what has texts, it is the hash: a memory holds no texts.
 const maxProgress = 1 << 10
 
 // measure evaluates progress as it is kept.
@@ -59,7 +60,7 @@ func (e *evaluation) measure() result {
 	if err != nil {
 		return result{state: failed, why: fmt.Errorf("progress: %w", err)}
 	}
-	if len(b) > maxProgress {
+	if len(b) > maxProgress || bytes.ContainsRune(b, '"') {
 		v = fmt.Sprintf("sha256:%x", sha256.Sum256(b))
 	}
 	return result{value: v, state: yes}

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/ralph-sdk/ralph/internal/text"
 )
 
 // rule is a rule with its expressions.
@@ -54,6 +56,9 @@ func (c *compiler) rule(n *yaml.Node) *rule {
 	r := &rule{line: n.Line}
 	if v := f.values["name"]; c.scalar(v, "name") {
 		r.name = v.Value
+		if text.Line(r.name) != r.name {
+			c.report(at(v), 1, "rule", "the name of the rule has a character that is not shown, such as a line break", "write it on one line")
+		}
 	} else if v == nil && n.Kind == yaml.MappingNode {
 		c.report(at(n), 1, "rule", "the rule has no name", "begin it with name: NAME")
 	}
