@@ -1,6 +1,7 @@
 package house
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -21,5 +22,28 @@ func TestWords(t *testing.T) {
 	}
 	if sum > 25_000 || count > 18 {
 		t.Errorf("the documents have %d words on %d pages: at most 25,000 and 18, and two generated ones", sum, count)
+	}
+}
+
+var (
+	message  = regexp.MustCompile("(?m)^\\| `(.+?)` \\|")
+	anything = regexp.MustCompile(`…|: |[0-9]+|[A-Z]{2,}|ralph trust|this session `)
+)
+
+// The messages that docs/troubleshooting.md repairs are in the code.
+func TestMessages(t *testing.T) {
+	var code strings.Builder
+	eachFile(t, func(rel string, src []byte) {
+		if strings.HasSuffix(rel, ".go") && !strings.HasSuffix(rel, "_test.go") {
+			code.Write(src)
+		}
+	})
+	_, table, _ := strings.Cut(pages(t)["docs/troubleshooting.md"], "## Messages")
+	for _, m := range message.FindAllStringSubmatch(table, -1) {
+		for _, part := range anything.Split(m[1], -1) {
+			if part = strings.Trim(part, " :;,"); len(part) > 12 && !strings.Contains(code.String(), part) {
+				t.Errorf("%s: no message has %q", m[1], part)
+			}
+		}
 	}
 }
