@@ -44,7 +44,7 @@ func (r *Root) Read(path string) (*File, error) {
 	case errors.Is(err, syscall.ENOTDIR):
 		err = missing("there is a file instead of its directory")
 	case errors.Is(err, syscall.ELOOP):
-		err = refused("a link leads to itself")
+		err = missing("a link leads to itself")
 	case errors.Is(err, syscall.ENAMETOOLONG):
 		err = missing("its name is longer than that of any file")
 	}
