@@ -90,7 +90,7 @@ func (a *app) root(hook bool) *cobra.Command {
 			root.AddCommand(c)
 		}
 	}
-	group("agent", "Use it with your agent:", a.untilCommand(), a.initCommand(), a.installCommand(), a.uninstallCommand(), a.trustCommand())
+	group("agent", "Use it with your agent:", a.untilCommand(), a.runCommand(), a.initCommand(), a.installCommand(), a.uninstallCommand(), a.trustCommand())
 	group("loop", "Watch and steer loops:", a.statusCommand(), a.logCommand(), a.explainCommand(), a.startCommand(), a.stopCommand(), a.doctorCommand())
 	group("policy", "Write policies:", a.checkCommand(), a.testCommand())
 	root.SetHelpCommand(a.helpCommand())

@@ -4,17 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/internal/project"
+	"github.com/ralph-sdk/ralph/internal/text"
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/rules"
 	"github.com/ralph-sdk/ralph/run"
@@ -50,14 +48,16 @@ Ctrl-C ends the run after the iteration, and a second one now. The exit status i
   0    done
   1    a rule or no rule, a limit, or ralph stop ended it
   3    it failed: the policy cannot be decided, the agent cannot sign in or be started, or crashed or was lost three times in a row
-  64   the command line is wrong
+  64   nothing was started: the command line is wrong, or a stop is in force
   130  Ctrl-C or a signal ended it`,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if f.resume == latest && len(args) == 1 && cmd.ArgsLenAtDash() < 0 {
 				f.resume, args = args[0], nil // --resume ID
 			}
-			if f.limits.Max < 0 || f.limits.For < 0 || f.limits.Budget < 0 {
-				return errors.New("--max, --for and --budget are numbers from 1 up, such as --max 20 --for 8h --budget 5")
+			for name, ok := range map[string]bool{"max": f.limits.Max > 0, "for": f.limits.For > 0, "budget": f.limits.Budget > 0} {
+				if cmd.Flags().Changed(name) && !ok {
+					return fmt.Errorf("--%s %s: write more than 0", name, cmd.Flag(name).Value)
+				}
 			}
 			a.status, err = a.drive(cmd.Context(), f, args)
 			return err
@@ -125,7 +125,8 @@ func (a *app) drive(ctx context.Context, f runFlags, args []string) (int, error)
 	case errors.Is(err, loop.ErrHeld):
 		return 0, fmt.Errorf("another run decides by this policy in %s: see ralph status", p.Root)
 	case err != nil:
-		return 0, err
+		fmt.Fprintf(a.stderr, "ralph: %s\n", text.Clean(err.Error()))
+		return exitBroken, nil
 	}
 	return runStatus(s.End.Outcome), nil
 }
@@ -180,7 +181,7 @@ const (
 description: Continues until the agent says that the work is done.
 params:
   promise: {type: string, default: "", description: what the agent says}
-rules:
+` + noLimits + `rules:
   - name: said
     when: said(promise)
     done: "the agent wrote ${promise}"
@@ -190,7 +191,8 @@ rules:
 
       ${promise}
 `
-	untilTimeout = time.Hour // of the command
+	noLimits     = "limits: {continuations: 10000, total: 10000, elapsed: 8760h}\n" // but the run's own
+	untilTimeout = time.Hour                                                        // of the command
 )
 
 // policyOf opens the policy of a run. What was typed becomes a policy in memory, which nobody else uses and which needs no approval.
@@ -199,7 +201,7 @@ func (a *app) policyOf(ctx context.Context, home *project.Home, p project.Projec
 	switch f := &o.File; {
 	case plan.Until != "":
 		f.Name, s.Typed = untilPolicy, true
-		f.Source, err = untilSource(p, plan.Dir, plan.Until, run.DefaultMax, untilTimeout)
+		f.Source, err = untilSource(p, plan.Dir, plan.Until, untilTimeout, noLimits)
 	case plan.Promise != "":
 		f.Name, f.Source, s.Params = "promise", []byte(promisePolicy), map[string]string{"promise": plan.Promise}
 	default:

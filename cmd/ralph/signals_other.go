@@ -5,3 +5,5 @@ package main
 func surviveFullFiles() {}
 
 func surviveClosedPipes() {}
+
+func reportWriteErrors() {}

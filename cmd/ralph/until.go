@@ -165,7 +165,7 @@ func writeUntil(p project.Project, command string, most int, took time.Duration)
 	if err != nil {
 		return project.File{}, err
 	}
-	src, err := untilSource(p, dir, command, most, max(time.Minute, 3*took).Round(time.Second))
+	src, err := untilSource(p, dir, command, max(time.Minute, 3*took).Round(time.Second), fmt.Sprintf("limits: {continuations: %d}", most))
 	if err != nil {
 		return project.File{}, err
 	}
@@ -173,7 +173,7 @@ func writeUntil(p project.Project, command string, most int, took time.Duration)
 }
 
 // untilSource returns the policy that continues until a command passes in a directory of the project.
-func untilSource(p project.Project, dir, command string, most int, timeout time.Duration) ([]byte, error) {
+func untilSource(p project.Project, dir, command string, timeout time.Duration, limits string) ([]byte, error) {
 	dir, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		return nil, err
@@ -184,6 +184,6 @@ func untilSource(p project.Project, dir, command string, most int, timeout time.
 	}
 	shell, flag := shellOf()
 	fill := strings.NewReplacer("DIRECTORY", strconv.Quote(filepath.ToSlash(below)), "COMMAND", strconv.Quote(command), "SHELL", strconv.Quote(shell),
-		"FLAG", strconv.Quote(flag), "TIMEOUT", timeout.String(), "MAX", strconv.Itoa(most)) // in one pass: a command may have these words
+		"FLAG", strconv.Quote(flag), "TIMEOUT", timeout.String(), "limits: {continuations: MAX}", strings.TrimSpace(limits)) // in one pass: a command may have these words
 	return []byte(fill.Replace(string(examples.Until()))), nil
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/internal/process"
 	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/run"
 )
 
 // The states of an installed policy.
@@ -24,6 +25,8 @@ const (
 	Stopped  = "stopped"  // a person stopped it, or switched ralph off
 	Unusable = "unusable" // it cannot decide
 	NoHook   = "no hook"  // nothing asks it
+	Running  = "running"  // a run decides by it
+	Killed   = "killed"   // the process of a run by it ended before the run
 )
 
 // Problem is something that keeps a policy from deciding, and the command or edit that repairs it.
@@ -39,17 +42,22 @@ type Status struct {
 	Host     string       `json:"host,omitempty"` // "": no hook uses the policy
 	Settings string       `json:"settings,omitempty"`
 	Bound    string       `json:"bound,omitempty"`
+	Run      *run.State   `json:"run,omitempty"`  // of ralph run
 	Last     *loop.Record `json:"last,omitempty"` // the last decision
 	Problems []Problem    `json:"problems,omitempty"`
 }
 
-// Status returns what would decide the next stop of each installed hook, in the order of the settings, and the policies of the project that no hook uses.
+// Status returns what would decide the next stop of each installed hook, in the order of the settings, and the policies of the project that
+// no hook uses; before them the runs that did not come to their end.
 func (h *Home) Status(ctx context.Context, p Project, getenv func(string) string) ([]Status, error) {
 	last, err := h.lastRecords(p)
 	if err != nil {
 		return nil, err
 	}
-	var all []Status
+	all, err := h.runs(ctx, p)
+	if err != nil {
+		return nil, err
+	}
 	for _, f := range p.AllSettings(getenv) {
 		entries, err := p.Entries(f)
 		if err != nil {
@@ -66,7 +74,7 @@ func (h *Home) Status(ctx context.Context, p Project, getenv func(string) string
 		}
 	}
 	for _, name := range p.Names() {
-		unused := !slices.ContainsFunc(all, func(s Status) bool { return s.Policy == name })
+		unused := !slices.ContainsFunc(all, func(s Status) bool { return s.Policy == name && s.Run == nil })
 		if unused && name != "until" { // which comes and goes with its hook
 			e := host.Entry{Host: host.ClaudeCode, Policies: []string{name}}
 			s := h.status(ctx, p, e, h.hook(ctx, p, e)[0])
@@ -75,6 +83,31 @@ func (h *Home) Status(ctx context.Context, p Project, getenv func(string) string
 			}
 			s.Problems = append(s.Problems, Problem{"no hook uses it", "ralph install " + typed(e)})
 			all = append(all, s.seen(last[name]))
+		}
+	}
+	return all, nil
+}
+
+// runs returns the runs of a project that are live, and the latest if it was killed.
+func (h *Home) runs(ctx context.Context, p Project) (all []Status, err error) {
+	l, err := h.Stops(p, "")
+	if err != nil {
+		return nil, err
+	}
+	runs, err := run.List(ctx, h.Store, p.Root)
+	if err != nil {
+		return nil, err
+	}
+	for i, s := range runs {
+		live, err := run.Live(ctx, l, s)
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case live:
+			all = append(all, Status{Policy: s.Plan.Name, State: Running, Run: &s})
+		case i == 0 && s.End == nil:
+			all = append(all, Status{Policy: s.Plan.Name, State: Killed, Run: &s, Problems: []Problem{{"its process ended before the run", "ralph run --resume"}}})
 		}
 	}
 	return all, nil
