@@ -160,20 +160,21 @@ func (e *engine) compile(n ast.Node, src file.Source) (p *vm.Program, problem *e
 }
 
 // soften keeps the compiler from instructions that rely on the exact Go type of a value: where the schema says integer there may be 2.0,
-// and in an element of a list nothing.
+// and in an element of a list, or after ?. and ??, nothing.
 type soften struct{}
 
 type anyString string
 
 func (soften) Visit(n *ast.Node) {
 	switch (*n).(type) {
-	case *ast.IdentifierNode, *ast.MemberNode, *ast.PointerNode:
-		switch (*n).Type() {
-		case reflect.TypeFor[int]():
-			(*n).SetType(reflect.TypeFor[float64]())
-		case reflect.TypeFor[string]():
-			(*n).SetType(reflect.TypeFor[anyString]())
-		}
+	case *ast.IntegerNode, *ast.StringNode:
+		return
+	}
+	switch (*n).Type() {
+	case reflect.TypeFor[int]():
+		(*n).SetType(reflect.TypeFor[float64]())
+	case reflect.TypeFor[string]():
+		(*n).SetType(reflect.TypeFor[anyString]())
 	}
 }
 

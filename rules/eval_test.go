@@ -159,6 +159,11 @@ func TestConditions(t *testing.T) {
 		// An expression that fails.
 		{`items[3].status == "open"`, state("items", []any{}), "idle failed"},
 		{`get(items, 3)?.status == nil`, state("items", []any{}), "continued stopped"},
+		// ?. and ?? may give nothing, which is compared like any value.
+		{`get(items, 3)?.status == "open"`, state("items", []any{}), "idle idle"},
+		{`get(items, 3)?.status != "open"`, state("items", []any{}), "continued stopped"},
+		{`first(items)?.status == "open" or (total ?? nil) == 3`, state("items", []any{}), "idle idle"},
+		{`any(items, (.status ?? nil) == "open")`, state("items", []any{map[string]any{}}), "idle idle"},
 		// What a file is lenient about.
 		{`done == 3`, state("done", "3"), "continued stopped"},
 		{`done == 0`, state("done", nil), "continued stopped"},
@@ -399,6 +404,25 @@ func TestErrors(t *testing.T) {
 			rules.WithFunction("fail", func(string) (int, error) { return 0, fmt.Errorf("own: %w", errOops) }))
 		if v.Outcome != rules.Failed || !errors.Is(v.Err, errOops) || !strings.Contains(v.Reason, "errOops") {
 			t.Errorf("%s: %v %v", when, v.Outcome, v.Reason)
+		}
+	}
+}
+
+// What fails is named in the words of an author, not in those of expr.
+func TestFailures(t *testing.T) {
+	v := map[string]rules.Found{"v": ok(map[string]any{"name": "abc", "items": []any{map[string]any{}}})}
+	for when, want := range map[string]string{
+		`any(v.items, .n > 3)`:                        "> does not go between nothing and a number",
+		`int(v.name) > 3`:                             "int makes no number of abc",
+		`v.items[3].n == 1`:                           "there is no element 3 in a list of 1",
+		`v.items[0].x.y == 1`:                         "there is nothing to read y from",
+		`v.name.x == 1`:                               "a number is needed, and this is a text",
+		`first(v.items) + 1 == 2`:                     "+ does not go between an object and a number",
+		`v.items[findIndex(v.items, .n == 1)].n == 1`: "a number is needed, and this is nothing",
+	} {
+		_, got := eval(t, "ralph: 1\nfacts: {v: {json: v.json}}\nrules: [{name: a, when: '"+when+"', stop: x}]\n", &world{facts: v}, rules.Input{})
+		if !strings.HasSuffix(got.Reason, " failed: "+want) {
+			t.Errorf("%s: %q, want %q", when, got.Reason, want)
 		}
 	}
 }

@@ -55,6 +55,11 @@ var rewordings = [][3]string{
 	{`^error parsing regexp: (.*)`, "this is no regular expression: $1", "write a backslash twice within quotes"},
 	{`^interface conversion: interface {} is (.*), not (.*)`, "$T2 is needed, and this is $T1", ""},
 	{`^cannot fetch (\S+) from <nil>`, "there is nothing to read $1 from", "write ?. before it"},
+	{`^cannot fetch (\S+) from (.*)`, "there is no $1 in $T2", ""},
+	{`^index out of range: (-?\d+) \(array length is (\d+)\)`, "there is no element $1 in a list of $2", ""},
+	{`^invalid operation: (?:int|float)\((<nil>|string|bool|map\[.*|\[\].*)\)`, "a number is needed, and this is $T1", ""},
+	{`^invalid operation: (int|float)\((.*)\)`, "$1 makes no number of $2", ""},
+	{`^invalid operation: (.+) (\S+) (.+)`, "$2 does not go between $T1 and $T3", ""},
 }
 
 // patterns compiles the rewordings when the first message needs one: a hook has none.

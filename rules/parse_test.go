@@ -120,8 +120,15 @@ rules:
 	if got := parse(t, "ralph: 1\nrules: []\n").Reaches(); len(got) > 0 {
 		t.Errorf("an empty policy reaches %q", got)
 	}
-	if got, want := p.Bound(), "It continues a prompt at most 100 times (limits.continuations)."; got != want {
-		t.Errorf("the bound is %q, want %q", got, want)
+	for src, want := range map[string]string{
+		"rules: [{name: a, stop: x}]":                                           "It never continues an agent.",
+		"rules: [{name: a, continue: x}]":                                       "It continues a prompt at most 100 times (limits.continuations).",
+		"limits: {total: 1}\nrules: [{name: a, continue: x}]":                   "It continues a session at most once (limits.total).",
+		"progress: cwd\nlimits: {elapsed: 1h}\nrules: [{name: a, continue: x}]": "It continues a prompt at most 100 times (limits.continuations), and at most 10 times without progress (limits.repeats), for at most 1h0m0s (limits.elapsed).",
+	} {
+		if got := parse(t, "ralph: 1\n"+src+"\n").Bound(); got != want {
+			t.Errorf("the bound of %s is %q, want %q", src, got, want)
+		}
 	}
 }
 

@@ -39,6 +39,7 @@ func TestValues(t *testing.T) {
 	}{
 		{`done == 2`, schema, values{"done": 2}, "true", nil},
 		{`done == 2`, schema, values{"done": 2.0}, "true", nil},
+		{`done + 1 == 3 and -done == -2 and sum([done, 1]) == 3`, schema, values{"done": 2.0}, "true", nil},
 		{`done == 2`, schema, values{"done": int64(2)}, "true", nil},
 		{`done == 4 and inner.deep == 7`, schema, values{}, "true", nil},
 		{`v.done == 4 and v.inner.deep == 7`, schema, values{"inner": values{}}, "true", nil},
