@@ -21,10 +21,16 @@ type world struct {
 	names map[string]any // an error is one
 	asks  map[string]any // "said DONE"
 	log   []string
+
+	usable map[string]func(any) error // of the queries
 }
 
 func (w *world) Fact(_ context.Context, q rules.Query) rules.Found {
 	w.log = append(w.log, q.Fact.Name+" "+strings.Join(q.Args, " "))
+	if w.usable == nil {
+		w.usable = map[string]func(any) error{}
+	}
+	w.usable[q.Fact.Name] = q.Usable
 	return w.facts[q.Fact.Name]
 }
 

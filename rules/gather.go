@@ -174,11 +174,9 @@ func (e *evaluation) given(s *symbol, g *gathered, v any) {
 // gather asks the world for a fact.
 func (e *evaluation) gather(f *Fact, g *gathered) {
 	q := Query{Fact: f, Usable: func(v any) error {
-		if f.Parse == "" {
-			_, problems := f.Schema.Read(v)
-			if whole, ok := problems.Whole(); ok {
-				return errors.New(whole.Message)
-			}
+		_, problems := f.read(v)
+		if whole, ok := problems.Whole(); ok {
+			return errors.New(whole.Message)
 		}
 		return nil
 	}}
@@ -221,13 +219,15 @@ func (e *evaluation) settle(f *Fact, g *gathered) {
 		if f.Parse != "" {
 			e.elements(f, g)
 		} else {
-			g.value, g.problems = f.Schema.Read(g.value)
+			g.value, g.problems = f.read(g.value)
 		}
 		if whole, ok := g.problems.Whole(); ok {
 			g.take(failed, nil, fmt.Errorf("%s: %s", f.Name, whole.Message))
 			g.found.Problem = whole.Message
 		} else if g.value == nil || f.Source == "text" && g.value == "" {
 			g.take(missing, nil, fmt.Errorf("%s is empty", f.Name))
+		} else if g.found.Problem != "" && e.doubt == nil {
+			e.doubt = fmt.Errorf("%s leaves files out: %s", f.Name, g.found.Problem)
 		}
 	}
 	if g.state == missing && f.defaults {
@@ -244,7 +244,7 @@ func (e *evaluation) elements(f *Fact, g *gathered) {
 	out := make([]any, 0, len(list))
 	for _, x := range list {
 		file, _ := x.(map[string]any)
-		value, problems := f.Schema.Read(file["value"])
+		value, problems := f.read(file["value"])
 		if len(problems) == 0 {
 			out = append(out, map[string]any{"path": file["path"], "value": value})
 			continue
@@ -252,7 +252,19 @@ func (e *evaluation) elements(f *Fact, g *gathered) {
 		g.found.Problem = strings.TrimSpace(fmt.Sprintf("%s\n%s: %s", g.found.Problem, show(file["path"]), problemText(problems[0])))
 	}
 	g.value = out
-	if g.found.Problem != "" && e.doubt == nil {
-		e.doubt = fmt.Errorf("%s leaves files out: %s", f.Name, g.found.Problem)
+}
+
+// read applies the schema to a value, or to that of one file of a glob. A schema that allows no other fields is about those of the front
+// matter, not about body.
+func (f *Fact) read(v any) (any, schema.Problems) {
+	m, ok := v.(map[string]any)
+	body, there := m["body"]
+	t := f.Schema.Type()
+	if !ok || !there || t == nil || !t.Closed || t.Properties["body"] != nil || f.Source != "frontmatter" && f.Parse != "frontmatter" {
+		return f.Schema.Read(v)
 	}
+	delete(m, "body")
+	v, problems := f.Schema.Read(m)
+	v.(map[string]any)["body"] = body
+	return v, problems
 }

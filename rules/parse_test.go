@@ -215,6 +215,28 @@ rules:
 			t.Errorf("%s %q, want %q", got, v.Reason, want)
 		}
 	}
+	tasks := &world{facts: map[string]rules.Found{"list": {Status: rules.OK, Value: []any{}, Problem: "7.json: it is not JSON"}}}
+	if got, v := eval(t, "ralph: 1\nfacts: {list: {tasks: claude}}\nrules: [{name: a, when: len(list) == 0, done: x}]\n", tasks, rules.Input{}); got != "stopped a" {
+		t.Errorf("tasks of which one cannot be read: %s %q", got, v.Reason)
+	}
+}
+
+// A schema says what the fields of front matter are; body is beside them.
+func TestFrontMatter(t *testing.T) {
+	const schema = "schema: {required: [n], additionalProperties: false, properties: {n: {type: integer}}}"
+	matter := func(n any) map[string]any { return map[string]any{"n": n, "body": "text"} }
+	w := &world{facts: map[string]rules.Found{"front": ok(matter(1)), "list": ok([]any{map[string]any{"path": "a.md", "value": matter(2)}})}}
+	src := "ralph: 1\nfacts:\n  front: {frontmatter: a.md, " + schema + "}\n  list: {glob: '*.md', parse: frontmatter, " + schema + "}\n" +
+		"rules: [{name: a, stop: '${front.n} ${front.body} ${map(list, .value.n)} ${map(list, .value.body)} ${problem(front)}${problem(list)}'}]\n"
+	if _, v := eval(t, src, w, rules.Input{}); v.Reason != "1 text 2 text" {
+		t.Errorf("it is %q", v.Reason)
+	}
+	if err := w.usable["front"](matter(1)); err != nil {
+		t.Errorf("with a body it is not usable: %v", err)
+	}
+	if err := w.usable["list"](map[string]any{"body": "text"}); err == nil {
+		t.Error("a file of a glob without a field that is required is usable")
+	}
 }
 
 // The shipped policies are read without findings.
