@@ -53,6 +53,9 @@ func Files() fs.FS { return files }
 // which is one YAML scalar and occurs once outside of comments.
 func Until() []byte { return read("until") }
 
+// Promise returns the policy of ralph run --promise. Its param promise is the text.
+func Promise() []byte { return read("promise") }
+
 func read(name string) []byte {
 	src, err := files.ReadFile(name + ".yaml")
 	if err != nil {

@@ -6,10 +6,14 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/ralph-sdk/ralph/examples"
 	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/internal/project"
 	"github.com/ralph-sdk/ralph/internal/text"
@@ -54,9 +58,10 @@ Ctrl-C ends the run after the iteration, and a second one now. The exit status i
 			if f.resume == latest && len(args) == 1 && cmd.ArgsLenAtDash() < 0 {
 				f.resume, args = args[0], nil // --resume ID
 			}
-			for name, ok := range map[string]bool{"max": f.limits.Max > 0, "for": f.limits.For > 0, "budget": f.limits.Budget > 0} {
-				if cmd.Flags().Changed(name) && !ok {
-					return fmt.Errorf("--%s %s: write more than 0", name, cmd.Flag(name).Value)
+			for _, name := range []string{"max", "for", "budget"} {
+				value := cmd.Flag(name).Value.String()
+				if strings.HasPrefix(value, "-") || cmd.Flags().Changed(name) && (value == "0" || value == "0s") {
+					return fmt.Errorf("--%s %s: write more than 0", name, value)
 				}
 			}
 			a.status, err = a.drive(cmd.Context(), f, args)
@@ -68,11 +73,14 @@ Ctrl-C ends the run after the iteration, and a second one now. The exit status i
 	fl.StringVar(&f.policy, "policy", "", "decide by the policy of this `name` or file (default "+project.Default+")")
 	fl.StringVar(&f.until, "until", "", "the work is done when this `command` passes")
 	fl.StringVar(&f.promise, "promise", "", "the work is done when the agent writes this `text`, alone on a line")
-	fl.IntVar(&f.limits.Max, "max", 0, fmt.Sprintf("start the agent at most this many times (default %d)", run.DefaultMax))
-	fl.DurationVar(&f.limits.For, "for", 0, fmt.Sprintf("end the run after this `duration` (default %v)", run.DefaultFor))
+	fl.IntVar(&f.limits.Max, "max", 0, "start the agent at most this many `times` (default "+strconv.Itoa(run.DefaultMax)+")")
+	fl.DurationVar(&f.limits.For, "for", 0, "end the run after this `duration` (default "+run.DefaultFor.String()+")")
 	fl.Float64Var(&f.limits.Budget, "budget", 0, "end the run when the agent has cost this many US `dollars`, if it says what it costs")
 	fl.StringVar(&f.resume, "resume", "", "go on with the run of this `ID`, or the latest one that is not done")
 	fl.Lookup("resume").NoOptDefVal = latest
+	for _, name := range []string{"max", "for", "budget"} {
+		fl.Lookup(name).DefValue = "" // the text says it
+	}
 	cmd.MarkFlagsMutuallyExclusive("policy", "until", "promise", "resume")
 	return cmd
 }
@@ -108,14 +116,14 @@ func (a *app) drive(ctx context.Context, f runFlags, args []string) (int, error)
 		}
 		return 0, errors.Join(err, fmt.Errorf("nothing runs here: %s", why))
 	}
-	out, err := openOutput(home, s.Plan.ID)
+	out, err := run.OpenOutput(filepath.Join(home.Dir, "runs"), s.Plan.ID)
 	if err != nil {
 		return 0, err
 	}
 	defer out.Close()
 	interrupt, ctx, stop := a.interrupts(ctx)
 	defer stop()
-	r := &run.Runner{Loop: o.Loop, Store: home.Store, Env: a.getenv, Now: a.now, Output: out, Interrupt: interrupt, Report: a.report(out.Name())}
+	r := &run.Runner{Loop: o.Loop, Store: home.Store, Env: a.getenv, Now: a.now, Output: out, Interrupt: interrupt, Report: a.report}
 	if f.resume != "" {
 		s, err = r.Resume(ctx, s.Plan.ID, f.limits)
 	} else {
@@ -129,6 +137,16 @@ func (a *app) drive(ctx context.Context, f runFlags, args []string) (int, error)
 		return exitBroken, nil
 	}
 	return runStatus(s.End.Outcome), nil
+}
+
+// report prints what happens in a run.
+func (a *app) report(in run.Input, s run.State) {
+	for _, line := range run.Words(in, s) {
+		fmt.Fprintln(a.stdout, line)
+	}
+	for _, line := range in.Decision.Log {
+		fmt.Fprintf(a.stderr, "ralph: %s\n", text.Line(line))
+	}
 }
 
 func runStatus(o rules.Outcome) int {
@@ -176,24 +194,8 @@ func (a *app) pick(ctx context.Context, home *project.Home, p project.Project, i
 	return run.State{}, errors.Join(err, fmt.Errorf("no run in %s can be resumed", p.Root))
 }
 
-const (
-	promisePolicy = `ralph: 1
-description: Continues until the agent says that the work is done.
-params:
-  promise: {type: string, default: "", description: what the agent says}
-` + noLimits + `rules:
-  - name: said
-    when: said(promise)
-    done: "the agent wrote ${promise}"
-  - name: next
-    continue: |
-      When all of the work is done, and only then, write this alone on a line of your last message:
-
-      ${promise}
-`
-	noLimits     = "limits: {continuations: 10000, total: 10000, elapsed: 8760h}\n" // but the run's own
-	untilTimeout = time.Hour                                                        // of the command
-)
+// noLimits are those of a policy that was typed: the run has its own.
+const noLimits = "limits: {continuations: 10000, total: 10000, elapsed: 8760h}"
 
 // policyOf opens the policy of a run. What was typed becomes a policy in memory, which nobody else uses and which needs no approval.
 func (a *app) policyOf(ctx context.Context, home *project.Home, p project.Project, plan *run.Plan) (o project.Opened, err error) {
@@ -201,9 +203,9 @@ func (a *app) policyOf(ctx context.Context, home *project.Home, p project.Projec
 	switch f := &o.File; {
 	case plan.Until != "":
 		f.Name, s.Typed = untilPolicy, true
-		f.Source, err = untilSource(p, plan.Dir, plan.Until, untilTimeout, noLimits)
+		f.Source, err = untilSource(p, plan.Dir, plan.Until, time.Hour, noLimits)
 	case plan.Promise != "":
-		f.Name, f.Source, s.Params = "promise", []byte(promisePolicy), map[string]string{"promise": plan.Promise}
+		f.Name, f.Source, s.Params = "promise", examples.Promise(), map[string]string{"promise": plan.Promise}
 	default:
 		name := plan.Policy
 		if name == "" {

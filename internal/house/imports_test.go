@@ -32,9 +32,10 @@ var imports = []struct{ name, imports string }{
 	{"loop/looptest", "loop testing"},
 	{"policytest", "internal/text loop os path/filepath rules testing time"},
 	{"host", "internal/text loop os path/filepath rules syscall time"},
+	{"run", "host internal/process internal/text loop os path/filepath rules time"},
 	{"examples", ""},
-	{"internal/project", "examples host internal/git internal/process internal/text loop loop/judge os path/filepath rules state syscall time"},
-	{"cmd/ralph", "examples host internal/fatal internal/process internal/project internal/text loop os os/signal path/filepath policytest rules syscall time"},
+	{"internal/project", "examples host internal/git internal/process internal/text loop loop/judge os path/filepath rules run state syscall time"},
+	{"cmd/ralph", "examples host internal/fatal internal/process internal/project internal/text loop os os/signal path/filepath policytest rules run syscall time"},
 }
 
 // reaching are the packages of the standard library that reach beyond a computation.
