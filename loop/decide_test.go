@@ -353,6 +353,15 @@ func TestCountsThatCannotBeKept(t *testing.T) {
 			write(t, file, "\x00")
 			return s
 		}, ".json", true},
+		{"a damaged stop", func(t *testing.T) loop.Store {
+			s := loop.Map()
+			put(t, s, "stop/", "[")
+			return s
+		}, "remove stop/", true},
+		{"a damaged stop in a file", func(t *testing.T) loop.Store {
+			s, _ := stored(t, "stop/")
+			return s
+		}, ".json", true},
 		{"no permission", func(*testing.T) loop.Store { return failing{loop.Map(), os.ErrPermission} }, "permission", false},
 		{"no place", func(t *testing.T) loop.Store {
 			file := filepath.Join(t.TempDir(), "file")

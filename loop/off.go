@@ -1,9 +1,10 @@
 package loop
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -30,27 +31,30 @@ func (l *Loop) Undo(ctx context.Context, policy string) error {
 
 // Stops returns what Stop stopped, and when: names of policies, and "" for all.
 func (l *Loop) Stops(ctx context.Context) (map[string]time.Time, error) {
-	b, err := l.store.Load(ctx, l.key("stop", l.root))
+	b, err := l.store.Load(ctx, l.stopKey())
 	if err != nil {
 		return nil, err
 	}
-	return readStops(b)
+	stops, err := l.readStops(b)
+	if err != nil { // the error of Update names the file
+		err = cmp.Or(l.changeStops(ctx, func(map[string]time.Time) {}), err)
+	}
+	return stops, err
 }
 
-func readStops(b []byte) (map[string]time.Time, error) {
+func (l *Loop) stopKey() string { return l.key("stop", l.root) }
+
+func (l *Loop) readStops(b []byte) (map[string]time.Time, error) {
 	stops := map[string]time.Time{}
-	if len(b) == 0 {
-		return stops, nil
-	}
-	if err := json.Unmarshal(b, &stops); err != nil {
-		return nil, fmt.Errorf("a person's stop: %w: %w", errDamaged, err)
+	if len(b) > 0 && json.Unmarshal(b, &stops) != nil {
+		return nil, &fs.PathError{Op: "read", Path: l.stopKey(), Err: errDamaged}
 	}
 	return stops, nil
 }
 
 func (l *Loop) changeStops(ctx context.Context, change func(map[string]time.Time)) error {
-	return l.store.Update(ctx, l.key("stop", l.root), func(old []byte) ([]byte, error) {
-		stops, err := readStops(old)
+	return l.store.Update(ctx, l.stopKey(), func(old []byte) ([]byte, error) {
+		stops, err := l.readStops(old)
 		if err != nil {
 			return nil, err
 		}

@@ -501,9 +501,14 @@ func TestOff(t *testing.T) {
 		{name: "a policy that cannot be used is off too", policy: "rulez: []", script: `
 			{} -> failed ! …
 			ralph stop policy
-			{}
+			{} -> off
 			write .ralph/off
+			{} -> off
 			{}`},
+		{name: "a policy that cannot be used is shown once a prompt", policy: "rulez: []", script: `
+			{"prompt_id": "p"} -> failed ! ralph: the policy policy lets the agent stop: .ralph/policy.yaml:1:1: a policy begins with its version…
+			{"prompt_id": "p"} -> failed
+			{"prompt_id": "q"} -> failed ! …`},
 		{name: "an agent undoes no stop", policy: twice, script: `
 			ralph stop
 			env CLAUDECODE=1

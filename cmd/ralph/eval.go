@@ -100,13 +100,9 @@ func (a *app) decide(ctx context.Context, f evalFlags, out *answerer, extend fun
 	if err != nil {
 		return nil, err
 	}
-	params, err := project.Params(f.set)
-	if err != nil {
-		return nil, err
-	}
-	log := loop.Log(home.Log())
-	s := project.Settings{Params: params, OnlyApproved: f.onlyApproved, Loop: []loop.Option{loop.WithRecorder(log), loop.WithClock(a.now)}}
-	opened := home.Hook(ctx, p, f.policies, s)
+	params, wrong := project.Params(f.set)
+	opts := []loop.Option{loop.WithRecorder(loop.Log(home.Log())), loop.WithClock(a.now)}
+	opened := home.Hook(ctx, p, f.policies, project.Settings{Params: params, OnlyApproved: f.onlyApproved, Loop: opts})
 	longest := slowest
 	for _, o := range opened {
 		if o.Loop != nil {
@@ -116,7 +112,8 @@ func (a *app) decide(ctx context.Context, f evalFlags, out *answerer, extend fun
 	extend(time.Duration(len(opened))*longest + time.Second)
 	var ds []loop.Decision
 	for _, o := range opened {
-		ds = append(ds, a.decideOne(ctx, o, ev, log))
+		o.Err = cmp.Or(wrong, o.Err)
+		ds = append(ds, decideOne(ctx, home, p, o, ev, opts))
 	}
 	if f.once && slices.ContainsFunc(ds, func(d loop.Decision) bool { return d.Outcome == rules.Done }) && !slices.ContainsFunc(ds, loop.Decision.Continue) {
 		if _, err := a.takeOut(h, p, host.Entry{Policies: f.policies}.Names()); err != nil { // the decision stands
@@ -127,26 +124,17 @@ func (a *app) decide(ctx context.Context, f evalFlags, out *answerer, extend fun
 }
 
 // decideOne returns the decision of a policy, which is also that it cannot be used.
-func (a *app) decideOne(ctx context.Context, o project.Opened, ev loop.Event, log loop.Recorder) loop.Decision {
-	failed := func(err error) loop.Decision {
-		return loop.Decision{Outcome: rules.Failed, Policy: o.Name, Reason: err.Error(), Notice: fmt.Sprintf("ralph: the policy %s lets the agent stop: %v", o.Name, err)}
-	}
+func decideOne(ctx context.Context, home *project.Home, p project.Project, o project.Opened, ev loop.Event, opts []loop.Option) (d loop.Decision) {
+	l, err := o.Loop, error(nil)
 	if o.Err == nil {
-		d, err := o.Loop.Decide(ctx, ev)
-		if err != nil {
-			return failed(err)
-		}
-		d.Err = nil // the notice has what is shown of it, which is once a prompt
-		return d
+		d, err = l.Decide(ctx, ev)
+	} else if l, err = home.Stops(p, cmp.Or(o.File.Name, o.Name), opts...); err == nil {
+		d = l.Refuse(ctx, ev, o.Err)
 	}
-	if o.Off != "" {
-		return loop.Decision{Outcome: loop.Off, Policy: o.Name, Reason: o.Off}
+	if err != nil {
+		return loop.Decision{Outcome: rules.Failed, Policy: o.Name, Notice: fmt.Sprintf("ralph: the policy %s lets the agent stop: %v", o.Name, err)}
 	}
-	d := failed(o.Err)
-	r := loop.Record{Time: a.now(), Session: ev.Session, Project: o.Root, Policy: cmp.Or(o.File.Name, o.Name), Event: ev.Name, Outcome: d.Outcome, Reason: d.Reason, Notice: d.Notice}
-	if err := log(ctx, r); err != nil {
-		d.Log = []string{fmt.Sprintf("the record of this decision could not be kept: %v", err)}
-	}
+	d.Err = nil // the notice has what is shown of it, which is once a prompt
 	return d
 }
 

@@ -79,6 +79,8 @@ func (a *app) undo(ctx context.Context, home *project.Home, p project.Project, n
 	_, all := stops[""]
 	_, one := stops[name]
 	switch {
+	case (all || one || name == "" && len(stops) > 0) && host.InSession(a.getenv) != "":
+		return errPerson
 	case name != "" && all:
 		return errors.New("a stop of all policies is in force: ralph start undoes it")
 	case len(stops) == 0 || name != "" && !one:
@@ -86,8 +88,6 @@ func (a *app) undo(ctx context.Context, home *project.Home, p project.Project, n
 			fmt.Fprintln(a.stdout, "No stop was in force.")
 		}
 		return nil
-	case host.InSession(a.getenv) != "":
-		return errPerson
 	}
 	if err := l.Undo(ctx, name); err != nil {
 		return err

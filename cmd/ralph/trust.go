@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/internal/project"
 	"github.com/ralph-sdk/ralph/internal/text"
 )
@@ -27,6 +28,9 @@ Without a name it takes all policies of the project. An approval is for the file
 			files, err := policies(p, names)
 			if err != nil {
 				return err
+			}
+			if !revoke && host.InSession(a.getenv) != "" {
+				return errPerson
 			}
 			for _, f := range files {
 				if revoke {

@@ -1,7 +1,6 @@
 package project
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,7 +20,6 @@ type Opened struct {
 	File File
 	Loop *loop.Loop
 	Err  error
-	Off  string // of one that cannot be used: why it would not decide, or ""
 }
 
 // Hook opens the policies of a hook, in their order. Without a name it is the policy of the project, and nothing where that is missing.
@@ -47,14 +45,6 @@ func (h *Home) Hook(ctx context.Context, p Project, names []string, s Settings) 
 		for i := range opened {
 			opened[i].Loop = nil
 			opened[i].Err = errors.Join(opened[i].Err, fmt.Errorf("--set %s: no policy of this hook has a param of that name", name))
-		}
-	}
-	for i, o := range opened {
-		if o.Err == nil {
-			continue
-		}
-		if l, err := h.Stops(p, cmp.Or(o.File.Name, o.Name)); err == nil {
-			opened[i].Off, _ = l.Off(ctx) // unknown is not off
 		}
 	}
 	return opened

@@ -66,12 +66,12 @@ const noPolicy = "ralph: 1\nrules: [{name: none, log: none}]\n"
 
 // Stops returns a loop that decides nothing, for what a person switches off: all policies of a project, or one of a name. The policy itself
 // may be one that cannot be used.
-func (h *Home) Stops(p Project, name string) (*loop.Loop, error) {
+func (h *Home) Stops(p Project, name string, opts ...loop.Option) (*loop.Loop, error) {
 	policy, err := rules.Parse(name, []byte(noPolicy))
 	if err != nil {
 		return nil, err
 	}
-	return loop.New(policy, loop.WithRoot(p.Root), loop.WithStore(h.Store))
+	return loop.New(policy, append(opts, loop.WithRoot(p.Root), loop.WithStore(h.Store))...)
 }
 
 // why returns why a policy may not reach beyond the project, or "" if a person approved it.

@@ -20,7 +20,7 @@ const Default = "policy"
 
 // File is a policy file that a name led to.
 type File struct {
-	Name   string // without directory and ending
+	Name   string // without directory and ending, on one line
 	Path   string // full; "" if ralph ships it
 	Source []byte
 }
@@ -31,9 +31,9 @@ func (f File) Shown(p Project) string {
 		return f.Name + ".yaml (shipped with ralph)"
 	}
 	if rel, err := filepath.Rel(p.Root, f.Path); err == nil && filepath.IsLocal(rel) {
-		return filepath.ToSlash(rel)
+		return text.Line(filepath.ToSlash(rel))
 	}
-	return f.Path
+	return text.Line(f.Path)
 }
 
 // Policy returns the policy of a name. A name without .yaml and slash is .ralph/local/NAME.yaml, .ralph/NAME.yaml, else the shipped one. With
@@ -115,7 +115,7 @@ func read(dir, name string) (File, error) {
 	if err != nil {
 		return File{}, fmt.Errorf("%s: %w", full, err)
 	}
-	return File{Name: strings.TrimSuffix(filepath.Base(full), ".yaml"), Path: full, Source: f.Bytes}, nil
+	return File{Name: text.Line(strings.TrimSuffix(filepath.Base(full), ".yaml")), Path: full, Source: f.Bytes}, nil
 }
 
 // Names lists the names of the policies in .ralph and .ralph/local, sorted.
