@@ -22,6 +22,7 @@ var builtin = []string{"text", "json", "frontmatter", "checklist", "glob", "exec
 const (
 	homePrefix = "~/"
 	filesTime  = 2 * time.Second // of files and git
+	settleTime = time.Second     // in which young files of a glob are read again
 )
 
 // timeout returns how long a fact may take.
@@ -66,7 +67,8 @@ func (w *work) Fact(ctx context.Context, q rules.Query) rules.Found {
 		f.Status = rules.Invalid
 	}
 	if err != nil {
-		f.Problem, f.Err = problem(err), err
+		err = reason(err)
+		f.Problem, f.Err = err.Error(), err
 	}
 	return f
 }
@@ -81,12 +83,12 @@ func guarded(f func() (any, error)) (v any, err error) {
 	return f()
 }
 
-// problem says what is wrong, without the path that stands beside it anyway.
-func problem(err error) string {
+// reason says what is wrong, without the path that stands beside it anyway.
+func reason(err error) error {
 	if file := new(fs.PathError); errors.As(err, &file) && err == error(file) {
-		return file.Err.Error()
+		return file.Err
 	}
-	return err.Error()
+	return err
 }
 
 // gather returns the value of a fact. An error that is fs.ErrNotExist means missing.
@@ -110,7 +112,7 @@ func (w *work) gather(ctx context.Context, q rules.Query, f *rules.Found) (any, 
 		}
 		list, err := w.ev.Tasks(ctx)
 		if len(list) > 0 && err != nil { // as of a glob, what cannot be used is left out and named
-			f.Problem, err = problem(err), nil
+			f.Problem, err = reason(err).Error(), nil
 		}
 		return list, err
 	case "judge":
@@ -192,6 +194,8 @@ func (w *work) glob(ctx context.Context, q rules.Query, f *rules.Found) (any, er
 	if err != nil {
 		return nil, err
 	}
+	settle, cancel := context.WithTimeout(ctx, settleTime) // for all together
+	defer cancel()
 	list, bad := make([]any, 0, len(paths)), []string{}
 	parse := parser(q.Fact.Parse)
 	for _, path := range paths {
@@ -199,12 +203,12 @@ func (w *work) glob(ctx context.Context, q rules.Query, f *rules.Found) (any, er
 			list = append(list, path)
 			continue
 		}
-		_, v, err := root.ReadSettled(ctx, path, usable(q, parse))
+		_, v, err := root.ReadSettled(settle, path, usable(q, parse))
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
 		if err != nil {
-			bad = append(bad, path+": "+problem(err))
+			bad = append(bad, path+": "+reason(err).Error())
 			continue
 		}
 		list = append(list, map[string]any{"path": path, "value": v})

@@ -70,6 +70,18 @@ func TestFiles(t *testing.T) {
 	}
 }
 
+// Young files of a glob that cannot be used are read again, for a second together, and are left out then.
+func TestYoungFiles(t *testing.T) {
+	dir := project(t, map[string]string{"ok.json": `{"n": 1}`})
+	for _, name := range []string{"a", "b", "c", "d"} {
+		write(t, filepath.Join(dir, name+".json"), "{")
+	}
+	got := found(t, "{glob: '*.json', parse: json}", "map(v, .path)", loop.Event{}, loop.WithRoot(dir))
+	if !strings.HasPrefix(got, "ok: ok.json a.json: ") || !strings.Contains(got, "d.json: ") {
+		t.Errorf("it is %q", got)
+	}
+}
+
 func TestExec(t *testing.T) {
 	sh, dir := "sh", project(t, map[string]string{"sub/x": "", "bin/tool": "#!/bin/sh\necho tool\n"})
 	if err := os.Chmod(filepath.Join(dir, "bin", "tool"), 0o755); err != nil {

@@ -319,7 +319,7 @@ rules: [{name: stop, when: 'prompt == "x" and todo.left == 0', stop: a}, {name: 
 facts: {todo: {json: todo.json}}
 rules: [{name: stop, when: 'todo.list[3] > 1', stop: never}, {name: go, continue: go on}]`, script: `
 			write todo.json {"list": ["a", "b", "c", "d"]}
-			{} -> failed by stop ! policy: the agent may stop: rule stop (line 4): todo.list[3] > 1 failed: invalid operation: string > int`},
+			{} -> failed by stop ! policy: the agent may stop: rule stop (line 4): todo.list[3] > 1 failed: > does not go between a text and a number`},
 		{name: "a program that is not there", policy: `
 facts: {tests: {exec: [no-such-program]}}
 rules:
