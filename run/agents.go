@@ -8,9 +8,7 @@ import (
 	"github.com/ralph-sdk/ralph/host"
 )
 
-// agent is a row of the table of agents that print JSON records, one a line. A place is a path into a record, after conditions on
-// it; see [places]. Of
-// several records, the last one with a value counts.
+// agent is a row of the table of agents that print JSON records, one a line.
 type agent struct {
 	name     string
 	packages []string // other names of its program
@@ -21,6 +19,13 @@ type agent struct {
 	format  []string // the flags that make it print records; if the first is there, it stays as it was typed
 	bare    []string // flags that take a prompt, which comes on standard input: they go where they stand last, without one
 
+	exits  map[int]string // outcomes by exit status
+	prints prints
+}
+
+// prints says where a record has what. A place is a path into a record, after conditions on it; see [places]. Of several records, the last
+// one with a value counts.
+type prints struct {
 	session string   // place of the session
 	texts   []string // places of what the agent itself says
 	part    string   // a place that has something if the text belongs to that of the record before
@@ -32,8 +37,6 @@ type agent struct {
 	tokens  []string // places of numbers that are summed up
 	resets  string   // place of the time, in seconds, at which the rate limit resets
 	denied  string   // place of uses of tools that were not allowed
-
-	exits map[int]string // outcomes by exit status
 }
 
 // agents is the table. Qwen Code is a descendant of Gemini CLI that prints Claude Code's records.
@@ -41,48 +44,56 @@ var agents = []agent{
 	{
 		name: "claude", packages: []string{"claude-code"}, host: host.ClaudeCode, cost: true,
 		command: []string{"-p|--print"}, format: []string{"--output-format", "stream-json", "--verbose"},
-		session: "session_id",
-		texts:   []string{"type=assistant parent_tool_use_id= error= message.content.*.text"},
-		ended:   "type=result type", failed: "type=result is_error=true type",
-		codes:   []string{"type=assistant parent_tool_use_id= error", "type=result subtype", "type=result terminal_reason", "type=result api_error_status"},
-		problem: []string{"type=result result", "type=result errors.*"},
-		spent:   "type=result total_cost_usd",
-		tokens: []string{"type=result modelUsage.*.inputTokens", "type=result modelUsage.*.outputTokens",
-			"type=result modelUsage.*.cacheReadInputTokens", "type=result modelUsage.*.cacheCreationInputTokens"},
-		resets: "rate_limit_info.status=rejected rate_limit_info.resetsAt",
-		denied: "type=result permission_denials.*",
+		prints: prints{
+			session: "session_id",
+			texts:   []string{"type=assistant parent_tool_use_id= error= message.content.*.text"},
+			ended:   "type=result type", failed: "type=result is_error=true type",
+			codes:   []string{"type=assistant parent_tool_use_id= error", "type=result subtype", "type=result terminal_reason", "type=result api_error_status"},
+			problem: []string{"type=result result", "type=result errors.*"},
+			spent:   "type=result total_cost_usd",
+			tokens: []string{"type=result modelUsage.*.inputTokens", "type=result modelUsage.*.outputTokens",
+				"type=result modelUsage.*.cacheReadInputTokens", "type=result modelUsage.*.cacheCreationInputTokens"},
+			resets: "rate_limit_info.status=rejected rate_limit_info.resetsAt",
+			denied: "type=result permission_denials.*",
+		},
 	},
 	{
 		name: "codex", host: "codex",
 		command: []string{"exec|e"}, format: []string{"--json"},
-		session: "thread_id",
-		texts:   []string{"type=item.completed item.type=agent_message item.text"},
-		ended:   "type=turn.completed|turn.failed type", failed: "type=turn.failed type",
-		problem: []string{"type=turn.failed error.message"},
-		tokens:  []string{"type=turn.completed usage.input_tokens", "type=turn.completed usage.output_tokens"},
+		prints: prints{
+			session: "thread_id",
+			texts:   []string{"type=item.completed item.type=agent_message item.text"},
+			ended:   "type=turn.completed|turn.failed type", failed: "type=turn.failed type",
+			problem: []string{"type=turn.failed error.message"},
+			tokens:  []string{"type=turn.completed usage.input_tokens", "type=turn.completed usage.output_tokens"},
+		},
 	},
 	{
 		name: "gemini", packages: []string{"gemini-cli"}, host: "gemini",
 		format: []string{"--output-format|-o", "stream-json"}, bare: []string{"-p", "--prompt"},
-		session: "session_id",
-		texts:   []string{"type=message role=assistant content"}, part: "delta=true delta",
-		ended: "type=result type", failed: "type=result status=error type",
-		codes:   []string{"type=result error.type"},
-		problem: []string{"type=result error.message"},
-		tokens:  []string{"type=result stats.total_tokens"},
-		denied:  "error.type=policy_violation tool_id",
-		exits:   map[int]string{41: SignIn, 53: TurnLimit},
+		prints: prints{
+			session: "session_id",
+			texts:   []string{"type=message role=assistant content"}, part: "delta=true delta",
+			ended: "type=result type", failed: "type=result status=error type",
+			codes:   []string{"type=result error.type"},
+			problem: []string{"type=result error.message"},
+			tokens:  []string{"type=result stats.total_tokens"},
+			denied:  "error.type=policy_violation tool_id",
+		},
+		exits: map[int]string{41: SignIn, 53: TurnLimit},
 	},
 	{
 		name: "qwen", packages: []string{"qwen-code"}, host: "qwen",
 		format: []string{"--output-format|-o", "stream-json"}, bare: []string{"-p", "--prompt"},
-		session: "session_id",
-		texts:   []string{"type=assistant parent_tool_use_id= message.content.*.text"},
-		ended:   "type=result type", failed: "type=result is_error=true type",
-		problem: []string{"type=result error.message"},
-		tokens:  []string{"type=result usage.total_tokens"},
-		denied:  "type=result permission_denials.*",
-		exits:   map[int]string{53: TurnLimit, 55: TurnLimit},
+		prints: prints{
+			session: "session_id",
+			texts:   []string{"type=assistant parent_tool_use_id= message.content.*.text"},
+			ended:   "type=result type", failed: "type=result is_error=true type",
+			problem: []string{"type=result error.message"},
+			tokens:  []string{"type=result usage.total_tokens"},
+			denied:  "type=result permission_denials.*",
+		},
+		exits: map[int]string{53: TurnLimit, 55: TurnLimit},
 	},
 }
 

@@ -55,7 +55,7 @@ func (r *records) read(line []byte) {
 	if line = bytes.TrimSpace(line); len(line) == 0 || line[0] != '{' || json.Unmarshal(line, &rec) != nil {
 		return
 	}
-	a := r.agent
+	a := r.agent.prints
 	if s := places(rec, a.session); len(s) > 0 {
 		r.any, r.it.Session = true, fmt.Sprint(s[0])
 	}
@@ -87,8 +87,8 @@ func (r *records) read(line []byte) {
 
 // text adds what the agent says in a record.
 func (r *records) text(rec map[string]any) {
-	said := places(rec, r.agent.texts...)
-	part := r.open && len(places(rec, r.agent.part)) > 0
+	said := places(rec, r.agent.prints.texts...)
+	part := r.open && len(places(rec, r.agent.prints.part)) > 0
 	r.open = len(said) > 0
 	for _, v := range said {
 		s := fmt.Sprint(v)
