@@ -105,6 +105,7 @@ type evaluation struct {
 	doubt    error // why a done is not certain
 	trace    *Trace
 	text     string // in start
+	model    *model // of an analysis
 }
 
 func (p *Policy) evaluation(ctx context.Context, in Input) *evaluation {
@@ -123,7 +124,7 @@ func (e *evaluation) value(x *expression) result {
 	if x.problem != nil {
 		return result{state: failed, why: x.problem}
 	}
-	if x.whole != nil && e.trace == nil && e.found(x.whole) {
+	if x.whole != nil && e.trace == nil && e.model == nil && e.found(x.whole) {
 		if r := e.exec(x.whole); r.state == yes {
 			return r
 		}
@@ -187,8 +188,16 @@ func (e *evaluation) leaf(o *operand) (truth, error) {
 	return r.state, r.why
 }
 
-// run evaluates an operand if all that it reads is known.
+// run evaluates an operand if all that it reads is known. In an analysis, the model says what is.
 func (e *evaluation) run(o *operand) result {
+	if e.model != nil {
+		return e.model.operand(e, o)
+	}
+	return e.reach(o)
+}
+
+// reach evaluates an operand if all that it reads is known.
+func (e *evaluation) reach(o *operand) result {
 	for i := range o.reads {
 		r := &o.reads[i]
 		t := e.state(r.path)

@@ -22,7 +22,7 @@ func (c *compiler) params(n *yaml.Node) {
 			return
 		}
 		s := c.symbol(k.Value, constant, nil)
-		p := Param{Name: k.Value, Schema: c.schema(v)}
+		p := Param{Name: k.Value, Schema: c.schema(v), Line: k.Line}
 		if p.Schema == nil {
 			return
 		}

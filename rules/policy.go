@@ -39,6 +39,7 @@ type Param struct {
 	Name, Description string
 	Schema            *schema.Schema
 	Value             any
+	Line              int
 }
 
 // RuleInfo is what others show of a rule.

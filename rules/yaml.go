@@ -215,6 +215,7 @@ func (c *compiler) amount(n *yaml.Node, what string) (value string, ok bool) {
 		return "", false
 	}
 	if s := c.symbols[n.Value]; s != nil && s.meaning == constant {
+		s.read[nil] = at(n)
 		return show(s.value), true
 	}
 	return n.Value, true
