@@ -147,6 +147,9 @@ func complete(args []string, prompt string) (command []string, stdin []byte) {
 		args[i] = prompt
 		return args, nil
 	}
+	if prompt != "" {
+		prompt = strings.TrimSuffix(prompt, "\n") + "\n" // for shells that read lines
+	}
 	return args, []byte(prompt)
 }
 

@@ -129,7 +129,7 @@ func TestCommands(t *testing.T) {
 		"claude -p {}":                          "claude --output-format stream-json --verbose -p go <",
 	} {
 		args, stdin := complete(strings.Fields(typed), "go")
-		if got := strings.Join(args, " ") + " <" + string(stdin); got != want {
+		if got := strings.Join(args, " ") + " <" + strings.TrimSuffix(string(stdin), "\n"); got != want {
 			t.Errorf("%s: got %s, want %s", typed, got, want)
 		}
 	}

@@ -103,7 +103,7 @@ func TestKilled(t *testing.T) {
 // drive is the process that is killed.
 func drive(t *testing.T, dir string, most int) {
 	b := onBench(t, dir, loop.Dir(filepath.Join(dir, "store")), "limits: {total: 10000}\nrules: [{name: next, continue: '${run.iteration}'}]",
-		`exec 9>fifo; { cat; echo; } >>prompts; sleep 300 & echo up; echo down`)
+		`exec 9>fifo; cat >>prompts; sleep 300 & echo up; echo down`)
 	b.Output = os.Stdout
 	b.plan.Limits.Max, b.plan.Losses = most, 1000
 	report := b.Report

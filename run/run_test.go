@@ -85,7 +85,7 @@ rules:
   - {name: enough, when: 'n contains "xxx"', done: it is enough}
   - {name: next, continue: 'Go on, after ${run.iteration} ${run.outcome}. ${last_assistant_message}'}
 `
-	b := newBench(t, policy, `cat >>prompts; echo >>prompts; printf x >>count; echo I did; echo noise >&2`)
+	b := newBench(t, policy, `cat >>prompts; printf x >>count; echo I did; echo noise >&2`)
 	var out bytes.Buffer
 	b.Output = &out
 	s := b.run(t.Context())
@@ -149,7 +149,7 @@ func TestKnownAgent(t *testing.T) {
 	if s.Iteration != 2 || s.End.Rule != "--budget" || s.Spent.Tokens != 90 || s.Last.Session == "" || len(s.Last.Denied) != 2 {
 		t.Errorf("%+v", s)
 	}
-	if got := b.file("args"); !strings.HasPrefix(got, "--output-format stream-json --verbose -p Do it.\n") || b.file("prompts") != "Go on, after 0 .Go on, after 1 ok." {
+	if got := b.file("args"); !strings.HasPrefix(got, "--output-format stream-json --verbose -p Do it.\n") || b.file("prompts") != "Go on, after 0 .\nGo on, after 1 ok.\n" {
 		t.Errorf("arguments %q, prompts %q", got, b.file("prompts"))
 	}
 }

@@ -24,8 +24,10 @@ func Words(in Input, s State) (lines []string) {
 	case Iterated:
 		say("iteration %d of %d: %s", s.Iteration, l.Max, in.Iteration.words())
 	case Decided:
-		if in.Decision.Notice != "" {
-			lines = append(lines, text.Clean(in.Decision.Notice))
+		for line := range strings.Lines(in.Decision.Notice) {
+			if s.End == nil || s.End.Reason == "" || !strings.Contains(line, s.End.Reason) { // else the end says it
+				say("%s", strings.TrimSpace(line))
+			}
 		}
 	}
 	if s.Phase == Resting && s.End == nil && in.Kind != Rested {
