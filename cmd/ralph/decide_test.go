@@ -506,7 +506,7 @@ func TestOff(t *testing.T) {
 			{} -> off
 			{}`},
 		{name: "a policy that cannot be used is shown once a prompt", policy: "rulez: []", script: `
-			{"prompt_id": "p"} -> failed ! ralph: the policy policy lets the agent stop: .ralph/policy.yaml:1:1: a policy begins with its version…
+			{"prompt_id": "p"} -> failed ! ralph: the policy policy lets the agent stop: .ralph/policy.yaml:2:1: a policy has no key rulez…
 			{"prompt_id": "p"} -> failed
 			{"prompt_id": "q"} -> failed ! …`},
 		{name: "an agent undoes no stop", policy: twice, script: `
