@@ -34,7 +34,11 @@ func Words(in Input, s State) (lines []string) {
 		say("it rests until %s", s.Until.Local().Format(time.DateTime))
 	}
 	if s.End != nil {
-		say("%s (%d iterations, %v%s)", s.End.words(), s.Iteration, s.Spent.Elapsed.Round(time.Second), spent(s.Spent.Tokens, &s.Spent.Cost))
+		count := "1 iteration"
+		if s.Iteration != 1 {
+			count = fmt.Sprintf("%d iterations", s.Iteration)
+		}
+		say("%s (%s, %v%s)", s.End.words(), count, s.Spent.Elapsed.Round(time.Second), spent(s.Spent.Tokens, &s.Spent.Cost))
 		if s.End.Outcome != rules.Done {
 			say("go on with: %s", s.again())
 		}
