@@ -87,7 +87,7 @@ func findings(t *testing.T, src string) rules.Findings {
 	return found
 }
 
-var checkID = regexp.MustCompile(`(?:(?:report|warn)\([^\n]*?, |[cC]heck:?=? +)"([a-z]+(?:-[a-z]+)*)"`)
+var checkID = regexp.MustCompile(`(?:(?:report|rule|part)\([^\n]*?, |[cC]heck:?=? +)"([a-z]+(?:-[a-z]+)*)"`)
 
 // reported returns the IDs that package rules reports.
 func reported(t *testing.T) (ids []string) {
@@ -207,7 +207,7 @@ func nameTables(t *testing.T, b *strings.Builder) {
 	for line := range strings.Lines(strings.ReplaceAll(string(src), "\r\n", "\n")) {
 		cells := strings.Split(strings.TrimSpace(line), "\t")
 		if title, ok := strings.CutPrefix(cells[0], "# "); ok {
-			fmt.Fprintf(b, "\n## %s\n\n| %s | is | meaning |\n|---|---|---|\n", title, strings.ToLower(strings.TrimSuffix(title, "s")))
+			fmt.Fprintf(b, "\n## %s\n\n| %s | form | meaning |\n|---|---|---|\n", title, strings.ToLower(strings.TrimSuffix(title, "s")))
 		} else if len(cells) == 3 {
 			fmt.Fprintf(b, "| `%s` | %s | %s |\n", cells[0], escape(cells[1]), escape(cells[2]))
 		}
