@@ -50,15 +50,18 @@ func (h *Home) Open(ctx context.Context, p Project, f File, s Settings) (*loop.L
 		return nil, err
 	}
 	opts := append([]loop.Option{loop.WithRoot(p.Root), loop.WithStore(h.Store), judge.Option()}, s.Loop...)
-	switch {
-	case s.Quiet:
-		opts = append(opts, loop.WithAllow("env", "home"))
-	case f.Path == "" || s.Typed:
+	opts = append(opts, loop.WithApproval(func() string { return h.why(ctx, f, policy) }))
+	if f.Path == "" || s.Typed {
 		opts = append(opts, loop.WithAllow("all"))
-	default:
-		opts = append(opts, loop.WithApproval(func() string { return h.why(ctx, f, policy) }))
+	}
+	if s.Quiet {
+		opts = append(opts, loop.WithSource("exec", quiet), loop.WithSource("judge", quiet))
 	}
 	return loop.New(policy, opts...)
+}
+
+func quiet(context.Context, rules.Query) (any, error) {
+	return nil, errors.New("no program is started and no model is asked now")
 }
 
 // noPolicy is a policy for what concerns all policies of a project.
@@ -78,6 +81,9 @@ func (h *Home) Stops(p Project, name string, opts ...loop.Option) (*loop.Loop, e
 func (h *Home) why(ctx context.Context, f File, policy *rules.Policy) string {
 	ok, err := h.Approved(ctx, f)
 	switch {
+	case f.Path == "":
+		return fmt.Sprintf("%s is shipped with ralph and starts no program that PATH finds inside the project: approve one of your own, with ralph init %s in a terminal of your own",
+			f.Name, f.Name)
 	case err != nil:
 		return err.Error()
 	case ok:
