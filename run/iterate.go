@@ -54,7 +54,7 @@ func (r *Runner) Iterate(ctx context.Context, s State, cmd Command) Input {
 	switch {
 	case err == nil:
 	case ctx.Err() != nil:
-		it.Outcome = Interrupted
+		it.Outcome, it.Problem = Interrupted, ""
 	default:
 		it.Outcome, it.Problem = Timeout, errTime.Error()
 	}

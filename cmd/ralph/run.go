@@ -7,8 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -58,11 +56,15 @@ Ctrl-C ends the run after the iteration, and a second one now. The exit status i
 			if f.resume == latest && len(args) == 1 && cmd.ArgsLenAtDash() < 0 {
 				f.resume, args = args[0], nil // --resume ID
 			}
-			for _, name := range []string{"max", "for", "budget"} {
-				value := cmd.Flag(name).Value.String()
-				if strings.HasPrefix(value, "-") || cmd.Flags().Changed(name) && (value == "0" || value == "0s") {
-					return fmt.Errorf("--%s %s: write more than 0", name, value)
-				}
+			changed := cmd.Flags().Changed
+			if f.limits.Max < 1 || f.limits.For <= 0 || f.limits.Budget < 0 || changed("budget") && f.limits.Budget == 0 {
+				return errors.New("--max, --for and --budget are more than 0, such as --max 20 --for 8h --budget 5")
+			}
+			if f.resume != "" && !changed("max") {
+				f.limits.Max = 0 // that of the run
+			}
+			if f.resume != "" && !changed("for") {
+				f.limits.For = 0
 			}
 			a.status, err = a.drive(cmd.Context(), f, args)
 			return err
@@ -73,14 +75,11 @@ Ctrl-C ends the run after the iteration, and a second one now. The exit status i
 	fl.StringVar(&f.policy, "policy", "", "decide by the policy of this `name` or file (default "+project.Default+")")
 	fl.StringVar(&f.until, "until", "", "the work is done when this `command` passes")
 	fl.StringVar(&f.promise, "promise", "", "the work is done when the agent writes this `text`, alone on a line")
-	fl.IntVar(&f.limits.Max, "max", 0, "start the agent at most this many `times` (default "+strconv.Itoa(run.DefaultMax)+")")
-	fl.DurationVar(&f.limits.For, "for", 0, "end the run after this `duration` (default "+run.DefaultFor.String()+")")
+	fl.IntVar(&f.limits.Max, "max", run.DefaultMax, "start the agent at most this many `times`")
+	fl.DurationVar(&f.limits.For, "for", run.DefaultFor, "end the run after this `duration`")
 	fl.Float64Var(&f.limits.Budget, "budget", 0, "end the run when the agent has cost this many US `dollars`, if it says what it costs")
 	fl.StringVar(&f.resume, "resume", "", "go on with the run of this `ID`, or the latest one that is not done")
 	fl.Lookup("resume").NoOptDefVal = latest
-	for _, name := range []string{"max", "for", "budget"} {
-		fl.Lookup(name).DefValue = "" // the text says it
-	}
 	cmd.MarkFlagsMutuallyExclusive("policy", "until", "promise", "resume")
 	return cmd
 }

@@ -49,8 +49,8 @@ func (a *app) showNone(p project.Project) {
 func (a *app) showStatus(s project.Status) {
 	fmt.Fprintf(a.stdout, "%s: %s\n", text.Line(s.Policy), s.State)
 	if s.Run != nil {
-		fmt.Fprintf(a.stdout, "  run    %s, iteration %d of %d, %v: %s\n", s.Run.Plan.ID, s.Run.Iteration, s.Run.Plan.Limits.Max,
-			s.Run.Spent.Elapsed.Round(time.Second), text.Line(strings.Join(s.Run.Plan.Args, " ")))
+		fmt.Fprintf(a.stdout, "  run    %s, iteration %d of %d, since %v: %s\n", s.Run.Plan.ID, s.Run.Iteration, s.Run.Plan.Limits.Max,
+			s.Run.At.Local().Format(time.DateTime), text.Line(strings.Join(s.Run.Plan.Args, " ")))
 	}
 	if s.Host != "" {
 		fmt.Fprintf(a.stdout, "  hook   %s, %s\n", s.Host, text.Line(s.Settings))
