@@ -191,6 +191,8 @@ func (w *work) unkept(err error) Decision {
 	switch {
 	case errors.Is(err, errLate):
 		err = fmt.Errorf("it was not decided within %v (%w)", w.Deadline(), err)
+	case errors.Is(err, context.DeadlineExceeded):
+		err = fmt.Errorf("it was not decided in time (%w)", err)
 	case errors.Is(err, errNewer):
 		err = fmt.Errorf("%s cannot be read: %w; update ralph, or remove %s", what, err, at)
 	case errors.Is(err, errDamaged):

@@ -394,6 +394,12 @@ func TestDeadline(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	short, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+	defer cancel()
+	<-short.Done()
+	if d, err := load(t, always).Decide(short, loop.Event{Session: "s"}); err != nil || !strings.Contains(d.Notice, "not decided in time") {
+		t.Errorf("at the deadline of the caller: %+v, error %v", d, err)
+	}
 	slow := load(t, "facts: {v: {exec: [x], timeout: 2m}}\nrules:\n  - {name: go, when: v.code == 0, continue: go}\n")
 	if slow.Deadline() != 2*time.Minute+5*time.Second || load(t, always).Deadline() != 25*time.Second {
 		t.Errorf("the deadlines are %v and %v", slow.Deadline(), load(t, always).Deadline())

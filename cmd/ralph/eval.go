@@ -21,7 +21,8 @@ import (
 
 const (
 	maxInput = 64 << 20         // bytes of an event
-	slowest  = 25 * time.Second // of a hook whose policies set no longer time
+	slowest  = 25 * time.Second // so long the host waits for a hook whose policies set no longer time
+	early    = time.Second      // a decision ends so long before, and what does not end then is answered in half of it
 )
 
 // evalFlags are the flags of a hook's command line.
@@ -70,8 +71,13 @@ func (a *app) eval(ctx context.Context, f evalFlags) (status int) {
 			status = out.trouble(fmt.Errorf("ralph failed, which is a fault of ralph: %v\n%s", r, debug.Stack()))
 		}
 	}()
-	stop := guard(slowest+time.Second, func(err error) { out.end(err) })
-	ds, err := a.decide(ctx, f, out, func(longer time.Duration) { stop(); stop = guard(longer, func(err error) { out.end(err) }) })
+	began, end := time.Now(), func(err error) { out.end(err) }
+	stop := guard(slowest-early/2, end)
+	ds, err := a.decide(ctx, f, out, func(all time.Duration) time.Time {
+		stop()
+		stop = guard(all-early/2-time.Since(began), end)
+		return began.Add(all - early)
+	})
 	stop()
 	if err != nil {
 		return out.trouble(err)
@@ -79,8 +85,8 @@ func (a *app) eval(ctx context.Context, f evalFlags) (status int) {
 	return out.write(ds)
 }
 
-// decide returns the decisions of the policies, in their order.
-func (a *app) decide(ctx context.Context, f evalFlags, out *answerer, extend func(time.Duration)) ([]loop.Decision, error) {
+// decide returns the decisions of the policies, in their order. It calls extend with the time for all of them.
+func (a *app) decide(ctx context.Context, f evalFlags, out *answerer, extend func(time.Duration) (deadline time.Time)) ([]loop.Decision, error) {
 	if m := host.Mode(f.answer); m != host.AsJSON && m != host.AsExitCode {
 		return nil, fmt.Errorf("--answer is %q: write json or exit-code", f.answer)
 	}
@@ -103,13 +109,14 @@ func (a *app) decide(ctx context.Context, f evalFlags, out *answerer, extend fun
 	params, wrong := project.Params(f.set)
 	opts := []loop.Option{loop.WithRecorder(loop.Log(home.Log())), loop.WithClock(a.now)}
 	opened := home.Hook(ctx, p, f.policies, project.Settings{Params: params, OnlyApproved: f.onlyApproved, Loop: opts})
-	longest := slowest
+	all := time.Duration(0)
 	for _, o := range opened {
 		if o.Loop != nil {
-			longest = max(longest, o.Loop.Deadline())
+			all += o.Loop.Deadline()
 		}
 	}
-	extend(time.Duration(len(opened))*longest + time.Second)
+	ctx, cancel := context.WithDeadline(ctx, extend(max(all, slowest)))
+	defer cancel()
 	var ds []loop.Decision
 	for _, o := range opened {
 		o.Err = cmp.Or(wrong, o.Err)
