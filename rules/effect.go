@@ -35,6 +35,10 @@ type step struct {
 func (c *compiler) effects(n *yaml.Node, where string) (out []*effect) {
 	known := append([]string{"set", "archive", "prune", "run"}, sortedKeys(c.config.effects)...)
 	for _, x := range c.list(n, where) {
+		if x.Kind == yaml.ScalarNode {
+			c.report(at(x), 0, "effect", "an effect is one key and its value", "write set: FACT.FIELD = EXPRESSION")
+			continue
+		}
 		f := c.fields(x, "an effect", known)
 		if len(f.values) > 1 {
 			c.report(at(x), 1, "effect", "an effect is one key and its value", "begin each effect with - ")
@@ -51,7 +55,9 @@ func (c *compiler) effect(kind string, n *yaml.Node) *effect {
 	e := &effect{kind: kind}
 	switch kind {
 	case "set":
-		if c.scalar(n, kind) {
+		if n.Kind != yaml.ScalarNode {
+			c.report(at(n), 0, "effect", "set is an assignment", "write set: FACT.FIELD = EXPRESSION")
+		} else if c.scalar(n, kind) {
 			c.set(e, n)
 		}
 	case "archive":
@@ -85,6 +91,10 @@ func (c *compiler) set(e *effect, n *yaml.Node) {
 	})
 	if eq < 0 {
 		c.report(at(n), 0, "effect", "set is an assignment", "write set: FACT.FIELD = EXPRESSION")
+		return
+	}
+	if left := strings.TrimRight(s[:eq], "+-*/"); len(left) < eq {
+		c.report(at(n), 0, "effect", fmt.Sprintf("there is no %s=", s[len(left):eq]), fmt.Sprintf("write set: %s= %[1]s%s%s", left, s[len(left):eq], s[eq+1:]))
 		return
 	}
 	value := strings.TrimLeft(s[eq+1:], " \n")

@@ -14,24 +14,27 @@ import (
 
 // habits says what to write for names, functions (with a bracket) and keys (with a colon) that people bring from elsewhere.
 var habits = map[string]string{
-	"True": "write true", "False": "write false", "null": "write nil, or missing(FACT)", "None": "write nil, or missing(FACT)", "undefined": "write nil, or missing(FACT)",
+	"True": "write true", "False": "write false", "yes": "write true", "no": "write false", "null": "write nil, or missing(FACT)", "None": "write nil, or missing(FACT)", "it": "write # for the element, or .FIELD", "item": "write # for the element, or .FIELD", "undefined": "write nil, or missing(FACT)",
 	"AND": "write and", "OR": "write or", "NOT": "write not", "NOT(": "write not (…)",
 	"size(": "write len(…)", "length(": "write len(…)", "parseInt(": "write int(…)", "Number(": "write int(…)", "str(": "write string(…)", "String(": "write string(…)",
 	"if:": "write when", "condition:": "write when", "unless:": "write when: not (…)", "on:": "write events", "block:": "write continue", "allow:": "write stop",
 	"reason:": "the text of continue or stop is the reason", "include:": "a policy is one file: write its rules here", "unless_repeated:": "write at_most",
 	"wait:": "write stop, with when: busy", "finally:": "write a rule with then and no verb, above those that decide", "success:": "write done instead of stop",
 	"set:": "write then: [set: …]", "archive:": "write then: [archive: …]", "delete:": "write archive", "run:": "write then: [run: […]]", "version:": "write ralph: 1",
+	"file:": "write text, json, frontmatter or checklist", "yaml:": "write frontmatter for YAML between two lines ---", "cmd:": "write exec: [PROGRAM, ARGUMENT]", "shell:": "write exec: [sh, -c, COMMAND]",
 }
 
 // rewordings put the messages of expr in the words of an author: a pattern, a message, and what to write. $1 stands for a group of the
 // pattern, $T1 for the name of the type there.
 var rewordings = [][3]string{
 	{`unexpected token Operator\("="\)`, "= does not compare", "write == to compare"},
-	{`unexpected token Operator\("=>"\)`, "there is no =>", "write any(list, .field == …)"},
+	{`unexpected token Operator\("(contains|matches|startsWith|endsWith|in)"\)`, "$1 stands between two values", "write a contains b, a matches b, a in b"},
 	{`unexpected token Operator\("(&|\|)"\)`, "$1 is no operator here", "write and, or"},
 	{`unexpected token Operator\("#"\)|cannot use pointer accessor`, "# and .field mean the current element, which only functions such as filter(…) and any(…) have", ""},
 	{`unexpected token Identifier\("(AND|OR|NOT)"\)`, "$1 is no operator", "write and, or, not"},
 	{`unexpected token Identifier\("(is|equals|eq)"\)`, "$1 is no operator", "write == to compare"},
+	{`unknown pointer #(\w+)`, "there is no #$1", "write # for the element; reduce has #acc too"},
+	{`expected at least (\d+) arguments`, "there are fewer than $1 arguments", "functions of lists take a condition for the elements: all(LIST, .FIELD > 1)"},
 	{`unexpected token EOF|unexpected end of expression`, "the expression ends too early", "close every bracket, and finish the last comparison"},
 	{`unexpected token (?:Identifier|String|Number)\((.+)\)$`, "$1 is not expected here", "put an operator before it: and, or, ==, +"},
 	{`unexpected token \w+\("(.+)"\)`, "$1 is not expected here", "see that every bracket and quote is closed"},
@@ -40,16 +43,19 @@ var rewordings = [][3]string{
 	{`exceeds maximum allowed nodes`, "the expression has too many parts", "name parts of it with let"},
 	{`coalesce expressions`, "?? does not go beside other operators without brackets", "write (a ?? b)"},
 	{`^invalid operation: (and|or|&&|\|\|) \(mismatched`, "each side of $1 is true or false", "compare it with something"},
-	{`^invalid operation: (\S+) \(mismatched types? (.*) and (.*)\)`, "$1 does not go between $T2 and $T3", "leave the quotes of a number out; int(…) makes a number of a text, string(…) a text of a number"},
+	{`^invalid operation: (\S+) \(mismatched types? ((?:int|float|string)\d*) and ((?:int|float|string)\d*)\)`, "$1 does not go between $T2 and $T3",
+		"leave the quotes of a number out; int(…) makes a number of a text, string(…) a text of a number"},
+	{`^invalid operation: (\S+) \(mismatched types? (.*) and (.*)\)`, "$1 does not go between $T2 and $T3", "compare values of one kind: those of an object are its fields"},
 	{`^invalid operation: (\S+) \(mismatched type (.*)\)`, "$1 does not go with $T2", "compare it with something"},
 	{`^non-bool expression \(type (.*)\)|^predicate should return boolean \(got (.*)\)`, "a condition is true or false, and this is $T1$T2", "compare it with something"},
 	{`^builtin (\w+) takes only array \(got (.*)\)`, "$1 takes a list, and this is $T2", ""},
+	{`^array elements can only be selected using an integer \(got string\)`, "a list has no fields", "write LIST[0].FIELD, any(LIST, .FIELD) or all(LIST, .FIELD)"},
 	{`^array elements can only be selected using an integer \(got (.*)\)`, "an index is a number, and this is $T1", ""},
 	{`^cannot use (.*) as argument \(type (.*)\) to call (\S+)`, "$3 takes $T2 here, and this is $T1", ""},
 	{`^invalid argument for (\w+) \((?:type )?(.*)\)`, "$1 does not take $T2", ""},
 	{`^cannot use (.*) as type (.*) in (?:array|map key)`, "$T1 is never in a list of $T2", ""},
 	{`^(not enough|too many) arguments to call (\S+)`, "$2 gets $1 arguments", ""},
-	{`^type (.*) has no (?:field|method) (\w+)`, "there is no field $2 in $T1", ""},
+	{`^type (.*) has no (?:field|method) (\w+)`, "there is no field $2 in $T1", "functions and operators stand outside: len(x), x contains y"},
 	{`^unknown field (\w+)`, "there is no field $1", ""},
 	{`^cannot redeclare (?:builtin |function |variable )?(.*)`, "$1 has a meaning already", "choose another name after let"},
 	{`^error parsing regexp: (.*)`, "this is no regular expression: $1", "write a backslash twice within quotes"},
@@ -136,6 +142,9 @@ func (c *compiler) explain(x *expression, problem *exprError) {
 				return // its rest was reported
 			}
 		}
+	}
+	if strings.HasPrefix(string([]rune(x.source)[min(at, utf8.RuneCountInString(x.source)):]), "=>") {
+		message, help = "there is no =>", "write any(LIST, .FIELD == …)"
 	}
 	check := "expression"
 	if name, ok := strings.CutPrefix(message, "there is no field "); ok && problem.near != nil {

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -22,6 +23,9 @@ func (c *compiler) params(n *yaml.Node) {
 			return
 		}
 		s := c.symbol(k.Value, constant, nil)
+		if !c.isKind(v, yaml.MappingNode, "the param "+k.Value+" is a schema", "write "+k.Value+": {default: VALUE}") {
+			return
+		}
 		p := Param{Name: k.Value, Schema: c.schema(v), Line: k.Line}
 		if p.Schema == nil {
 			return
@@ -63,6 +67,21 @@ func child(n *yaml.Node, key string) *yaml.Node {
 		}
 	}
 	return nil
+}
+
+// descend returns the node at a path of keys and indices, or the last one on the way.
+func descend(n *yaml.Node, path []string) *yaml.Node {
+	for _, name := range path {
+		next := child(n, name)
+		if i, err := strconv.Atoi(name); err == nil && n.Kind == yaml.SequenceNode && i < len(n.Content) {
+			next = resolved(n.Content[i])
+		}
+		if next == nil {
+			break
+		}
+		n = next
+	}
+	return n
 }
 
 // typed reads the text of a param by the type of its schema.
@@ -107,8 +126,10 @@ func (c *compiler) schema(n *yaml.Node) *schema.Schema {
 	}
 	if err != nil {
 		message := err.Error()
-		if n.Kind == yaml.MappingNode { // its place is one of the JSON text
-			_, message, _ = strings.Cut(message, ": ")
+		if invalid := (*schema.Error)(nil); n.Kind == yaml.MappingNode && errors.As(err, &invalid) { // its place is one of the JSON text
+			n, message = descend(n, invalid.Path), strings.TrimSpace(strings.Join(invalid.Path, ".")+" "+invalid.Message)
+		} else if errors.Is(err, fs.ErrNotExist) {
+			message, help = "there is no file "+name, "write its path from the project's root; a schema that ralph ships is written ralph:NAME"
 		}
 		c.report(at(n), 0, "schema", "the schema cannot be used: "+message, help)
 		return nil
@@ -163,6 +184,8 @@ func (c *compiler) fact(f *Fact, k, v *yaml.Node, known map[string]*source) {
 			c.report(at(k), 0, "source", fmt.Sprintf("the fact %s has two sources, %s and %s", f.Name, names[0], names[1]), "make two facts of it")
 		} else if v.Kind == yaml.MappingNode && values.whole() {
 			c.report(at(k), 0, "source", fmt.Sprintf("the fact %s has no source", f.Name), "there is "+strings.Join(sortedKeys(known), ", "))
+		} else if last := len(c.findings) - 1; v.Kind == yaml.MappingNode && c.findings[last].Help == "" {
+			c.findings[last].Help = "a fact has one of " + strings.Join(sortedKeys(known), ", ")
 		}
 		return
 	}
@@ -175,6 +198,9 @@ func (c *compiler) fact(f *Fact, k, v *yaml.Node, known map[string]*source) {
 		f.args = templates(c.template(argument, f.Source))
 	default:
 		f.args = templates(c.pathTemplate(argument, f.Source))
+	}
+	if f.Source == "tasks" && argument.Value != "claude" {
+		c.report(at(argument), 0, "source", "there is one list of tasks, and this is "+argument.Value, "write tasks: claude")
 	}
 	for _, key := range f.source.options {
 		switch o := values.values[key]; key {

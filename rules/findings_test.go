@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -26,8 +27,9 @@ func TestFindings(t *testing.T) {
 	var out strings.Builder
 	for _, part := range strings.Split("\n"+string(src), "\n# ")[1:] {
 		name, policy, _ := strings.Cut(part, "\n")
-		policy, want, _ := strings.Cut(policy, "=>")
-		_, err := rules.Parse("p.yaml", []byte(strings.Replace(policy, "FACTS", facts, 1)))
+		policy, want, _ := strings.Cut("\n"+policy, "\n=>\n")
+		policy = strings.TrimPrefix(policy+"\n", "\n")
+		_, err := rules.Parse("p.yaml", []byte(strings.Replace(policy, "FACTS", facts, 1)), rules.WithFiles(fstest.MapFS{}))
 		var found rules.Findings
 		if !errors.As(err, &found) {
 			t.Errorf("%s: no findings but %v", name, err)

@@ -119,7 +119,7 @@ var policyKeys = []string{"ralph", "description", "params", "facts", "let", "pro
 
 func (c *compiler) policy(root *yaml.Node) {
 	f := c.fields(root, "a policy", policyKeys)
-	if v := f.values["ralph"]; v == nil || v.Value != "1" {
+	if v := f.values["ralph"]; v == nil && f.whole() || v != nil && v.Value != "1" {
 		if v == nil {
 			v = root
 		}

@@ -62,7 +62,9 @@ func (c *compiler) rule(n *yaml.Node) *rule {
 	} else if v == nil && n.Kind == yaml.MappingNode {
 		c.report(at(n), 1, "rule", "the rule has no name", "begin it with name: NAME")
 	}
-	if v := f.values["when"]; c.scalar(v, "when") {
+	if v := f.values["when"]; v != nil && v.Kind != yaml.ScalarNode {
+		c.report(at(v), 0, "type", "when is one condition", "join conditions with and, or; put one that begins with { or [ in quotes")
+	} else if c.scalar(v, "when") {
 		r.when = c.newExpression(at(v), v.Value)
 		r.when.condition = true
 	}

@@ -98,6 +98,14 @@ func (c *compiler) pathTemplate(n *yaml.Node, what string) *template {
 
 // program reads a program and its arguments. The program itself is literal: no value may choose it.
 func (c *compiler) program(n *yaml.Node, what string) (args []*template) {
+	if n != nil && n.Kind == yaml.ScalarNode {
+		line := "[" + strings.Join(strings.Fields(n.Value), ", ") + "]"
+		if strings.ContainsAny(n.Value, `|&;<>$"'{`) {
+			line = "[PROGRAM, ARGUMENT], or [sh, -c, LINE] for a line of a shell"
+		}
+		c.report(at(n), 0, "type", what+" is a list of a program and its arguments", "write "+what+": "+line)
+		return nil
+	}
 	for _, x := range c.list(n, what) {
 		t := c.template(x, what)
 		if t == nil {

@@ -21,6 +21,7 @@ type walk struct {
 	operand *operand
 	part    map[ast.Node]bool // nodes that are read as a part of another: of a path, of a call
 	covered map[ast.Node]bool // nodes whose value ?? lets be missing
+	element map[ast.Node]bool // nodes of conditions for the elements of a list
 	local   map[string]bool   // names of let NAME = …; within the expression
 }
 
@@ -36,6 +37,11 @@ func (w *walk) names(o *operand) {
 			if id, ok := n.Callee.(*ast.IdentifierNode); ok && asking[id.Value] && len(n.Arguments) == 1 {
 				w.part[n.Arguments[0]] = true
 			}
+		case *ast.PredicateNode:
+			if w.element == nil {
+				w.element = map[ast.Node]bool{}
+			}
+			ast.Walk(&n.Node, visitor(func(x *ast.Node) { w.element[*x] = true }))
 		case *ast.VariableDeclaratorNode:
 			w.local[n.Name] = true
 		case *ast.BinaryNode:
@@ -144,13 +150,21 @@ func (w *walk) resolve(id *ast.IdentifierNode) *symbol {
 	}
 	switch {
 	case s == nil && c.engine.isBuiltin(name), s != nil && s.meaning == function:
-		w.report(id, "unknown-name", fmt.Sprintf("%s is a function", name), fmt.Sprintf("write %s(…)", name))
+		help := fmt.Sprintf("write %s(…)", name)
+		if f := c.inlineField(name); f != nil {
+			help = fmt.Sprintf("write %s.%s for the field", f.Name, name)
+		}
+		w.report(id, "unknown-name", fmt.Sprintf("%s is a function", name), help)
 	case s == nil && c.anyName:
 		w.need(c.symbol(name, constant, nil), id)
 	case s == nil && habits[name] != "":
 		w.report(id, "unknown-name", "there is no name "+name, habits[name])
 	case s == nil:
-		w.report(id, "unknown-name", "there is no name "+name, text.Nearest(name, c.named(constant, ralphName, factName, fieldName, letName, givenName)))
+		help := text.Nearest(name, c.named(constant, ralphName, factName, fieldName, letName, givenName))
+		if help == "" && w.element[id] {
+			help = "write ." + name + " for a field of the element"
+		}
+		w.report(id, "unknown-name", "there is no name "+name, help)
 	case s.meaning == fieldName && len(s.fieldOf) > 1:
 		w.report(id, "ambiguous-name", fmt.Sprintf("%s is a field of the facts %s and %s", name, s.fieldOf[0].name, s.fieldOf[1].name),
 			fmt.Sprintf("write %s.%s or %s.%s", s.fieldOf[0].name, name, s.fieldOf[1].name, name))
@@ -161,6 +175,16 @@ func (w *walk) resolve(id *ast.IdentifierNode) *symbol {
 			w.x.missing = append(w.x.missing, s.let.missing...)
 		}
 		return s
+	}
+	return nil
+}
+
+// inlineField returns a fact with an inline field of a name, nil if there is none.
+func (c *compiler) inlineField(name string) *Fact {
+	for _, f := range c.p.Facts {
+		if t := f.symbol.typ; f.Inline && t != nil && t.Properties[name] != nil {
+			return f
+		}
 	}
 	return nil
 }
@@ -222,6 +246,10 @@ func (w *walk) ask(n *ast.CallNode, function string) {
 		help := text.Nearest(name, w.c.named(factName))
 		if s != nil && s.meaning == fieldName {
 			help = fmt.Sprintf("write %s(%s), the fact with this field", function, s.fact.Name)
+		} else if name == "this" {
+			help = "facts are declared below facts:; exists(…) takes a path"
+		} else if help == "" {
+			help = "declare it below facts:"
 		}
 		w.report(n, "fact", fmt.Sprintf("%s takes the name of a fact, and %s is none", function, name), help)
 		return
@@ -306,9 +334,13 @@ func (c *compiler) cycle(s *symbol, above []*symbol, done map[*symbol]bool) {
 		for _, x := range append(above[i:], s) {
 			names = append(names, x.name)
 		}
+		field := ""
+		if f := c.inlineField(s.name); f != nil {
+			field = fmt.Sprintf("write %s.%s for the field", f.Name, s.name)
+		}
 		for _, x := range behind(c, above[len(above)-1]) {
 			if first, ok := s.read[x]; ok {
-				c.report(first, len(s.name), "cycle", fmt.Sprintf("%s depends on itself: %s", s.name, strings.Join(names, " needs ")), "")
+				c.report(first, len(s.name), "cycle", fmt.Sprintf("%s depends on itself: %s", s.name, strings.Join(names, " needs ")), field)
 				return
 			}
 		}

@@ -81,6 +81,10 @@ func (c *compiler) yamlError(err error) {
 	if strings.HasPrefix(message, "did not find expected ',' or") {
 		line, help = line+1, "within { } and [ ] YAML reads brackets, commas, ? and : itself: put texts and expressions in quotes"
 	}
+	if message == "did not find expected key" || message == "did not find expected '-' indicator" {
+		message = "from here on a line is not indented like those that it belongs to, or goes on after a quote ends"
+		help = "indent the keys of a rule alike; put a value that has quotes in other quotes as a whole"
+	}
 	line = min(max(line, 1), len(c.lines))
 	for _, l := range []int{line, line - 1, line + 1} {
 		if l < 1 || l > len(c.lines) {
@@ -177,7 +181,7 @@ func (c *compiler) entries(n *yaml.Node, what string, read func(key, value *yaml
 
 // list returns the elements of a list.
 func (c *compiler) list(n *yaml.Node, what string) (out []*yaml.Node) {
-	if n != nil && c.isKind(n, yaml.SequenceNode, what+" is a list", "begin each element with - ") {
+	if n != nil && c.isKind(n, yaml.SequenceNode, what+" is a list", "begin each element with -") {
 		for _, x := range n.Content {
 			out = append(out, resolved(x))
 		}
@@ -203,7 +207,7 @@ func (c *compiler) scalar(n *yaml.Node, what string) bool {
 		c.report(at(n), len(n.Tag), "yaml", fmt.Sprintf("YAML takes %s for a tag and drops it", n.Tag), fmt.Sprintf("write not %s, or put the value in quotes", n.Tag[1:]))
 		return false
 	case n.Tag == "!!null":
-		c.report(at(n), 0, "type", what+" has no value", "")
+		c.report(at(n), 0, "type", what+" has no value", "write it, or leave the key out")
 		return false
 	}
 	return true
