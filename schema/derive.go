@@ -24,7 +24,7 @@ func derive(s *jsonschema.Schema, doc any) (*Type, *Error) {
 		t.Default, _ = c.value(t, t.Default)
 	}
 	if c.left < 0 {
-		return nil, fault(nil, "the defaults of the schema have no end, or are too large: one contains a value with the same default")
+		return nil, &Error{Message: "the defaults of the schema have no end, or are too large: one contains a value with the same default"}
 	}
 	return t, nil
 }
@@ -40,7 +40,10 @@ func (d *deriver) typeOf(schemas ...*jsonschema.Schema) *Type {
 	for _, s := range schemas {
 		all = together(s, all)
 	}
-	key := fmt.Sprint(all) // their locations
+	key := ""
+	for _, s := range all {
+		key += s.Location + " "
+	}
 	if t, ok := d.types[key]; ok || len(all) == 0 || len(d.types) > maxTypes {
 		return t
 	}

@@ -43,18 +43,18 @@ func failure(b []byte, at int, message string) *Error {
 // and at most 2^53 in size, else float64; one beyond float64 is the largest or smallest of it. Of duplicate keys the last counts. A byte
 // order mark is skipped. Text that is blank, UTF-16, larger than 16 MiB or deeper than 1,000 levels is an error. Errors are *Error.
 func ParseJSON(b []byte) (any, error) {
-	v, err := parse(b, maxJSON, maxDepth)
+	v, err := parse(b)
 	if err != nil {
 		return nil, err
 	}
 	return v, nil
 }
 
-func parse(b []byte, size, depth int) (any, *Error) {
+func parse(b []byte) (any, *Error) {
 	b = withoutBOM(b)
 	switch {
-	case len(b) > size:
-		return nil, failure(b, 0, fmt.Sprintf("the text is larger than %d MiB", size>>20))
+	case len(b) > maxJSON:
+		return nil, failure(b, 0, fmt.Sprintf("the text is larger than %d MiB", maxJSON>>20))
 	case len(b) > 1 && (b[0] == 0 || b[1] == 0 || b[0] >= 0xfe):
 		return nil, failure(b, 0, "the text is UTF-16; save it as UTF-8")
 	case len(bytes.TrimSpace(b)) == 0:
@@ -78,7 +78,7 @@ func parse(b []byte, size, depth int) (any, *Error) {
 		return nil, failure(b, at, unexpected(b, at)+" after the end of the value")
 	}
 	p := preparation{keepNull: true}
-	if v = p.value(nil, v, 0); p.depth > depth {
+	if v = p.value(nil, v, 0); p.depth > maxDepth {
 		return nil, failure(b, 0, tooDeep)
 	}
 	return v, nil

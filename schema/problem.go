@@ -90,8 +90,10 @@ func keyword(err *jsonschema.ValidationError) string {
 func place(location string) []string {
 	names := strings.Split(location[strings.IndexByte(location, '#')+1:], "/")[1:]
 	for i, name := range names {
-		name, _ = url.PathUnescape(name)
-		names[i] = strings.NewReplacer("~1", "/", "~0", "~").Replace(name)
+		if strings.ContainsAny(name, "%~") {
+			name, _ = url.PathUnescape(name)
+			names[i] = strings.ReplaceAll(strings.ReplaceAll(name, "~1", "/"), "~0", "~")
+		}
 	}
 	return names
 }

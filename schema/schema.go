@@ -1,27 +1,27 @@
 // Package schema reads JSON documents, validates them by JSON Schema, and takes from a schema what a policy language needs: types for
 // expr's checker, defaults, and known values.
 //
-// It promises that nothing but the schema is read (no file, no network), that any schema and document end in a result or an error
-// within bounded time and depth, and that each problem says which field it is about. It leaves out files and front matter, and it does
-// not validate itself: github.com/santhosh-tekuri/jsonschema/v5 does, which no other package needs to import. Start with [Compile].
+// It promises that nothing but the schema is read (no file, no network), that sizes and depths are bounded, and that each problem says
+// which field it is about. It leaves out files and front matter, and it does not validate itself: github.com/santhosh-tekuri/jsonschema/v5
+// does, which no other package needs to import. How long that takes is for the author of the schema to mind. Start with [Compile].
 package schema
 
 import (
 	"embed"
+	"errors"
+	"fmt"
 	"strings"
-	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v5"
 )
+
+const maxLevels = 100 // of a document that is validated
 
 // Schema is a compiled JSON Schema. It is safe for concurrent use. A nil Schema accepts any value and has no defaults.
 type Schema struct {
 	source    []byte
 	validator *jsonschema.Schema
 	typ       *Type
-
-	one   sync.Mutex // one validation counts its steps at a time
-	steps *int       // that are left to it
 }
 
 // Source returns the text of the schema, for a model that must answer by it. It is shared: do not change it.
@@ -50,16 +50,29 @@ func (s *Schema) Read(v any) (any, Problems) {
 	if s == nil {
 		return v, nil
 	}
-	if p.depth > maxLevels {
-		return v, Problems{{Message: "must not be nested deeper than 100 levels"}}
+	if p.depth > maxLevels { // an error takes time by the square of the depth
+		return v, Problems{{Message: fmt.Sprintf("must not be nested deeper than %d levels", maxLevels)}}
 	}
-	problems := s.validate(v, p.depth)
+	problems := s.validate(v)
 	c := completion{left: maxFilled}
 	v, _ = c.value(s.typ, v)
 	if c.left < 0 {
 		problems = append(Problems{{Message: "must be smaller: it has too many values without the defaults of the schema"}}, problems...)
 	}
 	return v, problems
+}
+
+// validate returns what jsonschema/v5 finds in a document.
+func (s *Schema) validate(v any) Problems {
+	var invalid *jsonschema.ValidationError
+	switch err := s.validator.Validate(v); {
+	case err == nil:
+		return nil
+	case errors.As(err, &invalid):
+		return problems(invalid, v)
+	default:
+		return Problems{{Message: strings.TrimPrefix(err.Error(), "jsonschema: ")}}
+	}
 }
 
 // Complete fills in the defaults only. It is for values that a program gives as maps of type map[string]any and lists of type []any;
