@@ -125,6 +125,8 @@ func (a *app) against(ctx context.Context, p project.Project, old string, names 
 		fmt.Fprintf(a.stdout, "%s → %s\n    %s\n", d.Old, d.New, d.Situation)
 	}
 	switch {
+	case !all && len(found) == 0:
+		fmt.Fprintln(a.stdout, "No difference was found, and the search stopped after a second: there may be one.")
 	case !all:
 		fmt.Fprintln(a.stdout, "The search stopped after a second: there may be more.")
 	case len(found) == 0:

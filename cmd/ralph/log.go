@@ -39,6 +39,9 @@ func (a *app) logCommand() *cobra.Command {
 			defer f.Close()
 			lines := bufio.NewReader(f)
 			records := ofProject(lines, p.Root)
+			if len(records) == 0 {
+				fmt.Fprintf(a.stderr, "The log has no decision of %s.\n", p.Root)
+			}
 			for _, r := range records[max(0, len(records)-max(0, last)):] {
 				show(r)
 			}

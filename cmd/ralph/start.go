@@ -85,7 +85,7 @@ func (a *app) undo(ctx context.Context, home *project.Home, p project.Project, n
 		return errors.New("a stop of all policies is in force: ralph start undoes it")
 	case len(stops) == 0 || name != "" && !one:
 		if say {
-			fmt.Fprintln(a.stdout, "No stop was in force.")
+			fmt.Fprintln(a.stdout, "No stop was in force. To begin a policy's loop, add what it is to do: ralph start POLICY 'TEXT'")
 		}
 		return nil
 	}
