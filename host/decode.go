@@ -107,7 +107,7 @@ func (h *Host) event(in object, env func(string) string) loop.Event {
 
 // attach gives the event its conversation and its task list, and looks whether the turn failed.
 func (h *Host) attach(in object, env func(string) string, ev *loop.Event) {
-	s := &session{message: ev.Message, prompt: ev.PromptID}
+	s := &session{message: ev.Message, prompt: ev.PromptID, patience: lag}
 	switch path := in.text("transcript_path"); {
 	case ev.Name == subagentStop:
 		s.path, s.subagent = in.text("agent_transcript_path"), true

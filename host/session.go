@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/ralph-sdk/ralph/loop"
 )
@@ -21,6 +22,9 @@ const (
 	firstWindow = 64 << 10 // bytes of a session file that are read first; each further window is eight times as large
 	lastWindow  = 16 << 20 // bytes that are read at most
 	plainLines  = 500      // from the end of a text file that count
+
+	lag  = 500 * time.Millisecond // for which a file may lag behind its hook
+	poll = 20 * time.Millisecond
 )
 
 // session is a conversation in a session file. It is safe for concurrent use.
@@ -30,18 +34,29 @@ type session struct {
 	message  string        // the agent's last message, if the host sent it
 	prompt   string        // the ID of the prompt, if the host sent it
 	subagent bool          // the file is a subagent's own
+	patience time.Duration // to wait for a file that lags
 
 	mu   sync.Mutex
 	read *window // the largest one so far
 }
 
 // Turns returns the last n turns, the oldest first. A turn is what one side said until the other replied; a hook's reason to continue is
-// the user's. The file may lag behind the hook: then the agent's last message, as the host sent it, is a turn after the file's. Without
-// a regular file there is that turn alone: hosts can be told to write none. The error says why a file cannot be read, and wraps the cause.
+// the user's. The file may lag behind the hook: Turns waits a moment for the agent's last message, as the host sent it, since the tools
+// before it are missing too. Without it in the file it is a turn after the file's, and without a regular file the only one: hosts can be
+// told to write none. The error says why a file cannot be read, and wraps the cause.
 func (s *session) Turns(ctx context.Context, n int) ([]loop.Turn, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	w, err := s.window(ctx, n)
+	for ; err == nil && s.patience > 0 && !s.complete(w); s.patience -= poll {
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(poll):
+		}
+		s.read = nil
+		w, err = s.window(ctx, n)
+	}
 	switch {
 	case n <= 0:
 		return nil, err
@@ -63,6 +78,12 @@ func (s *session) failed() string {
 		return ""
 	}
 	return failure(w.failed.code, w.failed.text)
+}
+
+// complete reports whether a window ends with the agent's last message, as far as that is known.
+func (s *session) complete(w *window) bool {
+	message, n := strings.TrimSpace(s.message), len(w.turns)
+	return message == "" || !s.lags(w) && !w.open && n > 0 && strings.Contains(w.turns[n-1].Text, message)
 }
 
 // lags reports whether the file is known to end in another prompt than the hook's.

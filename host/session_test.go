@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -94,6 +95,25 @@ func talk(t testing.TB, s *session, n int) string {
 		out = append(out, line)
 	}
 	return strings.Join(out, "\n")
+}
+
+// A file lags behind its hook. Turns waits for the last message, before which a tool may be missing too.
+func TestTurnsWait(t *testing.T) {
+	path := file(t, says("go"), agent("a", tool("1", "Bash", "{}")))
+	s := &session{path: path, message: "Done.", patience: time.Hour}
+	go func() {
+		all := says("go") + agent("a", tool("1", "Bash", "{}")) + returned("1", "", false) + agent(tool("2", "Write", "{}")) + returned("2", "", false) + agent("Done.")
+		if err := os.WriteFile(path, []byte(all), 0o600); err != nil {
+			panic(err)
+		}
+	}()
+	if diff := cmp.Diff("user: go\nassistant: a | Done. [Bash] [Write]", talk(t, s, 9)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	s = &session{path: file(t, says("go")), message: "Done.", patience: poll} // it waits no longer than that
+	if diff := cmp.Diff("user: go\nassistant: Done.", talk(t, s, 9)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
 }
 
 // Who said what. DONE is what the agent did not say in its latest turn.
