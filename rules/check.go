@@ -27,11 +27,7 @@ func Check(p *Policy) Findings {
 	}
 	c.once()
 	c.unused()
-	found := c.out.findings.sorted()
-	for i := range found {
-		found[i].Warning = true
-	}
-	return found
+	return c.out.findings.sorted()
 }
 
 // inspector looks for the findings of one policy.
@@ -39,6 +35,17 @@ type inspector struct {
 	p                *Policy
 	out              *compiler // that reports
 	claims, examples *model
+}
+
+func (c *inspector) warn(at spot, width int, check, message, help string) {
+	c.out.report(at, width, check, message, help)
+	c.out.findings[len(c.out.findings)-1].Warning = true
+}
+
+// situate adds the situation of the examples to the last finding.
+func (c *inspector) situate() {
+	found := c.out.findings
+	found[len(found)-1].Situation = c.examples.line(c.p)
 }
 
 // condition returns the condition of a rule, nil if it always holds.
@@ -49,21 +56,19 @@ func (r *rule) condition() *cond {
 	return r.when.root
 }
 
-// rule reports a finding at the begin of a rule.
-func (c *inspector) rule(r *rule, check, message, help string) {
-	line := c.out.lines[r.line-1]
-	c.out.report(at(&yaml.Node{Line: r.line, Column: len(line) - len(strings.TrimLeft(line, " -")) + 1}), 1, check, message, help)
+// word returns where a word begins in a line; "" is the begin of a rule.
+func (c *inspector) word(line int, word string) spot {
+	text := c.out.lines[line-1]
+	before := len(text) - len(strings.TrimLeft(text, " -"))
+	if word != "" {
+		before = max(0, strings.Index(text, word))
+	}
+	return at(&yaml.Node{Line: line, Column: utf8.RuneCountInString(text[:before]) + 1})
 }
 
-// part reports a finding at a part of a rule's condition.
-func (c *inspector) part(r *rule, x *cond, check, message, help string) {
-	c.out.report(r.when.at.plus(start(*x.operands()[0].slot)), 1, check, message, help)
-}
-
-// situate adds the situation of the examples to the last finding.
-func (c *inspector) situate() {
-	found := c.out.findings
-	found[len(found)-1].Situation = c.examples.line(c.p)
+// part returns where a part of a rule's condition begins.
+func (c *inspector) part(r *rule, x *cond) spot {
+	return r.when.at.plus(start(*x.operands()[0].slot))
 }
 
 // is returns a test that is yes where a condition holds, and no where it does not or is unknown.
@@ -86,8 +91,6 @@ func (c *inspector) never(x *cond) bool {
 	return !found && whole
 }
 
-func not(x *cond) *cond { return &cond{op: "not", l: x} }
-
 // dead reports the smallest parts of a condition that never hold, or always do, and returns whether there are any.
 func (c *inspector) dead(r *rule, x *cond) bool {
 	switch {
@@ -101,57 +104,56 @@ func (c *inspector) dead(r *rule, x *cond) bool {
 		}
 	}
 	switch {
-	case x.op != "or" && c.never(x):
-		if x.leaf != nil {
-			c.part(r, x, "never-true", fmt.Sprintf("%s is never true", x), c.known(x.leaf))
-			return true
-		}
+	case x.leaf != nil && c.never(x):
+		c.warn(c.part(r, x), 1, "never-true", fmt.Sprintf("%s is never true", x), c.known(x))
+	case x.op == "and" && c.never(x):
 		with := x.l
-		for y := x.l; y.op == "and"; y = y.l {
-			for _, part := range []*cond{y.l, y.r} {
-				if part.op != "and" && c.never(&cond{op: "and", l: part, r: x.r}) {
-					with = part
-				}
+		for _, part := range x.l.joined() {
+			if c.never(&cond{op: "and", l: part, r: x.r}) {
+				with = part
 			}
 		}
-		c.part(r, x.r, "contradiction", fmt.Sprintf("%s and %s are never true together", with, x.r), "remove one of them, or join them with or")
-	case x.op != "and" && c.never(not(x)):
-		help := "change it, or remove it"
-		if x.leaf != nil {
-			help = cmp.Or(c.known(x.leaf), help)
-		}
-		c.part(r, x, "always-true", fmt.Sprintf("%s is never false", x), help)
+		c.warn(c.part(r, x.r), 1, "contradiction", fmt.Sprintf("%s and %s are never true together", with, x.r), "remove one of them, or join them with or")
+	case x.op != "and" && c.never(&cond{op: "not", l: x}):
+		c.warn(c.part(r, x), 1, "always-true", fmt.Sprintf("%s is never false", x), cmp.Or(c.known(x), "change it, or remove it"))
 	default:
 		return false
 	}
 	return true
 }
 
+// joined returns the parts that and joins.
+func (x *cond) joined() []*cond {
+	if x.op != "and" {
+		return []*cond{x}
+	}
+	return append(x.l.joined(), x.r.joined()...)
+}
+
 // String returns a condition as it may be written.
 func (x *cond) String() string {
-	switch {
-	case x.leaf != nil:
+	switch x.op {
+	case "":
 		return x.leaf.text
-	case x.op == "not":
+	case "not":
 		return "not (" + x.l.String() + ")"
-	case x.op == "and" && (x.l.op == "or" || x.r.op == "or"):
-		return "(" + x.l.String() + ") and (" + x.r.String() + ")"
 	}
 	return x.l.String() + " " + x.op + " " + x.r.String()
 }
 
-// known says what values an operand can meet.
-func (c *inspector) known(o *operand) string {
+// known says what the values are that an operand compares.
+func (c *inspector) known(x *cond) string {
+	if x.leaf == nil {
+		return ""
+	}
 	var out []string
-	u := c.claims.uses[o]
-	for _, r := range append(u.reads, u.asks...) {
-		switch t, f := r.path.typ, r.path.root.fact; {
-		case t != nil && len(t.Enum) > 0:
+	for _, r := range c.claims.uses[x.leaf].reads {
+		switch t := r.path.typ; {
+		case t == nil:
+		case len(t.Enum) > 0:
 			out = append(out, fmt.Sprintf("%s is one of %s", r.path, strings.Join(texts(t.Enum), ", ")))
-		case t != nil && t.Minimum != nil:
+		case t.Minimum != nil:
 			out = append(out, fmt.Sprintf("%s is at least %s", r.path, show(*t.Minimum)))
-		case t == nil && len(r.path.steps) == 0 && f != nil && f.defaults:
-			out = append(out, f.Name+" has a default, and is never missing")
 		}
 	}
 	return strings.Join(out, "; ")
@@ -189,7 +191,7 @@ func (c *inspector) order(i int, r *rule) {
 			names = append(names, other.name)
 		}
 	}
-	c.rule(r, "never-decides", fmt.Sprintf("%s never decides: where it holds, %s decides before it", r.name, strings.Join(names, " or ")), "move it up, or remove it")
+	c.warn(c.word(r.line, ""), 1, "never-decides", fmt.Sprintf("%s never decides: where it holds, %s decides before it", r.name, strings.Join(names, " or ")), "move it up, or remove it")
 	if found, _ := c.examples.find(exampleSteps, is(c.examples, r.condition())); found {
 		c.situate()
 	}
@@ -197,31 +199,31 @@ func (c *inspector) order(i int, r *rule) {
 
 // once says that a policy continues an agent once per prompt, since each rule that continues it needs stop_hook_active to be false.
 func (c *inspector) once() {
-	m := c.claims
+	m, first := c.claims, (*rule)(nil)
 	i := slices.IndexFunc(m.vars, func(v *variable) bool { return v.what == ofValue && v.name == "stop_hook_active" })
-	first := slices.IndexFunc(c.p.rules, func(r *rule) bool { return r.verb == "continue" && !c.never(r.condition()) })
-	if i < 0 || first < 0 {
-		return
-	}
 	for j, r := range c.p.rules {
-		again := reached(m, j, map[int]bool{})
-		if r.verb != "continue" {
+		if i < 0 || r.verb != "continue" || c.never(r.condition()) {
 			continue
 		}
-		if found, whole := m.find(searchSteps/10, func() truth {
-			if m.isOpen(m.vars[i]) {
+		first = cmp.Or(first, r)
+		again := reached(m, j, map[int]bool{})
+		found, whole := m.find(searchSteps/10, func() truth {
+			switch {
+			case m.isOpen(m.vars[i]):
 				return open
-			}
-			if m.vars[i].value().value != true {
+			case m.vars[i].value().value != true:
 				return no
 			}
 			return again()
-		}); found || !whole {
+		})
+		if found || !whole {
 			return
 		}
 	}
-	c.rule(c.p.rules[first], "once-per-prompt", "the policy continues the agent once per prompt: each rule that continues it needs stop_hook_active to be false",
-		"leave it so if that is meant; without this condition the limits end the loop")
+	if first != nil {
+		c.warn(c.word(first.line, ""), 1, "once-per-prompt", "the policy continues the agent once per prompt: each rule that continues it needs stop_hook_active to be false",
+			"leave it so if that is meant; without this condition the limits end the loop")
+	}
 }
 
 // optional reports a field that may be absent, in a comparison of a rule that stops: where it is absent, the rule is skipped, and a later
@@ -236,12 +238,11 @@ func (c *inspector) optional(i int, r *rule) {
 			continue
 		}
 		for _, u := range c.examples.uses[o].reads {
-			f := u.path.root.fact
-			if u.value == nil || f == nil || f.Schema == nil || u.path.typ == nil || u.covered {
+			if u.status == nil || u.path.root.fact.Schema == nil || u.path.typ == nil || u.covered {
 				continue
 			}
-			if j := c.skipped(i, u.value); j > i {
-				c.part(r, &cond{leaf: o}, "optional-field", fmt.Sprintf("where %s is absent, %s is skipped, and %s continues the agent", u.path, r.name, c.p.rules[j].name),
+			if by := c.skipped(i, u); by > i {
+				c.warn(c.part(r, &cond{leaf: o}), 1, "optional-field", fmt.Sprintf("where %s is absent, %s is skipped, and %s continues the agent", u.path, r.name, c.p.rules[by].name),
 					fmt.Sprintf("give the field a default in the schema, or write (%s ?? VALUE)", u.path))
 				c.situate()
 			}
@@ -249,19 +250,16 @@ func (c *inspector) optional(i int, r *rule) {
 	}
 }
 
-// skipped looks for a situation in which nothing is missing or invalid but a field, because of which a rule is unknown, and returns the
-// rule that continues the agent there.
-func (c *inspector) skipped(i int, field *variable) (by int) {
+// skipped looks for a situation in which a field is absent and because of that a rule unknown, and returns the rule that continues the
+// agent there.
+func (c *inspector) skipped(i int, field use) (by int) {
 	m := c.examples
 	m.find(exampleSteps, func() truth {
-		if m.isOpen(field) {
+		if m.isOpen(field.status) || m.isOpen(field.value) {
 			return open
 		}
-		for _, v := range m.vars {
-			if v.now != nil && (v.now.state == missing) != (v == field) || v.now != nil && v.now.state == failed {
-				m.seen[v.index] = true
-				return no
-			}
+		if field.status.value().state != yes || field.value.value().state != missing {
+			return no
 		}
 		t, _ := m.evaluation(0).holds(c.p.rules[i].when)
 		j, how := m.decide(0, len(c.p.rules))
@@ -287,10 +285,7 @@ func (c *inspector) texts(i int, r *rule) {
 	if found, _ := m.find(exampleSteps, test); !found {
 		return
 	}
-	for _, t := range []*template{r.text, r.notice, r.log} {
-		if t == nil {
-			continue
-		}
+	for _, t := range slices.DeleteFunc([]*template{r.text, r.notice, r.log}, func(t *template) bool { return t == nil }) {
 		for _, x := range t.exprs {
 			clear(m.seen)
 			m.filled = true
@@ -303,7 +298,7 @@ func (c *inspector) texts(i int, r *rule) {
 					v.now = &v.values[0]
 				}
 			}
-			c.out.report(x.at, utf8.RuneCountInString(x.source), "failing-text", "this placeholder fails where the rule holds: "+failure.Error(), "ask in the condition of the rule for what it needs")
+			c.warn(x.at, utf8.RuneCountInString(x.source), "failing-text", "this placeholder fails where the rule holds: "+failure.Error(), "ask in the condition of the rule for what it needs")
 			c.situate()
 		}
 	}
@@ -311,13 +306,11 @@ func (c *inspector) texts(i int, r *rule) {
 
 // unused reports params, facts and lets that nothing reads or changes.
 func (c *inspector) unused() {
-	used := map[string]bool{}
-	for _, s := range c.p.compiler.symbols {
-		if len(s.read) > 0 && s.fact != nil {
-			used[s.fact.Name] = true
-		}
-		used[s.name] = used[s.name] || len(s.read) > 0
+	type declared struct {
+		what string
+		line int
 	}
+	used, lines := map[string]bool{}, map[string]declared{}
 	effects := slices.Clone(c.p.start)
 	for _, r := range c.p.rules {
 		effects = append(effects, r.then...)
@@ -327,23 +320,24 @@ func (c *inspector) unused() {
 			used[x.fact.Name] = true
 		}
 	}
-	for _, s := range c.p.compiler.order {
-		what, line := "", 0
-		switch {
-		case s.meaning == factName:
-			what, line = "fact", s.fact.Line
-		case s.let != nil:
-			what, line = "let", s.let.at.node.Line
+	for _, s := range c.p.compiler.symbols {
+		if s.let != nil {
+			lines[s.name] = declared{"let", s.let.at.node.Line}
 		}
-		for _, q := range c.p.Params {
-			if q.Name == s.name {
-				what, line = "param", q.Line
-			}
+		if len(s.read) > 0 && s.fact != nil {
+			used[s.fact.Name] = true
 		}
-		if what == "" || used[s.name] {
-			continue
+		used[s.name] = used[s.name] || len(s.read) > 0
+	}
+	for _, f := range c.p.Facts {
+		lines[f.Name] = declared{"fact", f.Line}
+	}
+	for _, p := range c.p.Params {
+		lines[p.Name] = declared{"param", p.Line}
+	}
+	for _, name := range sortedKeys(lines) {
+		if !used[name] {
+			c.warn(c.word(lines[name].line, name), len(name), "unused", fmt.Sprintf("nothing reads the %s %s", lines[name].what, name), "remove it, or use it")
 		}
-		col := utf8.RuneCountInString(strings.Split(c.out.lines[line-1], s.name)[0]) + 1
-		c.out.report(at(&yaml.Node{Line: line, Column: col}), len(s.name), "unused", fmt.Sprintf("nothing reads the %s %s", what, s.name), "remove it, or use it")
 	}
 }

@@ -158,7 +158,11 @@ func (m *model) domain(v *variable) (out []result) {
 		values = append(values, numbers...)
 	}
 	if !m.claims {
-		values = m.likely(v, values)
+		if v.kind == "array" { // lists of nothing
+			values = nil
+		}
+		values = append(values, m.likely(v.typ, v.kind, 4)...)
+		values = values[:min(len(values), maxLikely)]
 	}
 	same := func(x any) func(result) bool {
 		return func(r result) bool { return fmt.Sprintf("%T %[1]v", r.value) == fmt.Sprintf("%T %[1]v", x) }
@@ -213,6 +217,7 @@ func (v *variable) texts() (out []any) {
 const (
 	maxNumbers = 500
 	maxLength  = 2_000 // of a list
+	maxLikely  = 200
 )
 
 // numbers returns the boundary values of a number, or lists of such lengths. It is nil if they are too many.

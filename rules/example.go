@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"maps"
@@ -15,9 +16,8 @@ import (
 	"github.com/ralph-sdk/ralph/schema"
 )
 
-// note notes which fields of elements an operand reads, and of a condition its constants: such values are likely to make a difference.
-func (m *model) note(p *Policy, n ast.Node, condition bool) {
-	before := len(m.constants)
+// note notes the constants of an operand, and which fields of elements it reads: such values are likely to make a difference.
+func (m *model) note(p *Policy, n ast.Node) {
 	ast.Walk(&n, visitor(func(n *ast.Node) {
 		last := max(0, len(m.constants)-1)
 		switch x := (*n).(type) {
@@ -26,115 +26,77 @@ func (m *model) note(p *Policy, n ast.Node, condition bool) {
 				m.constants = m.constants[:last]
 			}
 		case *ast.MemberNode:
-			if _, ok := x.Property.(*ast.StringNode); ok {
-				m.constants = m.constants[:last]
+			name, ok := x.Property.(*ast.StringNode)
+			if !ok {
+				return
 			}
+			m.constants = m.constants[:last]
 			_, root := chain(x)
-			id, isName := root.(*ast.IdentifierNode)
-			static := isName && (p.compiler.symbols[id.Value] == nil || p.compiler.symbols[id.Value].let == nil)
-			if name, ok := x.Property.(*ast.StringNode); ok && !static && !slices.Contains(m.fields, name.Value) {
+			if id, ok := root.(*ast.IdentifierNode); !ok || p.compiler.symbols[id.Value] != nil && p.compiler.symbols[id.Value].let != nil {
 				m.fields = append(m.fields, name.Value)
-			}
-		case *ast.BinaryNode:
-			if s, ok := x.Right.(*ast.StringNode); ok && (x.Operator == "startsWith" || x.Operator == "contains") {
-				m.constants = append(m.constants, s.Value+" x")
 			}
 		case *ast.StringNode:
 			m.constants = append(m.constants, x.Value)
 		case *ast.IntegerNode:
 			m.constants = append(m.constants, x.Value-1, x.Value, x.Value+1)
-		case *ast.ConstantNode:
-			if set, ok := x.Value.(map[string]struct{}); ok {
-				for _, s := range sortedKeys(set) {
-					m.constants = append(m.constants, s)
-				}
+		case *ast.BinaryNode:
+			if s, ok := x.Right.(*ast.StringNode); ok && (x.Operator == "startsWith" || x.Operator == "contains") {
+				m.constants = append(m.constants, s.Value+" x")
 			}
 		}
 	}))
-	if !condition {
-		m.constants = m.constants[:before]
-	}
 }
 
-const maxLikely = 200
-
-// likely adds likely values to those that boundaries give. Of a list they are better.
-func (m *model) likely(v *variable, values []any) []any {
-	if v.kind == "array" {
-		values = nil
-	}
-	values = append(values, m.examples(v.typ, v.kind, 4)...)
-	return values[:min(len(values), maxLikely)]
-}
-
-// examples returns likely values of a type.
-func (m *model) examples(t *schema.Type, kind string, depth int) (out []any) {
+// likely returns likely values of a type, "" if it has no kind of its own. depth bounds what is within it: a list has elements down to 2.
+func (m *model) likely(t *schema.Type, kind string, depth int) []any {
 	if t == nil {
 		t = &schema.Type{}
 	}
-	if len(t.Enum) > 0 {
-		return t.Enum
-	}
-	element := func(t *schema.Type) []any {
-		if t == nil {
-			return m.examples(nil, "", depth-1)
+	kind = cmp.Or(kind, t.Kind)
+	out := map[string][]any{"boolean": {false, true}, "integer": {0, 1, 2}, "number": {0, 1, 2}, "string": {"another"}, "array": {[]any{}}}[kind]
+	for _, k := range m.constants {
+		number, isNumber := k.(int)
+		low := isNumber && t.Minimum != nil && float64(number) < *t.Minimum
+		if kind == "" || !low && (isNumber && (kind == "integer" || kind == "number") || !isNumber && kind == "string") {
+			out = append(out, k)
 		}
-		return m.examples(t, t.Kind, depth-1)
 	}
-	texts := slices.DeleteFunc(slices.Clone(m.constants), func(k any) bool { _, ok := k.(string); return !ok })
-	numbers := slices.DeleteFunc(slices.Clone(m.constants), func(k any) bool {
-		n, ok := k.(int)
-		return !ok || t.Minimum != nil && float64(n) < *t.Minimum
-	})
 	switch {
-	case kind == "array" && depth < 2:
-		out = append(out, []any{})
-	case kind == "array":
-		items := element(t.Items)
-		out = append(out, []any{})
-		for _, x := range items {
-			out = append(out, []any{x})
+	case len(t.Enum) > 0:
+		return t.Enum
+	case kind == "array" && depth >= 2:
+		items := m.likely(t.Items, "", depth-1)
+		for i, x := range items {
+			if out = append(out, []any{x}); i > 0 {
+				out = append(out, []any{items[0], x})
+			}
 		}
-		for _, x := range items[1:] {
-			out = append(out, []any{items[0], x})
-		}
-	case kind == "boolean":
-		out = append(out, false, true)
-	case kind == "integer" || kind == "number":
-		out = append([]any{0, 1, 2}, numbers...)
-	case kind == "string":
-		out = append(append(out, "another"), append(texts, "")...)
-	case kind == "" && depth != 3:
-		out = append(append(texts, numbers...), true, "another")
-	case depth == 0:
-		out = append(out, map[string]any{})
-	default:
-		out = m.objects(t, element)
+	case kind == "object" && depth > 0, kind == "" && depth == 3:
+		out = m.objects(t, depth)
+	case kind == "":
+		out = append(out, true, "another")
 	}
 	return out
 }
 
 // objects returns an object, and others that differ from it in one field.
-func (m *model) objects(t *schema.Type, element func(*schema.Type) []any) []any {
-	fields := map[string][]any{}
+func (m *model) objects(t *schema.Type, depth int) []any {
+	first, others := map[string]any{}, []any{}
 	for _, name := range m.fields {
-		if x, ok := t.Properties[name]; ok || len(t.Properties) == 0 {
-			fields[name] = element(x)
+		field, ok := t.Properties[name]
+		if _, done := first[name]; done || !ok && len(t.Properties) > 0 {
+			continue
 		}
-	}
-	first := map[string]any{}
-	for name, values := range fields {
+		values := m.likely(field, "", depth-1)
 		first[name] = values[0]
-	}
-	out := []any{first}
-	for _, name := range sortedKeys(fields) {
-		for _, x := range fields[name][1:] {
-			object := maps.Clone(first)
-			object[name] = x
-			out = append(out, object)
+		for _, x := range values[1:] {
+			others = append(others, map[string]any{name: x})
 		}
 	}
-	return out
+	for i := range others {
+		others[i] = merged(first, others[i].(map[string]any))
+	}
+	return append([]any{first}, others...)
 }
 
 // input is what an evaluation gets in the situation of a model for examples.
@@ -146,16 +108,17 @@ func (m *model) input(policy int) Input {
 			in.Values[s.name] = reflect.Zero(s.goType).Interface()
 		case s.meaning == givenName:
 			in.Values[s.name] = ""
-		case s.meaning == factName:
-			in.Values[s.name] = m.factValue(s.fact)
+		case s.meaning == factName && (m.filled || m.status(s.fact).now != nil): // what is open is not read
+			in.Values[s.name] = m.factValue(s)
+		case s.name == "loop":
+			counts, _ := m.given(s, true).(map[string]any)
+			in.Memory.Continuations, _ = counts["continuations"].(int)
+			in.Memory.Repeats, _ = counts["repeats"].(int)
+			in.Total, _ = counts["total"].(int)
 		}
 	}
-	counts, _ := m.given(m.policies[policy].compiler.symbols["loop"], true).(map[string]any)
-	in.Memory.Continuations, _ = counts["continuations"].(int)
-	in.Memory.Repeats, _ = counts["repeats"].(int)
-	in.Total, _ = counts["total"].(int)
 	for _, v := range m.vars {
-		if n, _ := v.value().value.(int); v.what == ofCount && n > 0 {
+		if n, _ := v.value().value.(int); v.what == ofCount {
 			in.Memory.Prompt = merged(in.Memory.Prompt, map[string]int{v.name: n})
 			in.Memory.Applied = merged(in.Memory.Applied, map[string][]time.Time{v.name: slices.Repeat([]time.Time{in.Now}, n)})
 		}
@@ -164,14 +127,14 @@ func (m *model) input(policy int) Input {
 }
 
 // factValue returns the value of a fact as JSON, nil if it is missing.
-func (m *model) factValue(f *Fact) any {
-	switch m.status(f).value().state {
+func (m *model) factValue(s *symbol) any {
+	switch m.status(s.fact).value().state {
 	case missing:
 		return nil
 	case failed:
 		return json.RawMessage("?")
 	}
-	b, _ := json.Marshal(m.given(f.symbol, true)) // of JSON values
+	b, _ := json.Marshal(m.given(s, true)) // of JSON values
 	return json.RawMessage(b)
 }
 
@@ -179,21 +142,17 @@ func (m *model) factValue(f *Fact) any {
 func (m *model) given(s *symbol, all bool) any {
 	var out any = map[string]any{}
 	if s.typ != nil && (s.typ.Kind == "array" || s.typ.Kind == "string") {
-		out = map[string]any{"array": []any{}, "string": "another"}[s.typ.Kind]
+		out = m.likely(nil, s.typ.Kind, 0)[0]
 	}
-	fields := slices.DeleteFunc(slices.Clone(m.vars), func(v *variable) bool {
-		return v.what != ofValue || v.name != s.name || v.now == nil && !all
-	})
-	slices.SortStableFunc(fields, func(a, b *variable) int { return len(a.path) - len(b.path) })
-	for _, v := range fields {
-		switch r := v.value(); {
-		case r.state == yes:
-			out = put(copied(out), v.path, r.value)
-		case r.state == failed && v.kind == "string":
-			out = put(copied(out), v.path, 7)
-		case r.state == failed:
-			out = put(copied(out), v.path, "?")
+	for _, v := range m.vars {
+		r := v.value()
+		if v.what != ofValue || v.name != s.name || v.now == nil && !all || r.state == missing {
+			continue
 		}
+		if r.state == failed { // a value of another kind
+			r.value = map[bool]any{true: 7, false: "?"}[v.kind == "string"]
+		}
+		out = put(copied(out), v.path, r.value)
 	}
 	return out
 }
@@ -204,14 +163,14 @@ func copied(v any) any {
 	if !ok {
 		return v
 	}
-	out := make(map[string]any, len(object))
-	for k, x := range object {
+	out := maps.Clone(object)
+	for k, x := range out {
 		out[k] = copied(x)
 	}
 	return out
 }
 
-// Fact is not called: all facts are in the input.
+// Fact is not asked for a value: the facts that are read are in the input.
 func (m *model) Fact(context.Context, Query) Found { return Found{} }
 
 // Name returns what the situation gives.
@@ -237,65 +196,59 @@ func (m *model) Ask(_ context.Context, function, argument string) (any, error) {
 
 // line shows the situation as the given of a test of a policy.
 func (m *model) line(p *Policy) string {
-	s := situation{map[string]any{}, map[string]any{}, map[string]any{}, map[string]any{}, map[string]any{}, map[string]any{}}
+	given := map[string]any{}
 	for _, v := range m.vars {
-		symbol := p.compiler.symbols[v.name]
+		s := p.compiler.symbols[v.name]
 		switch {
 		case v.now == nil:
 		case v.what == ofCount && v.now.value != 0:
-			put(s.Memory, []string{"applied", v.name}, v.now.value)
+			put(given, []string{"memory", "applied", v.name}, v.now.value)
 		case v.what == ofAnswer && v.now.value == true:
-			s.answer(v.name, v.path[0])
-		case symbol == nil:
+			m.answer(given, v.name, v.path[0])
+		case s == nil:
 		case v.what == ofStatus:
-			s.fact(m, symbol.fact, v.now.state)
-		case symbol.meaning == ralphName && v.name == "loop":
-			maps.Copy(s.Memory, m.given(symbol, false).(map[string]any))
-		case symbol.meaning == ralphName && strings.HasPrefix(v.name, "env."):
-			s.Env[v.name[len("env."):]] = v.now.value
-		case symbol.meaning == ralphName:
-			s.Event[v.name] = m.given(symbol, false)
+			m.fact(given, s, v.now.state)
+		case s.meaning == ralphName && v.name == "loop":
+			put(given, append([]string{"memory"}, v.path...), v.now.value)
+		case s.meaning == ralphName && strings.HasPrefix(v.name, "env."):
+			put(given, strings.SplitN(v.name, ".", 2), v.now.value)
+		case s.meaning == ralphName:
+			put(given, []string{"event", v.name}, m.given(s, false))
 		}
 	}
 	var n yaml.Node
-	if n.Encode(s) != nil {
-		return ""
-	}
+	_ = n.Encode(given) // of JSON values
 	n.Style = yaml.FlowStyle
-	b, _ := yaml.Marshal(&n) // it was a node already
+	b, _ := yaml.Marshal(&n)
 	return "given: " + strings.TrimSpace(string(b))
 }
 
-// situation is the given of a test.
-type situation struct {
-	Facts, Event, Env, Memory, Invalid, Files map[string]any `yaml:",omitempty"`
-}
-
-// fact adds a fact. Where the file of an invalid one would be, there is a directory.
-func (s *situation) fact(m *model, f *Fact, t truth) {
+// fact adds a fact to what is given. Where the file of an invalid one would be, there is a directory.
+func (m *model) fact(given map[string]any, f *symbol, t truth) {
+	v := m.given(f, false)
+	_, problems := f.fact.Schema.Read(copied(v))
+	if _, bad := problems.Whole(); bad { // a field is required
+		v = m.given(f, true)
+	}
 	switch {
 	case t == missing:
-		s.Facts[f.Name] = nil
-	case t == failed && isReplaced(f):
-		s.Invalid[f.Name] = "it cannot be read"
+		put(given, []string{"facts", f.name}, nil)
+	case t == failed && isReplaced(f.fact):
+		put(given, []string{"invalid", f.name}, "it cannot be read")
 	case t == failed:
-		s.Files[f.args[0].lits[0]+"/"] = ""
+		put(given, []string{"files", f.fact.args[0].lits[0] + "/"}, "")
 	default:
-		s.Facts[f.Name] = m.given(f.symbol, false)
-		_, problems := f.Schema.Read(copied(s.Facts[f.Name]))
-		if _, bad := problems.Whole(); bad {
-			s.Facts[f.Name] = m.given(f.symbol, true)
-		}
+		put(given, []string{"facts", f.name}, v)
 	}
 }
 
 // answer adds what makes a function true.
-func (s *situation) answer(function, argument string) {
-	const message = "last_assistant_message"
-	if function == "exists" {
-		s.Files[strings.NewReplacer("**", "x", "*", "x", "?", "x").Replace(argument)] = ""
-		return
+func (m *model) answer(given map[string]any, function, argument string) {
+	path, value := []string{"files", strings.NewReplacer("**", "x", "*", "x", "?", "x").Replace(argument)}, ""
+	if function != "exists" {
+		path = []string{"event", "last_assistant_message"}
+		before, _ := fieldAt(given, path)
+		value = strings.TrimSpace(show(before) + "\n" + argument)
 	}
-	before, _ := s.Event[message].(string)
-	s.Event[message] = strings.TrimSpace(before + "\n" + argument)
+	put(given, path, value)
 }

@@ -93,7 +93,9 @@ func newModel(claims bool, policies ...*Policy) *model {
 			for _, o := range x.root.operands() {
 				u := m.usesOf(p, o)
 				m.uses[o], decided[o] = u, m.decided(u, *o.slot)
-				m.note(p, *o.slot, inCondition)
+				if inCondition {
+					m.note(p, *o.slot)
+				}
 			}
 		}
 	}
@@ -102,25 +104,19 @@ func newModel(claims bool, policies ...*Policy) *model {
 			v.values = append(m.domain(v), v.others...)
 		}
 	}
+	slices.SortStableFunc(m.vars, func(a, b *variable) int { return len(a.path) - len(b.path) }) // an object is before its fields
 	for o, u := range m.uses {
 		tooMany := slices.ContainsFunc(u.reads, func(r use) bool { return r.value != nil && len(r.value.values) == len(r.value.others) })
 		if claims && (!decided[o] || tooMany) {
-			u.atom = m.variable(variable{what: ofAtom, name: o.text, values: atomValues(*o.slot, len(policies))})
+			values := []result{{value: true, state: yes}, {value: false, state: yes}, {state: missing}, {state: failed}}
+			question := !slices.ContainsFunc(u.reads, func(r use) bool { return r.path.root.meaning != function })
+			if len(policies) > 1 && question { // they are compared where it has an answer
+				values = values[:2]
+			}
+			u.atom = m.variable(variable{what: ofAtom, name: o.text, values: values})
 		}
 	}
 	return m
-}
-
-// atomValues returns what an operand may come to. Two policies are compared where questions such as said("DONE") have an answer.
-func atomValues(n ast.Node, policies int) []result {
-	values := []result{{value: true, state: yes}, {value: false, state: yes}, {state: missing}, {state: failed}}
-	if c, ok := n.(*ast.CallNode); ok && policies > 1 && len(c.Arguments) == 1 {
-		_, constant := c.Arguments[0].(*ast.StringNode)
-		if id, ok := c.Callee.(*ast.IdentifierNode); ok && constant && slices.Contains([]string{"said", "mentions", "exists"}, id.Value) {
-			return values[:2]
-		}
-	}
-	return values
 }
 
 // operands returns the operands of a condition, from left to right.

@@ -8,7 +8,7 @@ import (
 
 const (
 	searchSteps  = 200_000 // values that a question may try
-	exampleSteps = 2_000   // that one for an example may try
+	exampleSteps = 1_000   // that one for an example may try
 )
 
 // find looks for a situation in which test is yes. Without one, whole says whether all situations were tried: only then there is none.
