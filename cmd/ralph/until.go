@@ -70,7 +70,7 @@ func (a *app) until(ctx context.Context, command string, f untilFlags) error {
 	if err != nil {
 		return err
 	}
-	settings, err := p.Settings(h, project.ScopeLocal, a.getenv)
+	settings, err := p.Settings(h, untilScope(h), a.getenv)
 	if err != nil {
 		return err
 	}
@@ -107,11 +107,14 @@ func (a *app) installUntil(ctx context.Context, home *project.Home, p project.Pr
 	if err := o.Loop.Undo(ctx, untilPolicy); err != nil {
 		return err
 	}
-	settings, err := p.Settings(h, project.ScopeLocal, a.getenv)
+	settings, err := p.Settings(h, untilScope(h), a.getenv)
 	if err != nil {
 		return err
 	}
 	e := host.Entry{Host: h.Name, Policies: []string{untilPolicy}, Events: hookEvents(o.Loop.Policy()), Timeout: o.Loop.Deadline(), Once: true}
+	if settings.Scope == project.ScopeUser {
+		e.Project = p.Root
+	}
 	if e.Program, err = settings.Program(ctx); err != nil {
 		return err
 	}
@@ -126,6 +129,14 @@ func (a *app) installUntil(ctx context.Context, home *project.Home, p project.Pr
 		h.Title, text.Line(command), most, p.Root)
 	a.describe(ctx, home, o, h)
 	return nil
+}
+
+// untilScope is that of one person in the project; where the host has none, in all projects, with an entry for this one.
+func untilScope(h *host.Host) string {
+	if h.Settings.Local == "" {
+		return project.ScopeUser
+	}
+	return project.ScopeLocal
 }
 
 // tryTimeout bounds the first run of a command.

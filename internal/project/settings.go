@@ -119,7 +119,7 @@ func (f SettingsFile) Write(b []byte) error {
 	if err == nil {
 		err = os.Rename(t.Name(), path)
 	}
-	if err == nil && f.Bytes == nil && f.Scope == ScopeLocal {
+	if err == nil && f.Scope == ScopeLocal {
 		err = git.Exclude(f.Path) // an agent that adds all files would commit it
 	}
 	return err
