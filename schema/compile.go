@@ -18,7 +18,8 @@ const maxSchema = 256 << 10
 const base = "https://schema.invalid/"
 
 // Compile compiles a schema, which is JSON text of at most 256 KiB. name is for messages. Without $schema it is of draft 2020-12. Compile
-// reads nothing else: a $ref that does not begin with # is an error. Errors are *Error.
+// reads nothing else: a $ref that does not begin with # is an error, and so is a schema whose references expand to more than a million
+// parts. Errors are *Error.
 func Compile(name string, src []byte) (*Schema, error) {
 	s, err := compile(src)
 	if err == nil {
@@ -40,9 +41,13 @@ func compile(src []byte) (*Schema, *Error) {
 		return nil, err
 	}
 	s := &Schema{source: src}
-	if s.validator, err = compiled(src, doc); err == nil {
-		s.typ, err = derive(s.validator, doc)
+	if s.validator, err = compiled(src, doc); err != nil {
+		return nil, err
 	}
+	if (sizes{}).of(s.validator) > maxExpanded {
+		return nil, failure(src, 0, fmt.Sprintf("the schema is too large: its references expand to more than %d parts", maxExpanded))
+	}
+	s.typ, err = derive(s.validator, doc)
 	return s, err
 }
 
