@@ -33,14 +33,16 @@ func OpenOutput(dir, id string) (io.WriteCloser, error) {
 }
 
 type output struct {
-	*os.File
+	file *os.File
 	left int64
 }
+
+func (o *output) Close() error { return o.file.Close() }
 
 // Write accepts everything: an output that is not kept ends no agent.
 func (o *output) Write(b []byte) (int, error) {
 	if o.left -= int64(len(b)); o.left >= 0 {
-		_, _ = o.File.Write(b)
+		_, _ = o.file.Write(b)
 	}
 	return len(b), nil
 }
