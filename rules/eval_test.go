@@ -22,15 +22,15 @@ type world struct {
 	asks  map[string]any // "said DONE"
 	log   []string
 
-	usable map[string]func(any) error // of the queries
+	queries map[string]rules.Query // by fact
 }
 
 func (w *world) Fact(_ context.Context, q rules.Query) rules.Found {
 	w.log = append(w.log, q.Fact.Name+" "+strings.Join(q.Args, " "))
-	if w.usable == nil {
-		w.usable = map[string]func(any) error{}
+	if w.queries == nil {
+		w.queries = map[string]rules.Query{}
 	}
-	w.usable[q.Fact.Name] = q.Usable
+	w.queries[q.Fact.Name] = q
 	return w.facts[q.Fact.Name]
 }
 

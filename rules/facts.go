@@ -210,6 +210,10 @@ func (c *compiler) fact(f *Fact, k, v *yaml.Node, known map[string]*source) {
 			}
 		case "command":
 			f.command = c.program(o, key)
+		case "turns", "max_tokens":
+			if n := c.number(o, key); n > 0 {
+				f.options[key] = &template{node: o, lits: []string{strconv.Itoa(n)}}
+			}
 		default:
 			if t := c.template(o, key); t != nil {
 				f.options[key] = t

@@ -60,11 +60,16 @@ params:
   wait: {type: string, default: 90s}
 limits: {continuations: n, elapsed: wait}
 rules:
-  - {name: a, when: mode == "slow" and n > 4, stop: "${n}", at_most: n}
+  - {name: a, when: mode == "slow" and n > 4 and ok(answer), stop: "${n}", at_most: n}
+facts: {answer: {judge: is it done, turns: n, max_tokens: 300}}
 `
+	w := &world{facts: map[string]rules.Found{"answer": ok(true)}}
 	p := parse(t, src, rules.WithParams(map[string]string{"n": "5", "mode": "slow", "wait": "2h"}))
-	if v, _ := p.Eval(t.Context(), rules.Input{}); v.Reason != "5" || p.Limits.Continuations != 5 || p.Limits.Elapsed.Hours() != 2 {
+	if v, _ := p.Eval(t.Context(), rules.Input{World: w}); v.Reason != "5" || p.Limits.Continuations != 5 || p.Limits.Elapsed.Hours() != 2 {
 		t.Errorf("the params are not used: %+v %+v", v, p.Limits)
+	}
+	if diff := cmp.Diff(map[string]string{"turns": "5", "max_tokens": "300"}, w.queries["answer"].Options); diff != "" {
+		t.Errorf("the options of the judge (-want +got):\n%s", diff)
 	}
 	if p = parse(t, src); p.Params[0].Value != 3 || p.Params[0].Description != "how many" || p.Limits.Continuations != 3 {
 		t.Errorf("the defaults are not used: %+v", p.Params)
@@ -231,10 +236,10 @@ func TestFrontMatter(t *testing.T) {
 	if _, v := eval(t, src, w, rules.Input{}); v.Reason != "1 text 2 text" {
 		t.Errorf("it is %q", v.Reason)
 	}
-	if err := w.usable["front"](matter(1)); err != nil {
+	if err := w.queries["front"].Usable(matter(1)); err != nil {
 		t.Errorf("with a body it is not usable: %v", err)
 	}
-	if err := w.usable["list"](map[string]any{"body": "text"}); err == nil {
+	if err := w.queries["list"].Usable(map[string]any{"body": "text"}); err == nil {
 		t.Error("a file of a glob without a field that is required is usable")
 	}
 }
