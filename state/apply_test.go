@@ -105,7 +105,7 @@ func TestApplyRefuses(t *testing.T) {
 func TestProtected(t *testing.T) {
 	for _, path := range []string{
 		".git", ".git/config", "sub/.git/hooks/x", ".GIT/config", ".git./config", ".git /x", ".g\u200cit/x", ".ralph/policy.yaml", ".Ralph/local/archive/x", ".vscode/tasks.json",
-		".claude/settings.json", "a/.claude/settings.local.json", ".claude/\u017fettings.json", ".claude/hooks/x.sh", ".claude/skills/a/SKILL.md", ".mcp.json", ".codex/config.toml",
+		".claude/settings.json", "a/.claude/settings.local.json", ".claude/\u017fettings.json", ".claude/hooks/x.sh", ".claude/skills/a/SKILL.md", ".mcp.json", ".codex/config.toml", ".clinerules/hooks/x", ".devin/hooks.v1.json",
 		".gemini/settings.json", ".cursor/hooks.json", ".qwen/settings.json", "opencode.json", "OPENCODE.jsonc", ".factory/hooks.json", ".kiro/hooks/x.json", ".github/hooks/x.json", ".agents/hooks.json",
 	} {
 		if !isProtected(path) {

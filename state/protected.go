@@ -12,8 +12,8 @@ import (
 var protected = []string{
 	".git", ".ralph", ".vscode",
 	".claude/settings*.json", ".claude/{agents,commands,hooks,output-styles,plugins,rules,skills}", ".claude-plugin", ".claude.json", ".mcp.json",
-	".agents", ".augment", ".codex", ".config/opencode", ".copilot", ".cursor", ".factory", ".gemini", ".junie", ".kimi", ".openhands",
-	".opencode", ".qwen", ".roo", ".windsurf", "opencode.{json,jsonc}",
+	".agents", ".amp", ".augment", ".clinerules", ".codex", ".codex-plugin", ".config/opencode", ".copilot", ".cursor", ".devin", ".factory",
+	".gemini", ".junie", ".kimi", ".openhands", ".opencode", ".qwen", ".roo", ".vibe", ".windsurf", "opencode.{json,jsonc}",
 	".kiro/{agents,hooks,settings,steering}", ".github/{agents,copilot*,hooks}",
 }
 

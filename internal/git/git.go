@@ -108,7 +108,7 @@ type git struct {
 func newGit(r *repo, dir string) (*git, error) {
 	program, err := process.Find("git", "")
 	if err != nil {
-		return nil, fmt.Errorf("%w: there is no program git", fs.ErrNotExist)
+		return nil, fmt.Errorf("there is no program git: %w", fs.ErrNotExist)
 	}
 	main, _ := MainTree(r.top)
 	for _, tree := range []string{r.top, cmp.Or(main, r.top)} {

@@ -34,7 +34,7 @@ func find(dir string) (*repo, error) {
 			return r, nil
 		}
 		if top == filepath.Dir(top) {
-			err = fmt.Errorf("%w: there is no git repository", fs.ErrNotExist)
+			err = fmt.Errorf("there is no git repository: %w", fs.ErrNotExist)
 		}
 		top = filepath.Dir(top)
 	}
