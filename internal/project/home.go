@@ -26,7 +26,7 @@ func OpenHome(p Project, getenv func(string) string) (*Home, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p.leads(dir) {
+	if inside(p.Root, dir) || inside(p.Root, withoutLinks(dir)) { // a link there would also be the agent's
 		return nil, fmt.Errorf("ralph's own directory %s is in the project %s, where the agent can change it: set RALPH_STATE_DIR to another", dir, p.Root)
 	}
 	info, err := os.Stat(dir)
@@ -40,19 +40,6 @@ func OpenHome(p Project, getenv func(string) string) (*Home, error) {
 		return nil, fmt.Errorf("ralph's own directory %s is another user's, or others can write to it: run chmod 700 on it, or set RALPH_STATE_DIR to another", dir)
 	}
 	return &Home{Dir: dir, Store: loop.Dir(filepath.Join(dir, "store"))}, nil
-}
-
-// leads reports whether a path is in the project, or leads to its end by a link that is there.
-func (p Project) leads(path string) bool {
-	if inside(p.Root, withoutLinks(path)) {
-		return true
-	}
-	for at := path; at != filepath.Dir(at); at = filepath.Dir(at) {
-		if inside(p.Root, filepath.Join(withoutLinks(filepath.Dir(at)), filepath.Base(at))) {
-			return true
-		}
-	}
-	return false
 }
 
 func inside(dir, path string) bool {
