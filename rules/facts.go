@@ -69,6 +69,28 @@ func child(n *yaml.Node, key string) *yaml.Node {
 	return nil
 }
 
+// keywords reports a key of a schema that is nearly a keyword. JSON Schema allows other keys, and ignores them.
+func (c *compiler) keywords(n *yaml.Node) {
+	known := strings.Fields("type properties items enum const default required description title examples pattern format minimum maximum exclusiveMinimum " +
+		"exclusiveMaximum multipleOf minLength maxLength minItems maxItems uniqueItems contains minContains maxContains prefixItems unevaluatedItems " +
+		"additionalItems minProperties maxProperties additionalProperties patternProperties unevaluatedProperties propertyNames dependentRequired " +
+		"dependentSchemas dependencies anyOf oneOf allOf not if then else deprecated readOnly writeOnly definitions contentEncoding contentMediaType " +
+		"$ref $defs $schema $id $anchor $comment $dynamicRef $dynamicAnchor $vocabulary")
+	for i := 0; i+1 < len(n.Content) && n.Kind == yaml.MappingNode; i += 2 {
+		k, v := n.Content[i], resolved(n.Content[i+1])
+		switch help := text.Nearest(k.Value, known); {
+		case slices.Contains([]string{"properties", "patternProperties", "$defs", "definitions"}, k.Value) && v.Kind == yaml.MappingNode:
+			for j := 1; j < len(v.Content); j += 2 {
+				c.keywords(resolved(v.Content[j]))
+			}
+		case k.Value == "items" || k.Value == "additionalProperties":
+			c.keywords(v)
+		case !slices.Contains(known, k.Value) && strings.HasPrefix(help, "did you mean"):
+			c.report(at(k), 0, "unknown-key", "a schema has no key "+k.Value, help)
+		}
+	}
+}
+
 // descend returns the node at a path of keys and indices, or the last one on the way.
 func descend(n *yaml.Node, path []string) *yaml.Node {
 	for _, name := range path {
@@ -110,6 +132,7 @@ func (c *compiler) schema(n *yaml.Node) *schema.Schema {
 	help := ""
 	switch {
 	case n.Kind == yaml.MappingNode:
+		c.keywords(n)
 		_, src = c.data(n)
 	case isShipped:
 		if src, isShipped = schema.Shipped(name); !isShipped {
@@ -251,7 +274,7 @@ func (c *compiler) factOptions(f *Fact, values fields) {
 	if v := values.values["inline"]; v != nil {
 		f.Inline = v.Value == "true"
 		if v.Tag != "!!bool" {
-			c.report(at(v), 0, "type", "inline is true or false", "")
+			c.report(at(v), 0, "type", "inline is true or false", "write inline: true")
 		}
 		if t := f.source.typ; values.values["schema"] == nil && (t == nil || t.Properties == nil) && c.values[f.Name] == nil {
 			c.report(at(values.keys["inline"]), 0, "inline", "inline makes names of the fields of a schema, and there is none", "add schema: with properties")

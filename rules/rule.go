@@ -59,7 +59,7 @@ func (c *compiler) rule(n *yaml.Node) *rule {
 		if text.Line(r.name) != r.name {
 			c.report(at(v), 1, "rule", "the name of the rule has a character that is not shown, such as a line break", "write it on one line")
 		}
-	} else if v == nil && n.Kind == yaml.MappingNode {
+	} else if v == nil && f.whole() {
 		c.report(at(n), 1, "rule", "the rule has no name", "begin it with name: NAME")
 	}
 	if v := f.values["when"]; v != nil && v.Kind != yaml.ScalarNode {

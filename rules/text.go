@@ -90,7 +90,9 @@ func (c *compiler) pathTemplate(n *yaml.Node, what string) *template {
 	for _, lit := range t.lits {
 		bad = bad || slices.Contains(strings.FieldsFunc(lit, isSlash), "..")
 	}
-	if bad {
+	if n.Value == "" {
+		c.report(at(n), 1, "path", "the path is empty", "write a path from the project's root")
+	} else if bad {
 		c.report(at(n), 0, "path", "the path leads out of the project", "write a path from the project's root, or one that begins with ~/")
 	}
 	return t

@@ -79,11 +79,15 @@ func (c *compiler) yamlError(err error) {
 	}
 	help := ""
 	if strings.HasPrefix(message, "did not find expected ',' or") {
-		line, help = line+1, "within { } and [ ] YAML reads brackets, commas, ? and : itself: put texts and expressions in quotes"
+		line, message = line+1, "a { or [ is not closed, or a comma is missing within it"
+		help = "within { } and [ ] YAML reads brackets, commas, ? and : itself: put texts and expressions in quotes"
 	}
 	if message == "did not find expected key" || message == "did not find expected '-' indicator" {
 		message = "from here on a line is not indented like those that it belongs to, or goes on after a quote ends"
 		help = "indent the keys of a rule alike; put a value that has quotes in other quotes as a whole"
+	}
+	if _, name, ok := strings.Cut(message, "unknown anchor '"); ok {
+		line = 1 + slices.IndexFunc(c.lines, func(l string) bool { return strings.Contains(l, "*"+strings.TrimSuffix(name, "' referenced")) })
 	}
 	line = min(max(line, 1), len(c.lines))
 	for _, l := range []int{line, line - 1, line + 1} {
@@ -98,7 +102,7 @@ func (c *compiler) yamlError(err error) {
 	c.report(at(&yaml.Node{Line: line, Column: 1}), 1, "yaml", message, help)
 }
 
-var keyValue = regexp.MustCompile(`^\s*(?:- )?[\w-]+: +([^'"|>\[{&*! ].*)$`)
+var keyValue = regexp.MustCompile(`^\s*(?:- )?[\w-]+: +([^'"|>\[{! ].*)$`)
 
 // trap names what YAML reads otherwise than it looks in a line that it refuses.
 func trap(line string) (col int, what, help string) {
@@ -112,7 +116,7 @@ func trap(line string) (col int, what, help string) {
 	}
 	value := line[m[2]:]
 	col = utf8.RuneCountInString(line[:m[2]]) + 1
-	if strings.ContainsAny(value[:1], "`@%") {
+	if strings.ContainsAny(value[:1], "`@%*&") {
 		return col, "a value cannot begin with " + value[:1], "put the value in quotes"
 	}
 	i := strings.Index(value, ": ")
@@ -140,8 +144,10 @@ type fields struct {
 	keys, values map[string]*yaml.Node
 }
 
-// whole reports whether all keys are known.
-func (f fields) whole() bool { return len(f.values)*2 == len(f.node.Content) }
+// whole reports whether it is a mapping whose keys are all known.
+func (f fields) whole() bool {
+	return f.node.Kind == yaml.MappingNode && len(f.values)*2 == len(f.node.Content)
+}
 
 // fields reads a mapping whose keys are known, and reports those that are not.
 func (c *compiler) fields(n *yaml.Node, what string, known []string) fields {
