@@ -37,7 +37,6 @@ type Policy struct {
 // Param is a param of a policy, with the value that it has.
 type Param struct {
 	Name, Description string
-	Schema            *schema.Schema
 	Value             any
 	Line              int
 }
