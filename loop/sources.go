@@ -177,7 +177,7 @@ func usable(q rules.Query, parse func([]byte) (any, error)) func([]byte) (any, e
 	return func(b []byte) (any, error) {
 		v, err := parse(b)
 		if err == nil && q.Usable != nil {
-			err = q.Usable(v)
+			v, err = q.Usable(v)
 		}
 		return v, err
 	}

@@ -17,9 +17,9 @@ type Query struct {
 	Args    []string          // the argument, rendered: a path, a question, or a program and its arguments
 	Options map[string]string // rendered: dir of exec; model, system, turns, max_tokens of judge
 	Command []string          // of judge: the program that is asked instead of a service
-	// Usable reports why a decoded value cannot be used at all, nil if it can. A young file is read again until it can. It may change
-	// the value as Eval would.
-	Usable func(value any) error
+	// Usable returns a decoded value for Found with the policy's schema applied, or why it cannot be used at all. A young file is read
+	// again until it can.
+	Usable func(value any) (any, error)
 }
 
 // Status says whether a fact has a value.

@@ -111,7 +111,7 @@ func run(ctx context.Context, command []string, dir, prompt string) (string, err
 }
 
 // object returns the first JSON object of an answer that the policy can use. A fence and words may surround it.
-func object(answer string, usable func(any) error) (any, error) {
+func object(answer string, usable func(any) (any, error)) (any, error) {
 	if strings.TrimSpace(answer) == "" {
 		return nil, errors.New("the judge's answer is empty")
 	}
@@ -130,7 +130,7 @@ func object(answer string, usable func(any) error) (any, error) {
 		}
 		v, err := schema.ParseJSON(raw)
 		if err == nil && usable != nil {
-			err = usable(v)
+			v, err = usable(v)
 		}
 		if err == nil {
 			return v, nil
