@@ -19,6 +19,9 @@ type repo struct {
 // MainTree returns the directory of the main work tree of a linked work tree, if dir is the top of one and its repository points back.
 // It starts no program.
 func MainTree(dir string) (string, bool) {
+	if info, err := os.Lstat(filepath.Join(dir, ".git")); err != nil || info.IsDir() {
+		return "", false
+	}
 	r := at(dir)
 	if r == nil || !r.linked || filepath.Base(r.common) != ".git" {
 		return "", false // it is none, or the repository is bare

@@ -30,7 +30,7 @@ func Find(dir string, getenv func(string) string) (Project, error) {
 	if err != nil {
 		return Project{}, err
 	}
-	home, _ := resolve(homeDir(getenv))
+	home := homeDir(getenv)
 	p := Project{Root: start}
 	for at := start; usable(at, home); at = filepath.Dir(at) {
 		if has(at, Dir) || has(at, ".git") {
@@ -84,9 +84,13 @@ func has(dir, name string) bool {
 
 // usable reports whether a directory may be a project: another user could put a policy into one that others can write.
 func usable(dir, home string) bool {
-	if dir == filepath.Dir(dir) || dir == home {
+	if dir == filepath.Dir(dir) {
 		return false
 	}
 	info, err := os.Lstat(dir)
-	return err == nil && info.IsDir() && !shared(dir, home, info)
+	if err != nil || !info.IsDir() || shared(dir, home, info) {
+		return false
+	}
+	theirs, err := os.Stat(home)
+	return err != nil || !os.SameFile(info, theirs)
 }

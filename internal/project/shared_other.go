@@ -9,6 +9,9 @@ import (
 
 // shared reports whether a directory is outside of the home directory: this system does not say who can write to one.
 func shared(dir, home string, _ fs.FileInfo) bool {
+	if real, err := filepath.EvalSymlinks(home); err == nil {
+		home = real
+	}
 	rel, err := filepath.Rel(home, dir)
 	return err != nil || !filepath.IsLocal(rel)
 }
