@@ -159,7 +159,7 @@ rules: [{name: go, when: state.n == 0, continue: "${m.body}"}]
 	if _, err := os.Stat(filepath.Join(dir, "s.json")); err == nil || content(t, filepath.Join(dir, "m.md")) != before {
 		t.Error("Start made one of two files, or changed one")
 	}
-	if err := load(t, "rules: [{name: go, continue: go}]\n", loop.WithRoot(dir)).Start(t.Context(), "a task"); err == nil || !strings.Contains(err.Error(), "has no start") {
+	if err := load(t, "description: For a plugin.\nrules: [{name: go, continue: go}]\n", loop.WithRoot(dir)).Start(t.Context(), "a task"); err == nil || !strings.Contains(err.Error(), "has no start: what it is for, such as a plugin, begins its loop; it says: For a plugin.") {
 		t.Errorf("without a start, Start returns %v", err)
 	}
 }

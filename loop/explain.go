@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/ralph-sdk/ralph/internal/text"
 	"github.com/ralph-sdk/ralph/rules"
 )
 
@@ -50,20 +51,20 @@ func (l *Loop) NewPrompt(ctx context.Context, session string) error {
 	})
 }
 
-// Start makes the changes of the policy's start: text is a name there. It refuses where a file that it sets exists, and a policy that
+// Start makes the changes of the policy's start, where the name text is words. It refuses where a file that it sets exists, and a policy that
 // has no start is an error.
-func (l *Loop) Start(ctx context.Context, text string) error {
+func (l *Loop) Start(ctx context.Context, words string) error {
 	ctx, w, err := l.work(ctx, Event{Dir: cmp.Or(l.root, ".")})
 	if err != nil {
 		return err
 	}
 	defer w.close()
-	effects, err := w.policy.Start(ctx, w.input(0), text)
+	effects, err := w.policy.Start(ctx, w.input(0), words)
 	if err != nil {
 		return err
 	}
 	if len(effects) == 0 {
-		return fmt.Errorf("the policy %s has no start: what it is for, such as a plugin, begins its loop", w.policy.Name)
+		return fmt.Errorf("the policy %s has no start: what it is for, such as a plugin, begins its loop%s", w.policy.Name, after("; it says: ", text.Line(w.policy.Description)))
 	}
 	if err := w.apply(effects); err != nil {
 		return err

@@ -21,7 +21,7 @@ func guard(deadline time.Duration, end func(error)) (stop func()) {
 			case <-done:
 				return
 			case <-late:
-				end(fmt.Errorf("no decision within %v", deadline))
+				end(fmt.Errorf("no decision within %v", deadline.Round(100*time.Millisecond)))
 			case <-tick.C:
 				if metrics.Read(sample); sample[0].Value.Uint64() > maxHeap {
 					end(fmt.Errorf("the decision took more than %d MiB of memory", maxHeap>>20))
