@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/google/go-cmp/cmp"
 	"go.yaml.in/yaml/v3"
 
 	"github.com/ralph-sdk/ralph/rules"
@@ -72,7 +71,7 @@ func (e *expectation) compare(got decided) (all []Failure) {
 	if e.Effects.Kind != 0 {
 		want := []any{}
 		err := e.Effects.Decode(&want)
-		if diff := cmp.Diff(plain(want), plain(effectValues(got.effects))); diff != "" || err != nil {
+		if diff := difference(indented(want), indented(effectValues(got.effects))); diff != "" || err != nil {
 			all = append(all, failure(&e.Effects, "effects (-want +got)\n"+diff))
 		}
 	}
@@ -94,7 +93,7 @@ func compareText(what string, n *yaml.Node, got string) (all []Failure) {
 		if want != "" && strings.Contains(got, want) {
 			help = "; in brackets it need only occur in the text"
 		}
-		all = append(all, failure(n, fmt.Sprintf("%s (-want +got%s)\n%s", what, help, cmp.Diff(want, got))))
+		all = append(all, failure(n, fmt.Sprintf("%s (-want +got%s)\n%s", what, help, difference(want, got))))
 	}
 	return all
 }
@@ -116,7 +115,7 @@ func (f *file) compare(what, path string) []Failure {
 	if err := json.Unmarshal(b, &got); err != nil {
 		return []Failure{failure(f.at, fmt.Sprintf("%s is not JSON: %v", what, err))}
 	}
-	if diff := cmp.Diff(plain(f.JSON), got); diff != "" {
+	if diff := difference(indented(f.JSON), indented(got)); diff != "" {
 		return []Failure{failure(f.at, what+" (-want +got)\n"+diff)}
 	}
 	return nil
@@ -186,10 +185,4 @@ func effectValues(all []rules.Effect) []any {
 		values = append(values, map[string]any{e.Kind: v})
 	}
 	return values
-}
-
-// plain returns a value as JSON has it, so that values of different types can be compared.
-func plain(v any) (out any) {
-	_ = json.Unmarshal([]byte(jsonText(v)), &out)
-	return out
 }
