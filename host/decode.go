@@ -42,7 +42,7 @@ func Decode(name string, input []byte, env func(string) string) (*Host, loop.Eve
 	if name != "" {
 		var ok bool
 		if h, ok = Lookup(name); !ok {
-			return portable, loop.Event{}, fmt.Errorf("there is no host %q; %s", name, text.Nearest(name, Names()))
+			return portable, loop.Event{}, unknown(name)
 		}
 	}
 	in, err := parse(input)
@@ -62,14 +62,14 @@ func (h *Host) event(in object, env func(string) string) loop.Event {
 	if dir := env("CLAUDE_PROJECT_DIR"); filepath.IsAbs(dir) {
 		ev.Dir = dir
 	}
-	if name, ok := h.events[ev.Name]; ok {
-		ev.Name = name
-	}
+	ev.Name = h.ours(ev.Name)
 	if _, there := in["cwd"]; there {
 		ev.Dir = in.text("cwd")
+	} else if roots := decoded[[]string](in[h.roots]); len(roots) > 0 {
+		ev.Dir = roots[0]
 	}
 	for _, name := range []string{"permission_mode", "agent_id", "agent_type", "prompt"} {
-		if s := in.text(name); s != "" {
+		if s := joined(in[name]); s != "" {
 			ev.Names[name] = s
 		}
 	}
@@ -107,14 +107,17 @@ func (h *Host) event(in object, env func(string) string) loop.Event {
 
 // attach gives the event its conversation and its task list, and looks whether the turn failed.
 func (h *Host) attach(in object, env func(string) string, ev *loop.Event) {
-	s := &session{message: ev.Message, prompt: ev.PromptID, patience: lag}
+	s := &session{record: h.file.read, message: ev.Message, prompt: ev.PromptID, patience: lag}
 	switch path := in.text("transcript_path"); {
 	case ev.Name == subagentStop:
 		s.path, s.subagent = in.text("agent_transcript_path"), true
 	case path != "":
 		s.path = path
 	default:
-		s.find = func() string { return sessionFile(h.own(env, h.sessions), ev.Session) }
+		s.find = func() string { return sessionFile(h.own(env, "."), h.file.pattern, ev.Session) }
+	}
+	if h.file.read == nil {
+		s.path, s.find = "", nil
 	}
 	if s.path != "" || s.find != nil {
 		ev.Conversation = s

@@ -2,6 +2,7 @@ package host
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -47,7 +48,7 @@ func Encode(h *Host, event string, decisions []loop.Decision, mode Mode) Reply {
 		}
 		return Reply{Stdout: lines(said.note), Stderr: lines(append(said.log, said.notice)...)}
 	}
-	body := body{}
+	body, event := body{}, h.theirs(cmp.Or(event, stop))
 	if said.reason != "" {
 		body.put(event, h.answer.decision)
 		for _, place := range h.answer.reason {

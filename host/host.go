@@ -2,36 +2,35 @@ package host
 
 import (
 	"cmp"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
+	"github.com/ralph-sdk/ralph/internal/text"
 	"github.com/ralph-sdk/ralph/loop"
-)
-
-// The names of the hosts.
-const (
-	JSON       = "json" // the portable form: Claude Code's names, for wrappers and hosts that have no row
-	ClaudeCode = "claude-code"
 )
 
 // Host is one row of the table of hosts: a protocol, as data. Its methods are pure and safe for concurrent use. [Lookup] and [Decode]
 // return one; rows do not change. The zero value knows no field and writes no answer.
 type Host struct {
-	Name     string   // as --host takes it
-	Title    string   // as its vendor writes it
-	Session  []string // variables that it sets for the programs of its agent; that none is set proves nothing
-	Settings Settings
+	Name       string   // as --host takes it
+	Title      string   // as its vendor writes it
+	Documented bool     // it is known by its documentation: no test runs it, and it is taken only by its name
+	Gate       string   // what it wants of its person before it runs a hook, in one sentence; "": nothing
+	Session    []string // variables that it sets for the programs of its agent; that none is set proves nothing
+	Settings   Settings
 
 	marks  []string          // fields of an input that show that it is this host's
 	fields map[string]string // its names of fields, where they are not Claude Code's
-	events map[string]string // ralph's names of its events, where they differ
+	events map[string]string // its names of events, where they differ; "": it has no such hook
+	roots  string            // a field with directories, of which the first is the project
 	prompt prompt
 	answer answer
 	limit  limit
-
-	sessions string // the directory of its session files, by projects, below its own; "": ralph does not know it
-	tasks    string // that of its task lists
+	file   sessionFiles
+	tasks  string // the directory of its task lists, below its own
 
 	refine func(in object, ev *loop.Event) // what no column says; nil: nothing
 }
@@ -60,42 +59,10 @@ type limit struct {
 	variable string // that sets another number; "": none does
 }
 
-// portable is the answer that most hosts read.
-var portable = answer{
-	decision: map[string]any{"decision": "block"},
-	reason:   []string{"reason"},
-	notice:   "systemMessage",
-	note:     []string{specific + ".additionalContext"},
-}
-
-// hosts is the table. Input is taken for the first host with a mark in it.
-var hosts = []*Host{
-	{
-		Name: ClaudeCode, Title: "Claude Code",
-		Session: []string{"CLAUDECODE"},
-		marks:   []string{"prompt_id", "background_tasks", "session_crons", "hook_event_name"},
-		prompt:  prompt{id: "prompt_id", flag: true},
-		answer:  portable, sessions: "projects", tasks: "tasks",
-		limit: limit{most: 8, perTool: true, variable: "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"},
-		Settings: Settings{
-			Project: ".claude/settings.json", Local: ".claude/settings.local.json", User: "settings.json",
-			Dir: ".claude", Variable: "CLAUDE_CONFIG_DIR",
-			arguments: true, off: "disableAllHooks",
-		},
-		refine: summary,
-	},
-	{
-		Name: JSON, Title: "the portable form",
-		prompt: prompt{id: "prompt_id", flag: true},
-		answer: portable,
-	},
-}
-
-// summary gives the event a name of its own by which Claude Code, when it summarizes the conversation, ends an agent without a type.
-func summary(in object, ev *loop.Event) {
-	if _, there := in["agent_type"]; ev.Name == subagentStop && there && in.text("agent_type") == "" {
-		ev.Name = "Summary"
-	}
+// sessionFiles says how a host keeps conversations. The zero value is for one whose files ralph does not read.
+type sessionFiles struct {
+	read    func(line []byte, subagent bool) (entry, bool) // reads a record
+	pattern string                                         // of their paths below the host's own directory, with SESSION; "": not known
 }
 
 // Lookup returns the host of a name.
@@ -107,6 +74,10 @@ func Lookup(name string) (*Host, bool) {
 	return hosts[i], true
 }
 
+func unknown(name string) error {
+	return fmt.Errorf("there is no host %q; %s", name, cmp.Or(text.Nearest(name, Names()), "write one of "+strings.Join(Names(), ", ")))
+}
+
 // Names returns the names of the hosts, the portable form last.
 func Names() []string {
 	var names []string
@@ -116,14 +87,45 @@ func Names() []string {
 	return names
 }
 
-// detect returns the host that sends such an input, or the portable form. The environment does not help: hosts set each other's variables.
+// detect returns the host that sends such an input, or the portable form. Hosts at the end of the table copied what the first ones send.
+// The environment does not help: hosts set each other's variables.
 func detect(in object) *Host {
-	for _, h := range hosts {
-		if slices.ContainsFunc(h.marks, func(mark string) bool { _, there := in[mark]; return there }) {
+	event := in.text("hook_event_name")
+	for _, h := range slices.Backward(hosts) {
+		marked := slices.ContainsFunc(h.marks, func(mark string) bool { _, there := in[mark]; return there })
+		if marked || h.ours(event) != event && !h.Documented {
 			return h
 		}
 	}
 	return hosts[len(hosts)-1]
+}
+
+// theirs returns the host's name of an event, "" if it has no such hook.
+func (h *Host) theirs(event string) string {
+	if name, ok := h.events[event]; ok {
+		return name
+	}
+	return event
+}
+
+// ours returns ralph's name of an event that a host names.
+func (h *Host) ours(event string) string {
+	for name, theirs := range h.events {
+		if theirs == event && event != "" {
+			return name
+		}
+	}
+	return event
+}
+
+// Lacks returns those of some events at which the host runs no hook that ralph can answer.
+func (h *Host) Lacks(events []string) (lacks []string) {
+	for _, e := range events {
+		if h.theirs(e) == "" {
+			lacks = append(lacks, e)
+		}
+	}
+	return lacks
 }
 
 // InSession returns the variable that shows that this program was started by an agent, or "". It is for messages and refusals that a
@@ -149,7 +151,8 @@ func (h *Host) Limit(env func(string) string) (most int, perTool bool) {
 	return most, h.limit.perTool
 }
 
-// Settings says where a host has its settings. The zero value is for a host in which ralph cannot be installed.
+// Settings says where a host has its settings, and what an entry is there. The zero value is for a host in which ralph cannot be
+// installed.
 type Settings struct {
 	Project string // for all who work on the project, below it
 	Local   string // for one person in the project, below it; "": the host has none
@@ -158,10 +161,26 @@ type Settings struct {
 	Dir      string // the host's own directory, below the home directory
 	Variable string // that names another one; "": none does
 
+	TOML   bool   // ralph does not edit them: see [Manual]
+	Beside []File // that the host needs too
+
+	comments bool   // it reads JSON with comments and trailing commas
+	off      string // the field that, if it is true, turns all hooks off
+
+	hook      string // the form of a hook: JSON with COMMAND, TIMEOUT and EVENT
 	arguments bool   // a hook can be a program with a list of arguments
-	comments  bool   // it reads JSON with comments and trailing commas
-	off       string // the field that, if it is true, turns all hooks off
+	unit      int    // timeouts in a second; 0 is 1
+	flat      bool   // an event has a list of hooks instead of groups of them
+	listed    bool   // there is one list of hooks of all events
+	root      string // the field with the hooks; "" is hooks
+	version   string // a field of that name that a new file needs, as JSON; "": none
 }
+
+// File is a file with a fixed text, at a path relative to the settings.
+type File struct{ Name, Text string }
+
+// Installable reports whether ralph knows settings of the host.
+func (h *Host) Installable() bool { return h.Settings.Project != "" || h.Settings.User != "" }
 
 // UserFile returns the path of the person's own settings, or "" if there is none.
 func (h *Host) UserFile(env func(string) string) string { return h.own(env, h.Settings.User) }

@@ -96,14 +96,19 @@ type block struct {
 // feedback begins the message in which Claude Code shows the agent a hook's reason to continue.
 const feedback = "Stop hook feedback:"
 
-// readRecord reads a line. ok is false unless it is a JSON object. Fields of a wrong type count as missing.
-func readRecord(line []byte, subagent bool) (e entry, ok bool) {
-	line = bytes.TrimSpace(bytes.TrimPrefix(line, []byte("\ufeff")))
+// readClaude reads a line.
+func readClaude(line []byte, subagent bool) (e entry, ok bool) {
 	var r record
-	if !bytes.HasPrefix(line, []byte("{")) || !lenient(line, &r) {
-		return entry{}, false
+	if ok = readLine(line, &r); ok {
+		e = r.entry(subagent)
 	}
-	return r.entry(subagent), true
+	return e, ok
+}
+
+// readLine decodes a line and reports whether it is a JSON object. Fields of a wrong type count as missing.
+func readLine(line []byte, record any) bool {
+	line = bytes.TrimSpace(bytes.TrimPrefix(line, []byte("\ufeff")))
+	return bytes.HasPrefix(line, []byte("{")) && lenient(line, record)
 }
 
 // lenient decodes JSON and reports whether it is JSON.
@@ -215,3 +220,7 @@ func (b *block) use() use {
 	}
 	return u
 }
+
+func readCodex(line []byte, subagent bool) (entry, bool)   { return readClaude(line, subagent) }
+func readGemini(line []byte, subagent bool) (entry, bool)  { return readClaude(line, subagent) }
+func readCopilot(line []byte, subagent bool) (entry, bool) { return readClaude(line, subagent) }

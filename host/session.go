@@ -29,6 +29,7 @@ const (
 
 // session is a conversation in a session file. It is safe for concurrent use.
 type session struct {
+	record   func(line []byte, subagent bool) (entry, bool)
 	path     string
 	find     func() string // where the path is not known; asked once
 	message  string        // the agent's last message, if the host sent it
@@ -140,8 +141,8 @@ func (s *session) window(ctx context.Context, n int) (*window, error) {
 		if err != nil && err != io.EOF {
 			return nil, fmt.Errorf("session file %s: %w", s.path, err)
 		}
-		w := &window{whole: length == size, last: length == min(lastWindow, size), subagent: s.subagent}
-		w.parse(b[:read], beginsObject(f))
+		w := &window{whole: length == size, last: length == min(lastWindow, size)}
+		w.parse(b[:read], beginsObject(f), func(line []byte) (entry, bool) { return s.record(line, s.subagent) })
 		if s.read = w; w.holds(n) {
 			return w, nil
 		}
@@ -157,20 +158,19 @@ func beginsObject(f *os.File) bool {
 
 // window is what the end of a session file holds.
 type window struct {
-	turns    []loop.Turn // the oldest first; its beginning may be missing
-	prompt   string      // the newest prompt's ID
-	failed   entry       // the failure with which the file ends
-	open     bool        // the agent had not finished when the file was written
-	whole    bool        // it is the whole file
-	last     bool        // there is no larger one
-	subagent bool
+	turns  []loop.Turn // the oldest first; its beginning may be missing
+	prompt string      // the newest prompt's ID
+	failed entry       // the failure with which the file ends
+	open   bool        // the agent had not finished when the file was written
+	whole  bool        // it is the whole file
+	last   bool        // there is no larger one
 }
 
 // holds reports whether the window has n whole turns, or all that can be had.
 func (w *window) holds(n int) bool { return w.last || len(w.turns) > n }
 
 // parse reads the lines of a window. A file that has no JSON object and begins with none is a text, and one turn of the agent.
-func (w *window) parse(b []byte, object bool) {
+func (w *window) parse(b []byte, object bool, read func(line []byte) (entry, bool)) {
 	b = bytes.TrimPrefix(b, []byte("\ufeff"))
 	if !w.whole {
 		b = b[bytes.IndexByte(b, '\n')+1:] // the first line is torn
@@ -178,7 +178,7 @@ func (w *window) parse(b []byte, object bool) {
 	lines := bytes.Split(bytes.TrimRight(b, "\r\n"), []byte("\n"))
 	p := parser{window: w, ended: map[string]bool{}}
 	for _, line := range slices.Backward(lines) {
-		e, ok := readRecord(line, w.subagent)
+		e, ok := read(line)
 		object = object || ok
 		p.add(e)
 	}
@@ -245,14 +245,14 @@ func (p *parser) whole() []loop.Turn {
 	return turns
 }
 
-// sessionFile returns the file of a session below a directory with one for each project, or "".
-func sessionFile(projects, id string) string {
-	if projects == "" || !isName(id) {
+// sessionFile returns the file of a session by the pattern of such paths below a host's directory, or "".
+func sessionFile(dir, pattern, id string) string {
+	if dir == "" || pattern == "" || !isName(id) {
 		return ""
 	}
-	entries, _ := os.ReadDir(projects)
-	for _, e := range entries {
-		path := filepath.Join(projects, e.Name(), id+".jsonl")
+	found, _ := fs.Glob(os.DirFS(dir), strings.ReplaceAll(pattern, "SESSION", id))
+	for _, name := range found {
+		path := filepath.Join(dir, filepath.FromSlash(name))
 		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
 			return path
 		}
@@ -262,5 +262,5 @@ func sessionFile(projects, id string) string {
 
 // isName reports whether an ID can be the name of a file and leads nowhere else.
 func isName(id string) bool {
-	return id != "" && len(id) <= 200 && !strings.HasPrefix(id, ".") && !strings.ContainsAny(id, "/\\:\x00")
+	return id != "" && len(id) <= 200 && !strings.HasPrefix(id, ".") && !strings.ContainsAny(id, "/\\:\x00*?[")
 }

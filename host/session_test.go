@@ -100,7 +100,7 @@ func talk(t testing.TB, s *session, n int) string {
 // A file lags behind its hook. Turns waits for the last message, before which a tool may be missing too.
 func TestTurnsWait(t *testing.T) {
 	path := file(t, says("go"), agent("a", tool("1", "Bash", "{}")))
-	s := &session{path: path, message: "Done.", patience: time.Hour}
+	s := &session{record: readClaude, path: path, message: "Done.", patience: time.Hour}
 	go func() {
 		all := says("go") + agent("a", tool("1", "Bash", "{}")) + returned("1", "", false) + agent(tool("2", "Write", "{}")) + returned("2", "", false) + agent("Done.")
 		if err := os.WriteFile(path, []byte(all), 0o600); err != nil {
@@ -110,7 +110,7 @@ func TestTurnsWait(t *testing.T) {
 	if diff := cmp.Diff("user: go\nassistant: a | Done. [Bash] [Write]", talk(t, s, 9)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	s = &session{path: file(t, says("go")), message: "Done.", patience: poll} // it waits no longer than that
+	s = &session{record: readClaude, path: file(t, says("go")), message: "Done.", patience: poll} // it waits no longer than that
 	if diff := cmp.Diff("user: go\nassistant: Done.", talk(t, s, 9)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -165,7 +165,7 @@ func TestTurns(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			want := strings.ReplaceAll(tt.want, "\n\n", " | ")
-			if diff := cmp.Diff(want, talk(t, &session{path: file(t, tt.lines...)}, 100)); diff != "" {
+			if diff := cmp.Diff(want, talk(t, &session{record: readClaude, path: file(t, tt.lines...)}, 100)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
@@ -192,7 +192,7 @@ func TestLastMessage(t *testing.T) {
 		"there is no message":            {"", "p1", []string{asked, agent("a")}, "user: go\nassistant: a"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := &session{path: file(t, tt.lines...), message: tt.message, prompt: tt.prompt}
+			s := &session{record: readClaude, path: file(t, tt.lines...), message: tt.message, prompt: tt.prompt}
 			if diff := cmp.Diff(tt.want, talk(t, s, 9)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
@@ -201,7 +201,7 @@ func TestLastMessage(t *testing.T) {
 }
 
 func TestTools(t *testing.T) {
-	s := &session{path: file(t, says("go"),
+	s := &session{record: readClaude, path: file(t, says("go"),
 		agent(tool("1", "Write", `{"file_path":"a.go"}`), tool("2", "Bash", `{"command":"make"}`)), returned("1", "ok", false), returned("2", "ok", false),
 		agent(tool("3", "NotebookEdit", `{}`)), returned("3", "no", true),
 		agent(tool("4", "Bash", `{"command":"make all"}`)), with(returned("4", "", false), m{"toolUseResult": m{"interrupted": true}}),
@@ -264,7 +264,7 @@ func TestLargeFile(t *testing.T) {
 	if _, err := f.WriteAt([]byte(end), 2<<30); err != nil {
 		t.Skip("no sparse files here: ", err)
 	}
-	s := &session{path: path}
+	s := &session{record: readClaude, path: path}
 	if got := talk(t, s, 1); got != "assistant: a" || s.read.whole {
 		t.Errorf("%q", got)
 	}
@@ -276,7 +276,7 @@ func TestLargeFile(t *testing.T) {
 // A turn of many records takes one pass, and its beginning beyond the largest window is left out.
 func TestEndlessTurn(t *testing.T) {
 	step := agent("step", tool("1", "Bash", "{}")) + returned("1", strings.Repeat("x", 500), false)
-	s := &session{path: file(t, says("go"), strings.Repeat(step, lastWindow/len(step)+100))}
+	s := &session{record: readClaude, path: file(t, says("go"), strings.Repeat(step, lastWindow/len(step)+100))}
 	turns, err := s.Turns(t.Context(), 2)
 	if err != nil || len(turns) != 1 || len(turns[0].Tools) < lastWindow/len(step)-2 {
 		t.Errorf("%d turns, error %v", len(turns), err)
@@ -286,16 +286,16 @@ func TestEndlessTurn(t *testing.T) {
 // What is no regular file is no conversation; the agent's last message is one. A file that cannot be read is an error.
 func TestUnreadable(t *testing.T) {
 	for _, path := range []string{"", filepath.Join(t.TempDir(), "missing"), t.TempDir(), os.DevNull} {
-		if got := talk(t, &session{path: path}, 2); got != "" {
+		if got := talk(t, &session{record: readClaude, path: path}, 2); got != "" {
 			t.Errorf("%s: %q", path, got)
 		}
-		if got := talk(t, &session{path: path, message: "a"}, 2); got != "assistant: a" {
+		if got := talk(t, &session{record: readClaude, path: path, message: "a"}, 2); got != "assistant: a" {
 			t.Errorf("%s: %q", path, got)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := (&session{path: file(t, agent("a"))}).Turns(ctx, 1); !errors.Is(err, context.Canceled) {
+	if _, err := (&session{record: readClaude, path: file(t, agent("a"))}).Turns(ctx, 1); !errors.Is(err, context.Canceled) {
 		t.Errorf("too late: error %v", err)
 	}
 }
@@ -330,20 +330,25 @@ func FuzzSession(f *testing.F) {
 	f.Add([]byte(with(reason("x"), m{"promptId": "p2"})+apiError("rate_limit", "Limit")+`{"type":"user","mess`), "", 9)
 	f.Add([]byte("plain\ntext\n"), "b", 1)
 	f.Fuzz(func(t *testing.T, content []byte, message string, n int) {
-		w := &window{whole: true, last: true}
-		w.parse(content, false)
-		s := &session{message: message, prompt: "p1", read: w}
-		turns, err := s.Turns(t.Context(), n)
-		if err != nil || len(turns) > max(n, 0) {
-			t.Fatalf("%d turns, error %v", len(turns), err)
-		}
-		for i, turn := range turns {
-			if i > 0 && turn.Role == turns[i-1].Role {
-				t.Fatalf("two turns of %s in a row", turn.Role)
+		for _, h := range hosts {
+			if h.file.read == nil {
+				continue
 			}
-		}
-		if last := len(turns) - 1; n > 0 && strings.TrimSpace(message) != "" && (turns[last].Role != assistant || !strings.Contains(turns[last].Text, strings.TrimSpace(message))) {
-			t.Fatalf("the last turn is %+v", turns[last])
+			w := &window{whole: true, last: true}
+			w.parse(content, false, func(line []byte) (entry, bool) { return h.file.read(line, false) })
+			s := &session{message: message, prompt: "p1", read: w}
+			turns, err := s.Turns(t.Context(), n)
+			if err != nil || len(turns) > max(n, 0) {
+				t.Fatalf("%d turns, error %v", len(turns), err)
+			}
+			for i, turn := range turns {
+				if i > 0 && turn.Role == turns[i-1].Role {
+					t.Fatalf("two turns of %s in a row", turn.Role)
+				}
+			}
+			if last := len(turns) - 1; n > 0 && strings.TrimSpace(message) != "" && (turns[last].Role != assistant || !strings.Contains(turns[last].Text, strings.TrimSpace(message))) {
+				t.Fatalf("the last turn is %+v", turns[last])
+			}
 		}
 	})
 }

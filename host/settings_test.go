@@ -1,11 +1,15 @@
 package host
 
 import (
+	"cmp"
+	"errors"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 )
 
 var tests = Entry{
@@ -46,14 +50,106 @@ func TestInstall(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(tt.want, string(got)); diff != "" {
+			if diff := gocmp.Diff(tt.want, string(got)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 			back, err := Uninstall(got, tests)
-			if diff := cmp.Diff(tt.src, string(back)); diff != "" || err != nil {
+			if diff := gocmp.Diff(tt.src, string(back)); diff != "" || err != nil {
 				t.Errorf("back: %v (-want +got):\n%s", err, diff)
 			}
 		})
+	}
+}
+
+// testdata/settings.txt shows the entry of each host in new settings. In any other settings that the host reads, Uninstall gives the bytes
+// back.
+func TestForms(t *testing.T) {
+	const golden = "testdata/settings.txt"
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := ""
+	for _, h := range hosts {
+		if !h.Installable() {
+			continue
+		}
+		e := Entry{Host: h.Name, Program: "ralph", Events: []string{stop, subagentStop, promptSubmit}, Timeout: 25 * time.Second}
+		if h.Settings.TOML {
+			manual, err := Manual(e)
+			got += "-- " + h.Name + " --\n" + manual
+			e.Events = h.hooked(e.Events)
+			if entries, err2 := Installed(h.Name, []byte("a = 1\n[[hooks]]\ncommand = 'ls'\n"+manual)); len(entries) != 1 || !gocmp.Equal(entries[0].Events, e.Events) || err != nil || err2 != nil {
+				t.Errorf("%s: %+v %v %v", h.Name, entries, err, err2)
+			}
+			if _, err := Install(nil, e); !errors.Is(err, errTOML) {
+				t.Errorf("%s: error %v", h.Name, err)
+			}
+			continue
+		}
+		fresh, err := Install(nil, e)
+		if err != nil {
+			t.Fatalf("%s: %v", h.Name, err)
+		}
+		got += "-- " + h.Name + " --\n" + string(fresh)
+		if left, err := Uninstall(fresh, e); left != nil || err != nil {
+			t.Errorf("%s leaves %s, error %v", h.Name, left, err)
+		}
+		for _, src := range sources(h) {
+			h.back(t, src, e)
+		}
+	}
+	if *update {
+		if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if diff := gocmp.Diff(string(want), got); diff != "" {
+		t.Errorf("-update accepts this (-want +got):\n%s", diff)
+	}
+}
+
+// sources are settings of a host that a person wrote.
+func sources(h *Host) []string {
+	mine := strings.NewReplacer("COMMAND", `"mine"`, "TIMEOUT", "9", "EVENT", `"Stop"`).Replace(h.Settings.hook)
+	if !h.Settings.flat && !h.Settings.listed {
+		mine = `{"matcher": "", "hooks": [` + mine + `]}`
+	}
+	hooks := `{"` + h.theirs(stop) + `": [` + mine + `], "x": []}`
+	if h.Settings.listed {
+		hooks = "[" + mine + "]"
+	}
+	root := cmp.Or(h.Settings.root, "hooks")
+	all := []string{
+		"{}", "{ }\n", `{"version": 1}`, "{\n  \"version\": 1\n}\n", `{"version": 1, "` + root + `": ` + hooks + `}`,
+		"{\n\t\"" + root + "\": " + hooks + ",\n\t\"version\": 1\n}\n", "\ufeff{\r\n  \"" + root + "\": " + hooks + "\r\n}\r\n",
+	}
+	if h.Settings.comments {
+		all = append(all, "// mine\n{\n  /* a */ \"x\": [1,], // b\n  \""+root+"\": "+hooks+", // c\n  // d\n}\n")
+	}
+	return all
+}
+
+// back asserts that the host's settings with an entry have it at each event, and are as before without it.
+func (h *Host) back(t *testing.T, src string, e Entry) {
+	t.Helper()
+	with, err := Install([]byte(src), e)
+	if err != nil {
+		t.Fatalf("%s: %v in %s", h.Name, err, src)
+	}
+	want := e
+	want.Events = slices.Sorted(slices.Values(h.hooked(e.Events)))
+	got, err := Installed(h.Name, with)
+	if h.Name == "cursor" {
+		want.Timeout = 0 // it has none
+	}
+	if diff := gocmp.Diff([]Entry{want}, got); diff != "" || err != nil {
+		t.Errorf("%s: error %v (-want +got):\n%s\n%s", h.Name, err, diff, with)
+	}
+	if again, err := Install(with, e); string(again) != string(with) || err != nil {
+		t.Errorf("%s: again it is %s, error %v", h.Name, again, err)
+	}
+	if left, err := Uninstall(with, e); string(left) != src || err != nil {
+		t.Errorf("%s: %q became %q, error %v", h.Name, src, left, err)
 	}
 }
 
@@ -107,7 +203,7 @@ func TestInstalled(t *testing.T) {
 	} {
 		src := `{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": ` + string(quoted(line)) + `}]}, 7, {"hooks": 7}], "X": 7}}`
 		got, err := Installed(ClaudeCode, []byte(src))
-		if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		if diff := gocmp.Diff(want, got); diff != "" || err != nil {
 			t.Errorf("%s: error %v (-want +got):\n%s", line, err, diff)
 		}
 	}
@@ -135,7 +231,7 @@ func TestReplace(t *testing.T) {
 	}
 	other.Project = "/home/ada/shop"
 	got, err := Installed(ClaudeCode, src)
-	if err != nil || len(got) != 2 || !got[0].Is(other) || !cmp.Equal(got[1], longer) {
+	if err != nil || len(got) != 2 || !got[0].Is(other) || !gocmp.Equal(got[1], longer) {
 		t.Fatalf("%+v, error %v", got, err)
 	}
 	for _, e := range got {
@@ -172,10 +268,10 @@ func TestCommand(t *testing.T) {
 		"Windows in a list": {"windows", words(`C:\my bin\ralph.exe`, "--set", "x=a b"), "C:/my bin/ralph.exe", []string{"eval", "--set", "x=a b"}},
 	} {
 		line, args, err := command(tt.goos, tt.words, true)
-		if line != tt.line || !cmp.Equal(args, tt.args) || err != nil {
+		if line != tt.line || !gocmp.Equal(args, tt.args) || err != nil {
 			t.Errorf("%s: %s %q, error %v, want %s %q", name, line, args, err, tt.line, tt.args)
 		}
-		if got := split(strings.TrimSuffix(line, guard)); tt.goos != "windows" && !cmp.Equal(got, tt.words) {
+		if got := split(strings.TrimSuffix(line, guard)); tt.goos != "windows" && !gocmp.Equal(got, tt.words) {
 			t.Errorf("%s: %s is read as %q", name, line, got)
 		}
 	}
@@ -206,7 +302,7 @@ func FuzzSettings(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if got, err := Installed(ClaudeCode, with); err != nil || len(got) != 1 || !cmp.Equal(got[0], entry) {
+		if got, err := Installed(ClaudeCode, with); err != nil || len(got) != 1 || !gocmp.Equal(got[0], entry) {
 			t.Fatalf("%q became %q, which has %+v, error %v", src, with, got, err)
 		}
 		if again, err := Install(with, entry); err != nil || string(again) != string(with) {

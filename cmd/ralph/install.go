@@ -81,14 +81,9 @@ func (a *app) install(ctx context.Context, home *project.Home, p project.Project
 	}
 	slices.Sort(e.Events)
 	e.Events = slices.Compact(e.Events)
-	b, err := host.Install(f.Bytes, e)
-	if err != nil {
-		return fmt.Errorf("%s: %w; nothing was changed", f.Path, err)
-	}
-	if err := f.Write(b); err != nil {
+	if err := a.write(f, e, fmt.Sprintf("Installed in %s. New sessions of %s use it.", f.Path, f.Host.Title)); err != nil {
 		return err
 	}
-	fmt.Fprintf(a.stdout, "Installed in %s. New sessions of %s use it.\n", f.Path, f.Host.Title)
 	if _, err := process.Find(e.Program, p.Root); err != nil {
 		fmt.Fprintf(a.stdout, "The settings are for all who work on the project, so they name %s, which PATH does not find here: install it in a directory of PATH.\n", e.Program)
 	}
@@ -96,6 +91,38 @@ func (a *app) install(ctx context.Context, home *project.Home, p project.Project
 		if o.Loop != nil {
 			a.describe(ctx, home, o, f.Host)
 		}
+	}
+	return nil
+}
+
+// write adds an entry to settings and says what that means, or prints the entry where a person has to add it. It also says what the host
+// wants besides.
+func (a *app) write(f project.SettingsFile, e host.Entry, means string) error {
+	h := f.Host
+	if h.Settings.TOML {
+		text, err := host.Manual(e)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(a.stdout, "ralph does not edit TOML. Add this at the end of %s, where new sessions of %s use it:\n\n%s\n", f.Path, h.Title, text)
+	} else {
+		b, err := host.Install(f.Bytes, e)
+		if err != nil {
+			return fmt.Errorf("%s: %w; nothing was changed", f.Path, err)
+		}
+		if err := f.Write(b); err != nil {
+			return err
+		}
+		fmt.Fprintln(a.stdout, means)
+	}
+	if h.Documented {
+		fmt.Fprintf(a.stdout, "ralph knows %s by its documentation: no test runs it.\n", h.Title)
+	}
+	if h.Gate != "" {
+		fmt.Fprintln(a.stdout, h.Gate)
+	}
+	if lacks := h.Lacks(e.Events); len(lacks) > 0 {
+		fmt.Fprintf(a.stdout, "%s has no hook at %s.\n", h.Title, strings.Join(lacks, " and "))
 	}
 	return nil
 }

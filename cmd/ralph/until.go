@@ -115,18 +115,17 @@ func (a *app) installUntil(ctx context.Context, home *project.Home, p project.Pr
 	if settings.Scope == project.ScopeUser {
 		e.Project = p.Root
 	}
+	if settings.Scope == project.ScopeUser {
+		e.Project = p.Root
+	}
 	if e.Program, err = settings.Program(ctx); err != nil {
 		return err
 	}
-	b, err := host.Install(settings.Bytes, e)
-	if err != nil {
-		return fmt.Errorf("%s: %w; it was not changed", settings.Path, err)
-	}
-	if err := settings.Write(b); err != nil {
+	means := fmt.Sprintf("%s is continued until `%s` passes, at most %d times per prompt; stop it with ralph stop until.\nNew sessions that start in %s use it.",
+		h.Title, text.Line(command), most, p.Root)
+	if err := a.write(settings, e, means); err != nil {
 		return err
 	}
-	fmt.Fprintf(a.stdout, "%s is continued until `%s` passes, at most %d times per prompt; stop it with ralph stop until.\nNew sessions that start in %s use it.\n",
-		h.Title, text.Line(command), most, p.Root)
 	a.describe(ctx, home, o, h)
 	return nil
 }

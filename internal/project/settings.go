@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/internal/git"
@@ -41,11 +43,11 @@ func (p Project) Settings(h *host.Host, scope string, getenv func(string) string
 	default:
 		return f, fmt.Errorf("there is no scope %q: write project, local or user", scope)
 	}
-	if h.Settings == (host.Settings{}) {
+	if !h.Installable() {
 		return f, fmt.Errorf("ralph knows no settings of %s: set its hook to ralph eval --host %s", h.Title, h.Name)
 	}
 	if name == "" {
-		return f, fmt.Errorf("%s has no settings of the scope %s", h.Title, scope)
+		return f, fmt.Errorf("%s has no settings of the scope %s: write --scope with %s", h.Title, scope, strings.Join(scopes(h), " or "))
 	}
 	if f.Path == "" {
 		f.Path = filepath.Join(p.Root, filepath.FromSlash(name))
@@ -66,6 +68,25 @@ func (p Project) Settings(h *host.Host, scope string, getenv func(string) string
 	}
 	f.Bytes = b
 	return f, nil
+}
+
+// scopes returns the scopes in which a host has settings.
+func scopes(h *host.Host) (all []string) {
+	for scope, name := range map[string]string{ScopeProject: h.Settings.Project, ScopeLocal: h.Settings.Local, ScopeUser: h.Settings.User} {
+		if name != "" {
+			all = append(all, scope)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// Own returns the scope of one person's settings that are nearest to a project.
+func Own(h *host.Host) string {
+	if h.Settings.Local != "" {
+		return ScopeLocal
+	}
+	return ScopeUser
 }
 
 // AllSettings reads the settings of every host that has some, in all scopes. Files that cannot be read are left out.
@@ -93,8 +114,14 @@ func (p Project) Entries(f SettingsFile) ([]host.Entry, error) {
 	return entries, err
 }
 
-// Write replaces a settings file as a whole; nil removes it. A link stays one: its target is replaced.
+// Write replaces a settings file as a whole; nil removes it. What the host needs beside it is written too, and removed unless a person
+// changed it. A link stays one: its target is replaced.
 func (f SettingsFile) Write(b []byte) error {
+	for _, beside := range f.Host.Settings.Beside {
+		if err := writeBeside(filepath.Join(filepath.Dir(f.Path), filepath.FromSlash(beside.Name)), beside.Text, b != nil); err != nil {
+			return err
+		}
+	}
 	path := f.Path
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
@@ -121,6 +148,32 @@ func (f SettingsFile) Write(b []byte) error {
 	}
 	if err == nil && f.Scope == ScopeLocal {
 		err = git.Exclude(f.Path) // an agent that adds all files would commit it
+	}
+	return err
+}
+
+// writeBeside writes a file that is not there, or removes it.
+func writeBeside(path, text string, wanted bool) error {
+	file, err := openRegular(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && wanted:
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return err
+		}
+		out, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644) // not through a link
+		if err != nil {
+			return err
+		}
+		_, err = out.WriteString(text)
+		return errors.Join(err, out.Close())
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	}
+	b, err := io.ReadAll(file)
+	if err = errors.Join(err, file.Close()); err == nil && !wanted && string(b) == text {
+		err = os.Remove(path)
 	}
 	return err
 }
