@@ -28,6 +28,8 @@ type SettingsFile struct {
 	Scope string
 	Path  string
 	Bytes []byte // as it is; nil: there is none
+
+	root string // of the project, which no link leaves when it is written; "" in the scope user
 }
 
 // Settings reads the settings of a host in a scope.
@@ -50,7 +52,7 @@ func (p Project) Settings(h *host.Host, scope string, getenv func(string) string
 		return f, fmt.Errorf("%s has no settings of the scope %s: write --scope with %s", h.Title, scope, strings.Join(scopes(h), " or "))
 	}
 	if f.Path == "" {
-		f.Path = filepath.Join(p.Root, filepath.FromSlash(name))
+		f.Path, f.root = filepath.Join(p.Root, filepath.FromSlash(name)), p.Root
 	}
 	file, err := openRegular(f.Path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -115,7 +117,8 @@ func (p Project) Entries(f SettingsFile) ([]host.Entry, error) {
 }
 
 // Write replaces a settings file as a whole; nil removes it. What the host needs beside it is written too, and removed unless a person
-// changed it. A link stays one: its target is replaced.
+// changed it. A link stays one: its target is replaced, which is in the
+// project unless the scope is user.
 func (f SettingsFile) Write(b []byte) error {
 	for _, beside := range f.Host.Settings.Beside {
 		if err := writeBeside(filepath.Join(filepath.Dir(f.Path), filepath.FromSlash(beside.Name)), beside.Text, b != nil); err != nil {
@@ -123,6 +126,9 @@ func (f SettingsFile) Write(b []byte) error {
 		}
 	}
 	path := f.Path
+	if to := withoutLinks(path); f.root != "" && !inside(f.root, to) {
+		return fmt.Errorf("a link leads out of the project, to %s: a repository may have brought it", to)
+	}
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
 	}
