@@ -53,7 +53,7 @@ func (d directory) file(key string) string {
 }
 
 func (d directory) Load(ctx context.Context, key string) ([]byte, error) {
-	if err := d.check(ctx); err != nil {
+	if _, err := d.check(ctx); err != nil {
 		return nil, err
 	}
 	_, b, err := readDocument(d.file(key) + documentSuffix)
@@ -61,10 +61,14 @@ func (d directory) Load(ctx context.Context, key string) ([]byte, error) {
 }
 
 func (d directory) Update(ctx context.Context, key string, change func([]byte) ([]byte, error)) error {
-	if err := errors.Join(d.check(ctx), os.MkdirAll(string(d), 0o700)); err != nil {
-		return err
+	missing, err := d.check(ctx)
+	if missing {
+		err = os.MkdirAll(string(d), 0o700)
 	}
-	if err := d.update(ctx, key, change); err != nil {
+	if err == nil {
+		err = d.update(ctx, key, change)
+	}
+	if err != nil {
 		return err
 	}
 	d.clean(ctx)
@@ -98,7 +102,7 @@ func (d directory) update(ctx context.Context, key string, change func([]byte) (
 
 // Keys lists what it can, also with an error.
 func (d directory) Keys(ctx context.Context, prefix string) ([]string, error) {
-	if err := d.check(ctx); err != nil {
+	if _, err := d.check(ctx); err != nil {
 		return nil, err
 	}
 	entries, err := os.ReadDir(string(d))
@@ -120,22 +124,22 @@ func (d directory) Keys(ctx context.Context, prefix string) ([]string, error) {
 	return keys, err
 }
 
-// check refuses a directory that is not safe. One that does not exist is.
-func (d directory) check(ctx context.Context) error {
+// check refuses a directory that is not safe, and reports whether it is missing.
+func (d directory) check(ctx context.Context) (missing bool, err error) {
 	if ctx.Err() != nil {
-		return context.Cause(ctx)
+		return false, context.Cause(ctx)
 	}
 	if !filepath.IsAbs(string(d)) {
-		return fmt.Errorf("the directory of the store is %q: it must be an absolute path", string(d))
+		return false, fmt.Errorf("the directory of the store is %q: it must be an absolute path", string(d))
 	}
 	info, err := os.Stat(string(d))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil
+		return true, nil
 	case err == nil && runtime.GOOS != "windows" && info.Mode()&0o022 != 0:
-		return fmt.Errorf("others can write to %s: run chmod go-w on it", string(d))
+		return false, fmt.Errorf("others can write to %s: run chmod go-w on it", string(d))
 	}
-	return err
+	return false, err
 }
 
 // readDocument returns the key and the bytes of a document, nothing if there is none.

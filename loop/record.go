@@ -49,7 +49,7 @@ func (w *work) keepRecord(ctx context.Context, d *made, began time.Time) {
 	}
 	v := d.verdict
 	r := Record{
-		Time: w.now, Session: w.ev.Session, Scope: w.scope, Project: w.config.root, Policy: d.Policy, Event: w.ev.Name,
+		Time: w.now.UTC(), Session: w.ev.Session, Scope: w.scope, Project: w.config.root, Policy: d.Policy, Event: w.ev.Name,
 		Outcome: d.Outcome, Rule: d.Rule, Reason: cut(d.Reason), Notice: cut(d.Notice),
 		Counts: v.Memory, Took: time.Since(began),
 	}

@@ -128,7 +128,7 @@ func (e *evaluation) applied(m *Memory, r *rule) {
 	switch {
 	case r.times == 0:
 	case r.session:
-		m.Applied = merged(m.Applied, map[string][]time.Time{r.name: append(slices.Clone(e.recent(r)), e.in.Now)})
+		m.Applied = merged(m.Applied, map[string][]time.Time{r.name: append(slices.Clone(e.recent(r)), e.in.Now.UTC())})
 	default:
 		m.Prompt = merged(m.Prompt, map[string]int{r.name: m.Prompt[r.name] + 1})
 	}
@@ -153,7 +153,7 @@ func (e *evaluation) continued(m *Memory) {
 	m.Repeats = e.repeats() + 1
 	m.Continuations++
 	if m.Since.IsZero() {
-		m.Since = e.in.Now
+		m.Since = e.in.Now.UTC() // a hook need not read the zone of the machine
 	}
 	if e.progress.state == yes {
 		m.Progress = e.progress.value

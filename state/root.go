@@ -19,31 +19,33 @@ import (
 // [fs.ErrInvalid]. Errors are of type [*fs.PathError] and name the file.
 type Root struct {
 	root *os.Root
-	dir  string
+	dir  string // absolute
 }
 
 // Open opens a directory. The caller closes it.
 func Open(dir string) (*Root, error) {
-	real, err := filepath.Abs(dir)
-	if err == nil {
-		real, err = filepath.EvalSymlinks(real)
-	}
+	abs, err := filepath.Abs(dir)
 	var root *os.Root
 	if err == nil {
 		// The separator at the end makes the system refuse a pipe, instead of waiting for it.
-		root, err = os.OpenRoot(real + string(filepath.Separator))
+		root, err = os.OpenRoot(abs + string(filepath.Separator))
 	}
 	if err != nil {
 		return nil, fail("open", dir, err)
 	}
-	return &Root{root: root, dir: real}, nil
+	return &Root{root: root, dir: abs}, nil
 }
 
 // Close releases the directory.
 func (r *Root) Close() error { return r.root.Close() }
 
-// Dir returns the directory, absolute and without links.
-func (r *Root) Dir() string { return r.dir }
+// Dir returns the directory, absolute and, while it exists, without links.
+func (r *Root) Dir() string {
+	if real, err := filepath.EvalSymlinks(r.dir); err == nil {
+		return real
+	}
+	return r.dir
+}
 
 // errLeaves is for a link to something outside of the root.
 var errLeaves = errors.New("a link leaves the project")
@@ -98,7 +100,7 @@ func (r *Root) real(rel string) (string, error) {
 	case err != nil:
 		return "", syscall.ELOOP // the one error that is not the system's
 	}
-	real, err := filepath.Rel(r.dir, abs)
+	real, err := filepath.Rel(r.Dir(), abs)
 	if err != nil || !filepath.IsLocal(real) {
 		return "", errLeaves
 	}
