@@ -1,7 +1,6 @@
 package loop
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -90,14 +89,13 @@ func readSession(b []byte) (*session, error) {
 		return &session{Version: sessionVersion, Policies: map[string]*counts{}}, nil
 	}
 	s := &session{}
-	d := json.NewDecoder(bytes.NewReader(b))
-	if err := d.Decode(s); err != nil {
+	if err := json.Unmarshal(b, s); err != nil {
 		return nil, fmt.Errorf("%w: %w", errDamaged, err)
 	}
 	switch {
 	case s.Version > sessionVersion:
 		return nil, errNewer
-	case s.Version < 1 || d.More() || s.Total < 0:
+	case s.Version < 1 || s.Total < 0:
 		return nil, errDamaged
 	case s.Policies == nil:
 		s.Policies = map[string]*counts{}
