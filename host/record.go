@@ -28,6 +28,7 @@ type entry struct {
 	ended  map[string]bool // by the ID of a use, whether it succeeded
 	tokens int             // the size of the context with this message
 	prompt string          // the host's ID of the prompt
+	id     string          // of a record that the host writes again when it changes
 	open   bool            // more of the message follows
 	code   string          // the host's word for a failure
 }
@@ -53,6 +54,7 @@ type record struct {
 	PromptID          string `json:"promptId"`
 	Origin            struct{ Kind string }
 	ToolUseResult     json.RawMessage
+	UsageMetadata     struct{ TotalTokenCount int } // Qwen Code's
 	Message           *message
 	Attachment        struct {
 		Type, HookEvent string
@@ -61,10 +63,10 @@ type record struct {
 }
 
 type message struct {
-	Role, Model string
-	StopReason  string `json:"stop_reason"`
-	Content     json.RawMessage
-	Usage       usage
+	Role, Model    string
+	StopReason     string          `json:"stop_reason"`
+	Content, Parts json.RawMessage // Parts: Qwen Code's
+	Usage          usage
 }
 
 // usage is the tokens of a request, which together are the size of the context.
@@ -82,15 +84,42 @@ func (u usage) sum() (n int) {
 	return n
 }
 
-// block is a piece of a message.
+// block is a piece of a message: Claude Code's, or one of those in which other hosts write text and the use of a tool.
 type block struct {
 	Type, Text, Name, ID string
 	ToolUseID            string `json:"tool_use_id"`
 	IsError              bool   `json:"is_error"`
-	Input                struct {
-		Command       string
-		RunBackground bool `json:"run_in_background"`
+	Input                input
+
+	FunctionCall *struct {
+		ID, Name string
+		Args     input
 	}
+	FunctionResponse *struct {
+		ID       string
+		Response struct{ Error json.RawMessage }
+	}
+}
+
+// input is what hosts give their tools.
+type input struct {
+	Command       shellLine
+	Cmd           shellLine
+	RunBackground bool `json:"run_in_background"`
+	IsBackground  bool `json:"is_background"`
+}
+
+// shellLine is a command. Some hosts write it as the last word of a list.
+type shellLine string
+
+func (c *shellLine) UnmarshalJSON(b []byte) error {
+	var words []string
+	if json.Unmarshal(b, &words) == nil && len(words) > 0 {
+		*c = shellLine(words[len(words)-1])
+		return nil
+	}
+	*c = shellLine(decoded[string](b))
+	return nil
 }
 
 // feedback begins the message in which Claude Code shows the agent a hook's reason to continue.
@@ -131,16 +160,22 @@ func (r *record) entry(subagent bool) entry {
 		return e
 	}
 	role := r.Type
-	if role == "" || role == "message" { // Cursor, Droid
+	switch role {
+	case "", "message": // Cursor, Droid
 		role = cmp.Or(r.Message.Role, r.Role)
+	case "tool_result": // Qwen Code
+		role = user
 	}
 	c := readContent(r.Message.Content)
+	if len(r.Message.Parts) > 0 {
+		c = readContent(r.Message.Parts)
+	}
 	switch first := strings.TrimSpace(c.text); {
 	case role == assistant && r.IsAPIErrorMessage:
 		e.kind, e.text, e.code = failed, first, cmp.Or(r.Error, "error")
 	case role == assistant && r.Message.Model != "<synthetic>":
 		e.kind, e.text, e.tools = assistant, c.text, c.tools
-		e.tokens = r.Message.Usage.sum()
+		e.tokens = max(r.Message.Usage.sum(), r.UsageMetadata.TotalTokenCount)
 		e.open = r.Message.StopReason == "tool_use" || len(c.tools) > 0
 	case role != user:
 	case len(c.ended) > 0, len(r.ToolUseResult) > 0 && string(r.ToolUseResult) != "null":
@@ -194,33 +229,40 @@ func readContent(raw json.RawMessage) (c content) {
 		} else {
 			lenient(raw, &b)
 		}
-		switch b.Type {
-		case "text":
-			texts = append(texts, b.Text)
-		case "tool_use":
-			c.tools = append(c.tools, b.use())
-		case "tool_result":
-			if c.ended == nil {
-				c.ended = map[string]bool{}
-			}
-			c.ended[b.ToolUseID] = !b.IsError
-		case "image", "document":
+		switch {
+		case b.Type == "tool_use":
+			c.tools = append(c.tools, b.Input.use(b.Name, b.ID))
+		case b.FunctionCall != nil:
+			c.tools = append(c.tools, b.FunctionCall.Args.use(b.FunctionCall.Name, b.FunctionCall.ID))
+		case b.Type == "tool_result":
+			c.end(b.ToolUseID, !b.IsError)
+		case b.FunctionResponse != nil:
+			c.end(b.FunctionResponse.ID, len(b.FunctionResponse.Response.Error) == 0)
+		case b.Type == "image", b.Type == "document":
 			c.media = true
+		case b.Type == "", b.Type == "text", b.Type == "input_text", b.Type == "output_text":
+			texts = append(texts, b.Text)
 		}
 	}
 	c.text = strings.Join(texts, "\n\n")
 	return c
 }
 
-func (b *block) use() use {
-	u := use{id: b.ID, background: b.Input.RunBackground, Tool: loop.Tool{Name: b.Name, Command: b.Input.Command}}
-	switch b.Name {
-	case "Edit", "Write", "MultiEdit", "NotebookEdit":
-		u.Edit = true
+// end notes whether the use of a tool succeeded.
+func (c *content) end(id string, ok bool) {
+	if c.ended == nil {
+		c.ended = map[string]bool{}
 	}
-	return u
+	c.ended[id] = ok
 }
 
-func readCodex(line []byte, subagent bool) (entry, bool)   { return readClaude(line, subagent) }
-func readGemini(line []byte, subagent bool) (entry, bool)  { return readClaude(line, subagent) }
-func readCopilot(line []byte, subagent bool) (entry, bool) { return readClaude(line, subagent) }
+// use returns the use of a tool of any host.
+func (in input) use(name, id string) use {
+	u := use{id: id, background: in.RunBackground || in.IsBackground, Tool: loop.Tool{Name: name, Command: string(cmp.Or(in.Command, in.Cmd))}}
+	switch name {
+	case "Edit", "Write", "MultiEdit", "NotebookEdit", "write_file", "edit", "replace", "apply_patch", "create", "str_replace":
+		u.Edit = true
+	}
+	u.Edit = u.Edit || strings.HasPrefix(u.Command, "apply_patch") // Codex
+	return u
+}

@@ -83,8 +83,8 @@ func (s *session) failed() string {
 
 // complete reports whether a window ends with the agent's last message, as far as that is known.
 func (s *session) complete(w *window) bool {
-	message, n := strings.TrimSpace(s.message), len(w.turns)
-	return message == "" || !s.lags(w) && !w.open && n > 0 && strings.Contains(w.turns[n-1].Text, message)
+	n := len(w.turns)
+	return !s.lags(w) && !w.open && n > 0 && w.turns[n-1].Role == assistant && strings.Contains(w.turns[n-1].Text, strings.TrimSpace(s.message))
 }
 
 // lags reports whether the file is known to end in another prompt than the hook's.
@@ -176,7 +176,7 @@ func (w *window) parse(b []byte, object bool, read func(line []byte) (entry, boo
 		b = b[bytes.IndexByte(b, '\n')+1:] // the first line is torn
 	}
 	lines := bytes.Split(bytes.TrimRight(b, "\r\n"), []byte("\n"))
-	p := parser{window: w, ended: map[string]bool{}}
+	p := parser{window: w, ended: map[string]bool{}, again: map[string]bool{}}
 	for _, line := range slices.Backward(lines) {
 		e, ok := read(line)
 		object = object || ok
@@ -194,7 +194,10 @@ type parser struct {
 	*window
 	sides []side          // the newest first
 	ended map[string]bool // by the ID of a use, whether it succeeded
-	seen  bool            // a record of the conversation
+	again map[string]bool // IDs of records that are written again
+
+	seen   bool // a record of the conversation
+	tokens int  // of the side that is collected, by its newest record
 }
 
 // side is a turn with its pieces, the newest first.
@@ -204,6 +207,12 @@ type side struct {
 }
 
 func (p *parser) add(e entry) {
+	if e.id != "" {
+		if p.again[e.id] {
+			return
+		}
+		p.again[e.id] = true
+	}
 	if p.prompt == "" {
 		p.prompt = e.prompt
 	}
@@ -214,6 +223,9 @@ func (p *parser) add(e entry) {
 		}
 	}
 	maps.Copy(p.ended, e.ended)
+	if p.tokens == 0 {
+		p.tokens = e.tokens
+	}
 	if e.kind != user && e.kind != assistant || e.kind == assistant && e.text == "" && len(e.tools) == 0 {
 		return
 	}
@@ -224,8 +236,8 @@ func (p *parser) add(e entry) {
 	if e.text != "" {
 		t.texts = append(t.texts, e.text)
 	}
-	if t.Tokens == 0 {
-		t.Tokens = e.tokens
+	if t.Tokens = p.tokens; e.kind == user {
+		t.Tokens, p.tokens = 0, 0
 	}
 	for _, u := range slices.Backward(e.tools) {
 		u.Failed = !p.ended[u.id] || u.background

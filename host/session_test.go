@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -219,6 +220,68 @@ func TestTools(t *testing.T) {
 	}}}
 	if diff := cmp.Diff(want, turns); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// Files that clients wrote themselves, in which a hook continued the agent twice. Qwen Code does not note that. ! is a use of a tool that
+// failed.
+func TestSessionFiles(t *testing.T) {
+	for host, want := range map[string]string{
+		"codex": `user: Make it.
+assistant 15: No tool.
+user: <hook_prompt hook_run_id="stop:0:/home/ada/shop/.codex/hooks.json">More.</hook_prompt>
+assistant 15: Made. [exec_command true tests] [edit exec_command apply_patch <<'EOF']
+user: <hook_prompt hook_run_id="stop:0:/home/ada/shop/.codex/hooks.json">More.</hook_prompt>
+assistant 15: Tested. ![exec_command false tests] [exec_command true tests]
+`,
+		"qwen": `user: Make it.
+assistant 15: No tool.|Made.|Tested. [run_shell_command true tests] [edit write_file ] ![run_shell_command false tests] [run_shell_command true tests]
+`,
+		"gemini": `user: Make it.
+assistant 0: No tool.
+user: More.
+assistant 0: Made.
+user: More.
+assistant 0: Tested.
+`,
+		"copilot": `user: Make it.
+assistant 0: No tool.
+user: More.
+assistant 0: Made.
+user: More.
+assistant 0: Tested.
+`,
+	} {
+		h, _ := Lookup(host)
+		s := &session{record: h.file.read, path: "testdata/sessions/" + host + ".jsonl", message: "Tested.", patience: poll}
+		turns, err := s.Turns(t.Context(), 9)
+		if err != nil || !s.complete(s.read) {
+			t.Fatalf("%s: error %v, %+v", host, err, s.read)
+		}
+		got := ""
+		for _, turn := range turns {
+			got += turn.Role
+			if turn.Role == assistant {
+				got += fmt.Sprint(" ", turn.Tokens)
+			}
+			got += ": " + strings.ReplaceAll(turn.Text, "\n\n", "|")
+			for _, u := range turn.Tools {
+				line, _, _ := strings.Cut(u.Command, "\n")
+				got += " "
+				if u.Failed {
+					got += "!"
+				}
+				got += "["
+				if u.Edit {
+					got += "edit "
+				}
+				got += u.Name + " " + line + "]"
+			}
+			got += "\n"
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", host, diff)
+		}
 	}
 }
 
