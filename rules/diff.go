@@ -30,7 +30,10 @@ func Diff(ctx context.Context, old, new *Policy) (found []Difference, exhausted 
 	if deadline, ok := ctx.Deadline(); ok {
 		left = time.Until(deadline)
 	}
-	steps := max(0, int(left/stepTime)) / 2
+	return diff(ctx, max(0, int(left/stepTime))/2, old, new)
+}
+
+func diff(ctx context.Context, steps int, old, new *Policy) (found []Difference, exhausted bool) {
 	examples, claims := newModel(false, old, new), newModel(true, old, new)
 	seen := map[[2]string]bool{}
 	differ := func(m *model) func() truth {
