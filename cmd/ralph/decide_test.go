@@ -454,7 +454,7 @@ func TestMemory(t *testing.T) {
 		{name: "damaged", policy: twice, script: `
 			{"prompt_id": "a"} -> continued by go: go on
 			memory {"version": 1, "policies":
-			{"prompt_id": "a"} -> failed ! policy: the agent may stop: the counts of this session cannot be read: it is damaged: unexpected EOF; remove DOC
+			{"prompt_id": "a"} -> failed ! policy: the agent may stop: the counts of this session cannot be read: it is damaged: unexpected end of JSON input; remove DOC
 			memory
 			{"prompt_id": "a"} -> continued by go: go on`},
 		{name: "of a later version", policy: twice, script: `
