@@ -25,9 +25,6 @@ func Compile(name string, src []byte) (*Schema, error) {
 	if err == nil {
 		return s, nil
 	}
-	if err.Line == 0 {
-		err.Line, err.Col = Place(src, err.Path)
-	}
 	err.Name = name
 	return nil, err
 }

@@ -13,11 +13,11 @@ func TestCompileFails(t *testing.T) {
 	for _, c := range []struct{ src, want string }{
 		{``, `s:1:1: the text is blank; write a JSON value such as {}`},
 		{`{"type": "string",}`, `s:1:19: unexpected '}' after a comma`},
-		{`3`, `s:1:1: must be an object or true or false, and is 3`},
-		{"{\n \"type\": \"strng\"}", `s:2:10: must be one of "array", "boolean", "integer", "null", "number", "object", "string", and is the text "strng"`},
-		{`{"properties": {"a": {"minimum": "1"}}}`, `s:1:34: must be a number, and is the text "1"`},
-		{`{"required": [1]}`, `s:1:15: must be a text, and is 1`},
-		{`{"pattern": "("}`, `s:1:13: '(' is not valid 'regex'`},
+		{`3`, `s: must be an object or true or false, and is 3`},
+		{"{\n \"type\": \"strng\"}", `s: type must be one of "array", "boolean", "integer", "null", "number", "object", "string", and is the text "strng"`},
+		{`{"properties": {"a": {"minimum": "1"}}}`, `s: properties.a.minimum must be a number, and is the text "1"`},
+		{`{"required": [1]}`, `s: required.0 must be a text, and is 1`},
+		{`{"pattern": "("}`, `s: pattern '(' is not valid 'regex'`},
 		{`{"items": {"$ref": "#/$defs/a"}}`, `s:1:20: #/$defs/a not found`},
 		{`{"$ref": "#/enum/-1", "enum": [1]}`, `s:1:10: #/enum/-1 not found`},
 		{`{"$ref": "#a"}`, `s:1:10: #a not found`},
@@ -26,7 +26,7 @@ func TestCompileFails(t *testing.T) {
 		{`{"$ref": "other.json#/a"}`, `s:1:10: other.json is not in this schema, and nothing else is read: copy what you need below $defs`},
 		{`{"$dynamicRef": "http://example.com/"}`, `s:1:17: http://example.com/ is not in this schema, and nothing else is read: copy what you need below $defs`},
 		{`{"$schema": "http://example.com/mine"}`, `s:1:13: http://example.com/mine is not in this schema, and nothing else is read: copy what you need below $defs`},
-		{`{"properties": {"a": {"$ref": "#", "default": {}}}}`, `s:1:1: the defaults of the schema have no end, or are too large: one contains a value with the same default`},
+		{`{"properties": {"a": {"$ref": "#", "default": {}}}}`, `s: the defaults of the schema have no end, or are too large: one contains a value with the same default`},
 	} {
 		_, err := schema.Compile("s", []byte(c.src))
 		var e *schema.Error

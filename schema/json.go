@@ -19,19 +19,22 @@ const (
 
 const tooDeep = "lists and objects are nested too deep"
 
-// Error is what is wrong with a JSON text, at its place.
+// Error is what is wrong with a JSON text, at its place: the path to a value, or line and column.
 type Error struct {
-	Name      string   // of the schema; empty: the text has no name
-	Path      []string // to the value in the text, if it is JSON
-	Line, Col int      // from 1, in characters
+	Name      string // of the schema; empty: the text has no name
+	Path      []string
+	Line, Col int // from 1, in characters; 0: there is a path
 	Message   string
 }
 
 func (e *Error) Error() string {
-	if e.Name != "" {
-		return fmt.Sprintf("%s:%d:%d: %s", e.Name, e.Line, e.Col, e.Message)
+	switch {
+	case e.Line == 0:
+		return fmt.Sprintf("%s: %s", e.Name, strings.TrimSpace(strings.Join(e.Path, ".")+" "+e.Message))
+	case e.Name == "":
+		return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Col, e.Message)
 	}
-	return fmt.Sprintf("line %d, column %d: %s", e.Line, e.Col, e.Message)
+	return fmt.Sprintf("%s:%d:%d: %s", e.Name, e.Line, e.Col, e.Message)
 }
 
 func failure(b []byte, at int, message string) *Error {
@@ -102,46 +105,6 @@ func unexpected(b []byte, at int) string {
 		message += `: a text ends on its line; write \n or \t within it`
 	}
 	return message
-}
-
-// Place returns line and column, counted from 1, of the value at a path of a JSON text, or of the nearest value above it. A name within
-// a list is an index. Of duplicate keys the last counts.
-func Place(b []byte, path []string) (line, col int) {
-	b = withoutBOM(b)
-	at := skip(b, 0, " \t\r\n")
-	for _, name := range path {
-		next := member(b[at:], name)
-		if next < 0 {
-			break
-		}
-		at += next
-	}
-	return lineCol(b, at)
-}
-
-// member returns the offset of a field or an entry in the text of an object or a list, or -1.
-func member(b []byte, name string) int {
-	dec := json.NewDecoder(bytes.NewReader(b))
-	open, _ := dec.Token()
-	if open != json.Delim('{') && open != json.Delim('[') {
-		return -1
-	}
-	found := -1
-	for i := 0; dec.More(); i++ {
-		key := any(strconv.Itoa(i))
-		if open == json.Delim('{') {
-			key, _ = dec.Token()
-		}
-		at := skip(b, int(dec.InputOffset()), " \t\r\n:,")
-		var value json.RawMessage
-		if dec.Decode(&value) != nil {
-			break
-		}
-		if key == name {
-			found = at
-		}
-	}
-	return found
 }
 
 func withoutBOM(b []byte) []byte { return bytes.TrimPrefix(b, []byte("\xef\xbb\xbf")) }

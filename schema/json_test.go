@@ -60,28 +60,6 @@ func TestParseJSONFails(t *testing.T) {
 	}
 }
 
-func TestPlace(t *testing.T) {
-	const src = "\xef\xbb\xbf{\n \"é\": {\"a/b\": [1,\n  {\"c\": 2}]}, \"x\": 1,\n \"x\" : \"last\"}"
-	for _, c := range []struct {
-		path      string // names separated by spaces
-		line, col int
-	}{
-		{"", 1, 1},
-		{"é", 2, 7},
-		{"é a/b", 2, 15},
-		{"é a/b 0", 2, 16},
-		{"é a/b 1 c", 3, 9},
-		{"x", 4, 8},
-		{"é a/b 2", 2, 15},
-		{"é gone deeper", 2, 7},
-		{"x 0", 4, 8},
-	} {
-		if line, col := schema.Place([]byte(src), strings.Fields(c.path)); line != c.line || col != c.col {
-			t.Errorf("%q: got %d:%d, want %d:%d", c.path, line, col, c.line, c.col)
-		}
-	}
-}
-
 // What encoding/json accepts is accepted, with the same values but for numbers, and the other way round.
 func FuzzParseJSON(f *testing.F) {
 	for _, s := range []string{`{"a": [1, 2.5e3, "\ud800"], "a": null}`, "\xef\xbb\xbf[]", `1e400`, `{"a"`, "[1,]", "{\x00}"} {
@@ -93,7 +71,6 @@ func FuzzParseJSON(f *testing.F) {
 		if valid := json.Valid(bare); (err == nil) != valid && len(b) < 1000 {
 			t.Fatalf("valid: %v, error: %v", valid, err)
 		}
-		schema.Place(b, []string{"a", "0"})
 		if err != nil {
 			return
 		}
