@@ -107,7 +107,7 @@ func (h *Host) event(in object, env func(string) string) loop.Event {
 
 // attach gives the event its conversation and its task list, and looks whether the turn failed.
 func (h *Host) attach(in object, env func(string) string, ev *loop.Event) {
-	s := &session{record: h.file.read, message: ev.Message, prompt: ev.PromptID, patience: lag}
+	s := &session{record: h.file.read, message: ev.Message, prompt: ev.PromptID, asked: in.text("timestamp")}
 	switch path := in.text("transcript_path"); {
 	case ev.Name == subagentStop:
 		s.path, s.subagent = in.text("agent_transcript_path"), true
@@ -115,6 +115,9 @@ func (h *Host) attach(in object, env func(string) string, ev *loop.Event) {
 		s.path = path
 	default:
 		s.find = func() string { return sessionFile(h.own(env, "."), h.file.pattern, ev.Session) }
+	}
+	if s.patience = lag; s.path == "" {
+		s.patience = 0 // what looks for the file comes after the agent has ended
 	}
 	if h.file.read == nil {
 		s.path, s.find = "", nil
@@ -147,7 +150,7 @@ func (p prompt) tell(in object, ev *loop.Event) {
 	switch {
 	case in.text(p.id) != "":
 		ev.PromptID = in.text(p.id)
-	case in.text(p.text) != "": // the words are not kept
+	case in.text(p.text) != "" && stops(ev.Name): // the words are not kept; a prompt event may have a reason to continue as its text
 		sum := sha256.Sum256([]byte(in.text(p.text)))
 		ev.PromptID = hex.EncodeToString(sum[:16])
 	case known: // of a subagent the flag is its own

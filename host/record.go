@@ -29,6 +29,7 @@ type entry struct {
 	tokens int             // the size of the context with this message
 	prompt string          // the host's ID of the prompt
 	id     string          // of a record that the host writes again when it changes
+	time   string          // at which it was written, where the host notes its hooks
 	open   bool            // more of the message follows
 	code   string          // the host's word for a failure
 }

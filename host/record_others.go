@@ -105,11 +105,11 @@ func readGemini(line []byte, _ bool) (e entry, ok bool) {
 	return e, true
 }
 
-// readCopilot reads a line of Copilot CLI, without its tools.
+// readCopilot reads a line of Copilot CLI, without its tools. It notes its hooks, but writes the file now and then.
 func readCopilot(line []byte, _ bool) (e entry, ok bool) {
 	var r struct {
-		Type string
-		Data struct {
+		Type, Timestamp string
+		Data            struct {
 			Content          json.RawMessage
 			ParentToolCallID string
 			ToolRequests     []json.RawMessage
@@ -118,7 +118,7 @@ func readCopilot(line []byte, _ bool) (e entry, ok bool) {
 	if !readLine(line, &r) {
 		return e, false
 	}
-	e.text = readContent(r.Data.Content).text
+	e.text, e.time = readContent(r.Data.Content).text, r.Timestamp
 	switch {
 	case r.Data.ParentToolCallID != "": // a subagent's
 	case r.Type == "user.message":

@@ -23,7 +23,7 @@ const (
 	lastWindow  = 16 << 20 // bytes that are read at most
 	plainLines  = 500      // from the end of a text file that count
 
-	lag  = 500 * time.Millisecond // for which a file may lag behind its hook
+	lag  = time.Second // for which a file may lag behind its hook
 	poll = 20 * time.Millisecond
 )
 
@@ -36,6 +36,7 @@ type session struct {
 	prompt   string        // the ID of the prompt, if the host sent it
 	subagent bool          // the file is a subagent's own
 	patience time.Duration // to wait for a file that lags
+	asked    string        // the time of the hook, as the host writes it
 
 	mu   sync.Mutex
 	read *window // the largest one so far
@@ -49,7 +50,10 @@ func (s *session) Turns(ctx context.Context, n int) ([]loop.Turn, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	w, err := s.window(ctx, n)
-	for ; err == nil && s.patience > 0 && !s.complete(w); s.patience -= poll {
+	late := func() bool {
+		return err == nil && !s.complete(w) || s.message == "" && errors.Is(err, fs.ErrNotExist) // Copilot CLI makes it then
+	}
+	for ; s.patience > 0 && late(); s.patience -= poll {
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()
@@ -84,7 +88,7 @@ func (s *session) failed() string {
 // complete reports whether a window ends with the agent's last message, as far as that is known.
 func (s *session) complete(w *window) bool {
 	n := len(w.turns)
-	return !s.lags(w) && !w.open && n > 0 && w.turns[n-1].Role == assistant && strings.Contains(w.turns[n-1].Text, strings.TrimSpace(s.message))
+	return !s.lags(w) && !w.open && (w.time == "" || w.time >= s.asked) && n > 0 && w.turns[n-1].Role == assistant && strings.Contains(w.turns[n-1].Text, strings.TrimSpace(s.message))
 }
 
 // lags reports whether the file is known to end in another prompt than the hook's.
@@ -161,6 +165,7 @@ type window struct {
 	turns  []loop.Turn // the oldest first; its beginning may be missing
 	prompt string      // the newest prompt's ID
 	failed entry       // the failure with which the file ends
+	time   string      // of the newest record, where records have one
 	open   bool        // the agent had not finished when the file was written
 	whole  bool        // it is the whole file
 	last   bool        // there is no larger one
@@ -207,6 +212,7 @@ type side struct {
 }
 
 func (p *parser) add(e entry) {
+	p.time = max(p.time, e.time)
 	if e.id != "" {
 		if p.again[e.id] {
 			return

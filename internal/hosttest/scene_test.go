@@ -5,7 +5,9 @@ package hosttest
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +17,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/ralph-sdk/ralph/host"
 )
 
 // patience is more than any client needs. One that needs it hangs, and the test fails.
@@ -53,6 +57,123 @@ var clientRows = []client{
 			return reply{tool: "Bash", input: object{"command": command, "description": "run"}}
 		},
 	},
+	{
+		host:    "codex",
+		program: ".bin/codex",
+		args:    []string{"exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"},
+		env:     func(string) []string { return []string{"SCRIPTED_KEY=made-up"} },
+		files: map[string]string{".codex/config.toml": `model = "scripted"
+model_provider = "scripted"
+[model_providers.scripted]
+name = "scripted"
+base_url = "URL/v1"
+env_key = "SCRIPTED_KEY"
+wire_api = "responses"
+`},
+		trust: trustCodex,
+		agent: &reply{tool: "spawn_agent", space: "multi_agent_v1", input: object{"message": "Build it."}},
+		wait: func(agent string) reply {
+			return reply{tool: "wait_agent", space: "multi_agent_v1", input: object{"targets": []string{agent}}}
+		},
+		shell: func(command string) reply { return reply{tool: "exec_command", input: object{"cmd": command}} },
+		edit: func(file string) reply {
+			return reply{tool: "exec_command", input: object{"cmd": "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: " + file + "\n+x\n*** End Patch\nEOF"}}
+		},
+	},
+	{
+		host:    "gemini",
+		program: ".bin/gemini",
+		args:    []string{"--yolo", "-p"},
+		env: func(url string) []string {
+			return []string{"GOOGLE_GEMINI_BASE_URL=" + url, "GEMINI_API_KEY=made-up", "GEMINI_CLI_TRUST_WORKSPACE=true"}
+		},
+		files: map[string]string{".gemini/settings.json": `{"security": {"auth": {"selectedType": "gemini-api-key"}}}`},
+	},
+	{
+		host:    "qwen",
+		program: ".bin/qwen",
+		args:    []string{"--yolo", "-p"},
+		env: func(url string) []string {
+			return []string{"OPENAI_BASE_URL=" + url + "/v1", "OPENAI_API_KEY=made-up", "OPENAI_MODEL=scripted"}
+		},
+		files: map[string]string{".qwen/settings.json": `{"security": {"auth": {"selectedType": "openai"}}, "memory": {"enableManagedAutoMemory": false, "enableManagedAutoDream": false}}`},
+		agent: &reply{tool: "agent", input: object{"description": "build", "prompt": "Build it.", "subagent_type": "general-purpose", "run_in_background": false}},
+		shell: func(command string) reply {
+			return reply{tool: "run_shell_command", input: object{"command": command, "description": "run", "is_background": false}}
+		},
+		edit: func(file string) reply {
+			return reply{tool: "write_file", input: object{"file_path": file, "content": "x\n"}}
+		},
+	},
+	{
+		host:    "copilot",
+		program: ".bin/copilot",
+		args:    []string{"--allow-all-tools", "-p"},
+		env: func(url string) []string {
+			return []string{"COPILOT_PROVIDER_BASE_URL=" + url + "/v1", "COPILOT_PROVIDER_API_KEY=made-up", "COPILOT_MODEL=scripted", "COPILOT_OFFLINE=true"}
+		},
+		trust: func(s *scene) {
+			s.write(filepath.Join(s.home, ".copilot/config.json"), fmt.Sprintf(`{"trustedFolders": [%q]}`, s.dir))
+		},
+		agent: &reply{tool: "task", input: object{"name": "builder", "description": "build", "prompt": "Build it.", "agent_type": "general-purpose", "mode": "sync"}},
+	},
+	{
+		host:    "kimi",
+		program: ".bin/kimi",
+		args:    []string{"-p"},
+		env: func(url string) []string {
+			return []string{"KIMI_MODEL_NAME=scripted", "KIMI_MODEL_PROVIDER_TYPE=openai", "KIMI_MODEL_BASE_URL=" + url + "/v1", "KIMI_MODEL_API_KEY=made-up"}
+		},
+		files: map[string]string{".kimi-code/config.toml": "telemetry = false\n"},
+	},
+}
+
+// trustCodex trusts the directory and each hook as Codex itself lists them.
+func trustCodex(s *scene) {
+	config := filepath.Join(s.home, ".codex/config.toml")
+	text := strings.ReplaceAll(s.files[".codex/config.toml"], "URL", s.url) + fmt.Sprintf("[projects.%q]\ntrust_level = \"trusted\"\n", s.dir)
+	s.write(config, text)
+	cmd := exec.CommandContext(s.t.Context(), filepath.Join(clientsDir, "node_modules", s.program), "app-server")
+	cmd.Dir, cmd.Env = s.dir, s.env
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer func() {
+		in.Close()
+		_ = cmd.Wait()
+	}()
+	fmt.Fprintf(in, `{"id": 1, "method": "initialize", "params": {"clientInfo": {"name": "hosttest", "version": "1"}}}
+{"method": "initialized"}
+{"id": 2, "method": "hooks/list", "params": {"cwds": [%q]}}
+`, s.dir)
+	for answers := json.NewDecoder(out); ; {
+		var answer struct {
+			ID     int
+			Result struct {
+				Data []struct {
+					Hooks []struct{ Key, CurrentHash string }
+				}
+			}
+		}
+		if err := answers.Decode(&answer); err != nil {
+			s.t.Fatal(err)
+		}
+		if answer.ID == 2 {
+			for _, h := range answer.Result.Data[0].Hooks {
+				text += fmt.Sprintf("[hooks.state.%q]\ntrusted_hash = %q\n", h.Key, h.CurrentHash)
+			}
+			s.write(config, text)
+			return
+		}
+	}
 }
 
 // each runs a test for each client that the machine has.
@@ -67,6 +188,9 @@ func each(t *testing.T, test func(t *testing.T, s *scene)) {
 		})
 	}
 }
+
+// startedAgent is in what Codex says of a subagent that it started, for which the model then waits.
+const startedAgent = `"agent_id":"`
 
 // scene is a client in an empty project, with a home directory and a model of its own.
 type scene struct {
@@ -97,14 +221,45 @@ func newScene(t *testing.T, c client) *scene {
 	return s
 }
 
-// install writes the policy and lets ralph install the hook.
+// install writes the policy and lets ralph install the hook. A person adds what ralph only prints, for all projects.
 func (s *scene) install(policy string) {
 	s.t.Helper()
 	s.write(".ralph/policy.yaml", policy)
-	s.command(ralphProgram, "install", s.host)
+	if s.row().Settings.TOML {
+		s.command(ralphProgram, "trust", "--yes", "policy")
+		out := s.command(ralphProgram, "install", s.host, "--scope", "user")
+		entry := out[strings.Index(out, "[[hooks]]"):strings.LastIndex(out, "policy: ")]
+		file := s.row().UserFile(func(name string) string { return map[string]string{"HOME": s.home}[name] })
+		old, _ := os.ReadFile(file)
+		s.write(file, string(old)+entry[:strings.LastIndex(entry, "\n\n")])
+	} else {
+		s.command(ralphProgram, "install", s.host)
+	}
 	if s.trust != nil {
 		s.trust(s)
 	}
+}
+
+// uninstall reports whether ralph can take the hook out.
+func (s *scene) uninstall() bool {
+	if s.row().Settings.TOML {
+		return false
+	}
+	s.command(ralphProgram, "uninstall", s.host)
+	return true
+}
+
+func (s *scene) row() *host.Host {
+	h, _ := host.Lookup(s.host)
+	return h
+}
+
+// atMost returns n, or the host's own limit on continuations.
+func (s *scene) atMost(n int) int {
+	if most, _ := s.row().Limit(func(string) string { return "" }); most > 0 {
+		return min(n, most)
+	}
+	return n
 }
 
 // path returns that of a file of the project, or an absolute one.
@@ -152,6 +307,7 @@ func (s *scene) run(prompt string, script func(request) reply, want ...string) (
 	s.script, s.asked = script, nil
 	out = s.command(filepath.Join(clientsDir, "node_modules", s.program), append(slices.Clone(s.args), prompt)...)
 	want = append([]string{prompt}, want...)
+	s.asked = slices.DeleteFunc(s.asked, func(r request) bool { return strings.Contains(r.last, startedAgent) }) // beside the subagent
 	for i, w := range want {
 		if i < len(s.asked) && !strings.Contains(s.asked[i].last, w) {
 			s.t.Errorf("request %d lacks %q:\n%s", i+1, w, s.asked[i].last)
