@@ -23,7 +23,7 @@ const (
 	lastWindow  = 16 << 20 // bytes that are read at most
 	plainLines  = 500      // from the end of a text file that count
 
-	lag  = time.Second // for which a file may lag behind its hook
+	lag  = 500 * time.Millisecond // for which a file may lag behind its hook
 	poll = 20 * time.Millisecond
 )
 
