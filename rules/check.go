@@ -229,7 +229,8 @@ func (c *inspector) once() {
 // optional reports a field that may be absent, in a comparison of a rule that stops: where it is absent, the rule is skipped, and a later
 // one continues the agent.
 func (c *inspector) optional(i int, r *rule) {
-	if r.verb != "stop" && r.verb != "done" || r.when == nil {
+	later := slices.ContainsFunc(c.p.rules[i:], func(r *rule) bool { return r.verb == "continue" })
+	if r.verb != "stop" && r.verb != "done" || r.when == nil || !later {
 		return
 	}
 	for _, o := range r.when.root.operands() {

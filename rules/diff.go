@@ -17,7 +17,7 @@ type Difference struct {
 
 const (
 	maxDifferences = 20
-	stepTime       = 10 * time.Microsecond // that a search takes for a value, about
+	stepTime       = 2 * time.Microsecond // that a search takes for an operand, about
 )
 
 // Diff finds situations in which two policies decide differently: continue, stop, or say that the work is done. It returns one for each
@@ -50,8 +50,8 @@ func diff(ctx context.Context, steps int, old, new *Policy) (found []Difference,
 		}
 	}
 	sure := declared(old) == declared(new)
-	for examples.left = steps; len(found) < maxDifferences; {
-		if ok, _ := examples.find(examples.left, differ(examples)); !ok {
+	for examples.room = steps / 10; len(found) < maxDifferences; {
+		if ok, _ := examples.find(steps, differ(examples)); !ok {
 			break
 		}
 		a, was := examples.decision(0)

@@ -152,7 +152,7 @@ func (m *model) given(s *symbol, all bool) any {
 		if r.state == failed { // a value of another kind
 			r.value = map[bool]any{true: 7, false: "?"}[v.kind == "string"]
 		}
-		out = put(copied(out), v.path, r.value)
+		out = put(out, v.path, copied(r.value))
 	}
 	return out
 }
@@ -226,8 +226,15 @@ func (m *model) line(p *Policy) string {
 // fact adds a fact to what is given. Where the file of an invalid one would be, there is a directory.
 func (m *model) fact(given map[string]any, f *symbol, t truth) {
 	v := m.given(f, false)
-	_, problems := f.fact.Schema.Read(copied(v))
-	if _, bad := problems.Whole(); bad { // a field is required
+	if slices.ContainsFunc(m.policies, func(p *Policy) bool { // a field is required
+		s := p.compiler.symbols[f.name]
+		if s == nil || s.fact == nil {
+			return false
+		}
+		_, problems := s.fact.read(copied(v))
+		_, bad := problems.Whole()
+		return bad
+	}) {
 		v = m.given(f, true)
 	}
 	switch {

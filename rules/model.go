@@ -30,7 +30,8 @@ type model struct {
 	wanted *variable // the first that was open in this test
 	seen   []bool    // those that this test depends on, by their index
 	filled bool      // open variables have their first value
-	left   int       // values that the search may still try
+	left   int       // operands that the search may still evaluate
+	room   int       // that all searches may
 }
 
 // what says what a variable is.
@@ -78,7 +79,10 @@ var errOpen = errors.New("it is open")
 
 // newModel makes a model of one policy with any params, or of two with theirs. Facts and names of the same name are the same.
 func newModel(claims bool, policies ...*Policy) *model {
-	m := &model{policies: policies, claims: claims, byKey: map[string]*variable{}, uses: map[*operand]*uses{}}
+	m := &model{policies: policies, claims: claims, byKey: map[string]*variable{}, uses: map[*operand]*uses{}, room: allSteps}
+	if !claims {
+		m.room /= 20
+	}
 	decided := map[*operand]bool{}
 	for _, p := range policies {
 		e := p.evaluation(context.Background(), Input{})

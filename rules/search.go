@@ -7,8 +7,9 @@ import (
 )
 
 const (
-	searchSteps  = 200_000 // values that a question may try
-	exampleSteps = 1_000   // that one for an example may try
+	searchSteps  = 200_000   // operands that a question may evaluate
+	exampleSteps = 10_000    // that one for an example may evaluate
+	allSteps     = 2_000_000 // that all questions of a model may evaluate; for examples a twentieth
 )
 
 // find looks for a situation in which test is yes. Without one, whole says whether all situations were tried: only then there is none.
@@ -17,8 +18,10 @@ func (m *model) find(steps int, test func() truth) (found, whole bool) {
 	for _, v := range m.vars {
 		v.now = nil
 	}
-	m.left, m.filled = steps, false
+	left := min(steps, m.room)
+	m.left, m.filled = left, false
 	t, _ := m.search(test)
+	m.room -= left - m.left
 	return t == yes, t == no
 }
 
@@ -33,7 +36,7 @@ func (m *model) search(test func() truth) (t truth, blame []bool) {
 		return t, slices.Clone(m.seen)
 	}
 	for i := range v.values {
-		if m.left--; m.left < 0 {
+		if m.left <= 0 {
 			return open, nil
 		}
 		v.now = &v.values[i]
@@ -78,6 +81,7 @@ func (v *variable) value() result {
 // operand evaluates an operand as the situation says. For claims it says what a path has; for examples the evaluator finds it.
 func (m *model) operand(e *evaluation, o *operand) result {
 	u := m.uses[o]
+	m.left--
 	for i := range u.reads {
 		r := &u.reads[i]
 		if t := m.state(e, u, r); t == open || m.claims && t != yes && (t != missing || !r.covered) {
