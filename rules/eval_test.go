@@ -484,6 +484,7 @@ rules:
 		{`text: "~/a/${name}"`, "x", "f ~/a/x"},
 		{`text: "${name}"`, "$" + "{name}", "f ${name}"},
 		{`glob: "a/${name}/*.md"`, "x*[1]", `f a/x\*\[1\]/*.md`},
+		{`glob: "{a,${name}}/*.md"`, "x,y", `f {a,x[,]y}/*.md`},
 		{`text: "a/${name}"`, "x*", "f a/x*"},
 		{`exec: [ls, "${name}"]`, "-x", "missing"},
 		{`exec: [ls, --, "${name}"]`, "-x", "f ls -- -x"},

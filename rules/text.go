@@ -260,9 +260,10 @@ func climbs(path string, spans [][2]int) bool {
 	return false
 }
 
-// escapeGlob makes a value match only itself.
+// escapeGlob makes a value match only itself. The patterns are those of doublestar, which takes a backslash only before some characters;
+// the others are alone in brackets.
 func escapeGlob(s string) string {
-	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`, `]`, `\]`, `{`, `\{`, `}`, `\}`).Replace(s)
+	return strings.NewReplacer(`\`, `[\\]`, ",", "[,]", "*", `\*`, "?", `\?`, "[", `\[`, "]", `\]`, "{", `\{`, "}", `\}`).Replace(s)
 }
 
 // programLine renders a program and its arguments. A value that begins with a hyphen is refused, since the program would take it for an

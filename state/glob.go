@@ -38,12 +38,6 @@ func (r *Root) Glob(ctx context.Context, pattern string) ([]string, error) {
 	return slices.Compact(w.matches), nil
 }
 
-// EscapeGlob makes a value match only itself within a pattern.
-func EscapeGlob(s string) string { return escapes.Replace(s) }
-
-// The library takes a backslash only before some characters; the others are alone in brackets.
-var escapes = strings.NewReplacer(`\`, `[\\]`, ",", "[,]", "*", `\*`, "?", `\?`, "[", `\[`, "]", `\]`, "{", `\{`, "}", `\}`)
-
 // localPattern returns a valid pattern, cleaned.
 func localPattern(pattern string) (string, error) {
 	if err := inside(pattern); err != nil {

@@ -83,14 +83,6 @@ func scopes(h *host.Host) (all []string) {
 	return all
 }
 
-// Own returns the scope of one person's settings that are nearest to a project.
-func Own(h *host.Host) string {
-	if h.Settings.Local != "" {
-		return ScopeLocal
-	}
-	return ScopeUser
-}
-
 // AllSettings reads the settings of every host that has some, in all scopes. Files that cannot be read are left out.
 func (p Project) AllSettings(getenv func(string) string) (files []SettingsFile) {
 	for _, name := range host.Names() {
