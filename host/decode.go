@@ -105,7 +105,7 @@ func (h *Host) event(in object, env func(string) string) loop.Event {
 	return ev
 }
 
-// attach gives the event its conversation and its task list, and looks whether the turn failed.
+// attach adds to the event its conversation and its task list, and looks whether the turn failed.
 func (h *Host) attach(in object, env func(string) string, ev *loop.Event) {
 	s := &session{record: h.file.read, message: ev.Message, prompt: ev.PromptID, asked: in.text("timestamp")}
 	switch path := in.text("transcript_path"); {

@@ -13,7 +13,7 @@ import (
 
 func nothing(string) string { return "" }
 
-// How each kind of host tells one prompt from the next.
+// How prompts are told apart for each kind of host.
 func TestPrompt(t *testing.T) {
 	active := func(is bool) map[string]any { return m{"stop_hook_active": is} }
 	for name, tt := range map[string]struct {

@@ -35,7 +35,7 @@ type Host struct {
 	refine func(in object, ev *loop.Event) // what no column says; nil: nothing
 }
 
-// prompt says by which fields of its input a host tells one prompt from the next. The first that the input has counts.
+// prompt says by which fields of its input one prompt of a host differs from the next. The first that the input has counts.
 type prompt struct {
 	id    string // an ID of the prompt
 	text  string // the prompt itself, which stays the same in all its continuations
@@ -151,7 +151,7 @@ func (h *Host) Limit(env func(string) string) (most int, perTool bool) {
 	return most, h.limit.perTool
 }
 
-// Settings says where a host has its settings, and what an entry is there. The zero value is for a host in which ralph cannot be
+// Settings says where a host has its settings, and the form of an entry in them. The zero value is for a host in which ralph cannot be
 // installed.
 type Settings struct {
 	Project string // for all who work on the project, below it

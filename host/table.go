@@ -223,7 +223,7 @@ var openCodePlugin string
 const goosePlugin = `{"name": "ralph", "version": "1.0.0", "description": "Asks ralph whether the agent may stop."}
 `
 
-// summary gives the event a name of its own by which Claude Code, when it summarizes the conversation, ends an agent without a type.
+// summary renames the event by which Claude Code, when it summarizes the conversation, ends an agent without a type.
 func summary(in object, ev *loop.Event) {
 	if _, there := in["agent_type"]; ev.Name == subagentStop && there && in.text("agent_type") == "" {
 		ev.Name = "Summary"

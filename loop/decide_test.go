@@ -97,13 +97,13 @@ func TestPrompts(t *testing.T) {
 		events []loop.Event
 		want   string // outcomes
 	}{
-		{"nothing tells", []loop.Event{{}, {}, {}, {}}, "continued continued limit limit"},
+		{"the sender says nothing about prompts", []loop.Event{{}, {}, {}, {}}, "continued continued limit limit"},
 		{"the ID of the prompt", []loop.Event{{PromptID: "a"}, {PromptID: "a"}, {PromptID: "a"}, {PromptID: "b"}}, "continued continued limit continued"},
 		{"the text of the prompt", []loop.Event{{PromptID: strings.Repeat("a", 1e5)}, {}, {PromptID: strings.Repeat("a", 1e5)}, {PromptID: "b"}}, "continued continued limit continued"},
 		{"the first stop of a prompt", []loop.Event{{NewPrompt: true}, {}, {}, {NewPrompt: true}}, "continued continued limit continued"},
 		{"a stop that a rule made", []loop.Event{{AfterStop: true}, {AfterStop: true}, {AfterStop: true, Names: wait}, {AfterStop: true}}, "continued continued stopped continued"},
 		{"a limit is no such stop", []loop.Event{{AfterStop: true}, {AfterStop: true}, {AfterStop: true}, {AfterStop: true}}, "continued continued limit limit"},
-		{"a stop of a rule, where the sender tells more", []loop.Event{{}, {}, {Names: wait}, {}}, "continued continued stopped limit"},
+		{"a stop of a rule, where the sender sends more", []loop.Event{{}, {}, {Names: wait}, {}}, "continued continued stopped limit"},
 		{"the total of the session", []loop.Event{{PromptID: "a"}, {PromptID: "b"}, {PromptID: "c"}, {PromptID: "d"}, {PromptID: "e"}, {PromptID: "f"}}, "continued continued continued continued continued limit"},
 		{"another session", []loop.Event{{}, {}, {}, {Session: "t"}}, "continued continued limit continued"},
 		{"a turn that failed", []loop.Event{{}, {Failed: "rate limit"}, {}, {}}, "continued failed continued limit"},
@@ -436,7 +436,7 @@ func TestFunctions(t *testing.T) {
 	}
 }
 
-// A prompt event gives the agent the notes, and decides nothing.
+// At a prompt event the agent gets the notes, and nothing is decided.
 func TestNotes(t *testing.T) {
 	l := load(t, "rules:\n  - {name: hint, note: remember}\n  - {name: go, continue: go}\n")
 	if d := decide(t, l, loop.Event{Name: "UserPromptSubmit"}); d.Note != "remember" || d.Continue() || d.Notice != "" {

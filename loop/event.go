@@ -13,7 +13,7 @@ type Event struct {
 	ID           string                                   // of the delivery: the one decided last gets the same answer
 	PromptID     string                                   // another one begins a new prompt
 	NewPrompt    bool                                     // this is the first stop of a prompt
-	AfterStop    bool                                     // the sender tells no prompts: one ends at a stop that a rule made
+	AfterStop    bool                                     // the sender does not mark prompts: one ends at a stop that a rule made
 	Dir          string                                   // cwd
 	Message      string                                   // last_assistant_message
 	Failed       string                                   // the turn failed, and why: it is not continued

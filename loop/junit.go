@@ -67,7 +67,7 @@ func (c *counted) add(s suite) {
 			}
 			continue
 		}
-		c.failures++ // whoever asks for no failures means no errors, too
+		c.failures++ // a condition that asks for no failures means no errors too
 		c.errors += min(1, len(test.Errors))
 		if len(c.failed) < maxFailedTests {
 			c.failed = append(c.failed, test.line(why[0]))

@@ -58,7 +58,7 @@ rules:
 	}
 }
 
-// A log has one line a decision, whatever the texts are and whoever else writes.
+// A log has one line a decision, whatever the texts are and whichever process writes.
 func TestLog(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "new", "decisions.jsonl")
 	record := loop.Log(path)

@@ -83,7 +83,7 @@ func guarded(f func() (any, error)) (v any, err error) {
 	return f()
 }
 
-// reason says what is wrong, without the path that stands beside it anyway.
+// reason says what is wrong, without the path, which is shown beside it.
 func reason(err error) error {
 	if file := new(fs.PathError); errors.As(err, &file) && err == error(file) {
 		return file.Err

@@ -162,7 +162,7 @@ func (r *reader) step(n, base *yaml.Node, first bool) step {
 	own, expect := field(n, "given"), field(n, "expect")
 	r.given(own)
 	r.decode(merge(base, own), &s.given)
-	if !first { // what the test began with is there already
+	if !first { // the test began with it
 		var now situation
 		r.decode(own, &now)
 		if s.given.Files, s.given.Memory = now.Files, nil; now.Memory != nil || now.Params != nil {

@@ -210,13 +210,13 @@ type Effect struct {
 	Older time.Duration // of prune
 }
 
-// Trace tells how a verdict came about.
+// Trace shows how a verdict came about.
 type Trace struct {
 	Rules []RuleTrace // those that were tried
 	Facts []FactTrace // those that were gathered
 }
 
-// RuleTrace tells of one rule.
+// RuleTrace is one rule that was tried.
 type RuleTrace struct {
 	Name     string         `json:"name"`
 	Truth    string         `json:"truth"` // "true", "false", "unknown", "skipped"
@@ -224,7 +224,7 @@ type RuleTrace struct {
 	Line     int            `json:"line"`
 }
 
-// OperandTrace tells of one operand: what it came to, and the values that it read.
+// OperandTrace is one operand: what it came to, and the values that it read.
 type OperandTrace struct {
 	Text   string         `json:"text"`
 	Truth  string         `json:"truth"`
@@ -232,7 +232,7 @@ type OperandTrace struct {
 	Values map[string]any `json:"values,omitempty"` // by path
 }
 
-// FactTrace tells of one fact.
+// FactTrace is one fact that was gathered.
 type FactTrace struct {
 	Name    string `json:"name"`
 	Status  string `json:"status"` // "ok", "missing", "invalid"

@@ -82,7 +82,7 @@ func (t truth) String() string {
 	return []string{"false", "true", "unknown", "unknown", "open"}[t]
 }
 
-// result is what an expression came to. value is there if state is yes, why if it is not.
+// result is what an expression came to. value is set if state is yes, why if it is not.
 type result struct {
 	value any
 	state truth

@@ -129,7 +129,7 @@ func TestConditions(t *testing.T) {
 		// The card's condition.
 		{`phase == "execution" && done < total && !stop_hook_active`, state("phase", "execution", "done", 1, "total", 2), "continued stopped"},
 		{`phase == "execution" && done < total && !stop_hook_active`, state("phase", "execution", "done", 2, "total", 2), "idle idle"},
-		// A default is there, an optional field may be absent.
+		// A default fills in, an optional field may be absent.
 		{`phase == "plan" and done == 0`, state(), "continued stopped"},
 		{`done < total`, state(), "idle idle"},
 		{`total == nil`, state(), "idle idle"},

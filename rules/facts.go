@@ -49,7 +49,7 @@ func (c *compiler) params(n *yaml.Node) {
 	}
 }
 
-// setParams gives the params their values: the one that is set, else the default. all is the schema of an object of them.
+// setParams sets the values of params: the given one, else the default. all is the schema of an object of them.
 func (c *compiler) setParams(params []Param, all *schema.Schema, nodes *yaml.Node) {
 	values := map[string]any{}
 	for i, p := range params {

@@ -224,7 +224,7 @@ func (m *model) use(p *Policy, r read) use {
 	return u
 }
 
-// alwaysThere reports whether a field is there wherever its fact is ok.
+// alwaysThere reports whether a field is present wherever its fact is ok.
 func alwaysThere(t *schema.Type, path []string) bool {
 	for _, name := range path {
 		if t = t.At(name); t == nil || !t.HasDefault {

@@ -231,7 +231,7 @@ func WithParams(params map[string]string) Option {
 }
 
 // WithValues declares names with the Go types of the values, besides those of the policy. For a fact of source value with that name,
-// and without schema, it gives the type. A value nil declares a name of any type.
+// and without schema, it sets the type. A value nil declares a name of any type.
 func WithValues(values map[string]any) Option {
 	return func(c *config) { c.values = merged(c.values, values) }
 }

@@ -166,7 +166,7 @@ func limited(s string) string {
 	return s
 }
 
-// fill renders a text whose placeholders must all be known. fit prepares each value for its place, or says why it cannot stand there,
+// fill renders a text whose placeholders must all be known. fit prepares each value for its place, or says why it does not fit,
 // and then what the text is for is missing.
 func (e *evaluation) fill(t *template, fit func(s string, before string) (string, error)) (string, truth, error) {
 	out := t.lits[0]

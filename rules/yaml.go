@@ -168,7 +168,7 @@ func (c *compiler) fields(n *yaml.Node, what string, known []string) fields {
 	return f
 }
 
-// entries calls read for each key of a mapping, and reports keys that are there twice. Like all readers of nodes it accepts nil.
+// entries calls read for each key of a mapping, and reports keys that occur twice. Like all readers of nodes it accepts nil.
 func (c *compiler) entries(n *yaml.Node, what string, read func(key, value *yaml.Node)) {
 	if n == nil || !c.isKind(n, yaml.MappingNode, what+" is a mapping", "write key: value, a line each") {
 		return
@@ -177,7 +177,7 @@ func (c *compiler) entries(n *yaml.Node, what string, read func(key, value *yaml
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		k := resolved(n.Content[i])
 		if seen[k.Value] {
-			c.report(at(k), 0, "duplicate-key", fmt.Sprintf("the key %s is there twice", k.Value), "remove one of them")
+			c.report(at(k), 0, "duplicate-key", fmt.Sprintf("the key %s occurs twice", k.Value), "remove one of them")
 			continue
 		}
 		seen[k.Value] = true

@@ -15,8 +15,8 @@ type agent struct {
 	host     string   // whose session files it writes; "": ralph reads none
 	cost     bool     // it reports what an iteration costs
 
-	command []string // a subcommand and flags that ralph adds, each unless it is there: first words of the command
-	format  []string // the flags that make it print records; if the first is there, it stays as it was typed
+	command []string // a subcommand and flags that ralph adds, each unless it was typed: first words of the command
+	format  []string // the flags that make it print records; if the first was typed, it stays
 	bare    []string // flags that take a prompt, which comes on standard input: they go where they stand last, without one
 
 	exits  map[int]string // outcomes by exit status

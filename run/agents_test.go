@@ -93,7 +93,7 @@ func TestStreams(t *testing.T) {
 	}
 }
 
-// Of any other program, and of a client that was told to print text, the output counts and the status.
+// Of any other program, and of a client with flags that make it print text, the output counts and the status.
 func TestOtherPrograms(t *testing.T) {
 	for _, c := range []struct {
 		args string

@@ -14,7 +14,7 @@ import (
 // maxSchema bounds a schema in bytes: the library takes time by the square of its parts.
 const maxSchema = 256 << 10
 
-// base is the address of a schema. Nothing is there.
+// base is the address of a schema. It is never read.
 const base = "https://schema.invalid/"
 
 // Compile compiles a schema, which is JSON text of at most 256 KiB. name is for messages. Without $schema it is of draft 2020-12. Compile

@@ -98,7 +98,7 @@ func Shipped(name string) (src []byte, ok bool) {
 // ShippedNames lists the names that Shipped knows, sorted.
 func ShippedNames() []string {
 	var names []string
-	entries, _ := shipped.ReadDir("shipped") // embedded, so it is there
+	entries, _ := shipped.ReadDir("shipped") // it is embedded
 	for _, e := range entries {
 		names = append(names, strings.TrimSuffix(e.Name(), ".json"))
 	}

@@ -14,7 +14,7 @@ const maxItems = 100_000
 //
 // An item is anything that looks like a box: a list sign (-, *, +, a bullet, or a number with a point or bracket) and at most one
 // character between brackets, or no sign and a blank, x or X; but never before (, [ or :, which make it a link. ☐ and ☑ are [ ] and [x]
-// in one character. Only x and X are done: another mark is an open item. What stands in a code fence that is closed, or in an HTML
+// in one character. Only x and X are done: another mark is an open item. What is in a code fence that is closed, or in an HTML
 // comment that begins a line and is closed, is no item; one that is not closed hides nothing, and neither does one that a box further
 // left interrupts.
 //

@@ -136,7 +136,7 @@ func member(v *hujson.Value, step any) (found *hujson.Value, before hujson.Extra
 	if _, ok := step.(string); ok && v.Value.Kind() == 'n' {
 		return nil, nil, nil // null counts as absent
 	}
-	return nil, nil, errors.New("what is there has no fields and no elements")
+	return nil, nil, errors.New("the value has no fields and no elements")
 }
 
 // jsonStyle is how a text is laid out around one value.

@@ -8,7 +8,7 @@ import (
 )
 
 // protected lists what is never written or removed, at any depth: what configures git, ralph, an editor that runs tasks, or an agent's
-// host. Whoever may write there chooses the programs that run next.
+// host. Who can write there chooses the programs that run next.
 var protected = []string{
 	".git", ".ralph", ".vscode",
 	".claude/settings*.json", ".claude/{agents,commands,hooks,output-styles,plugins,rules,skills}", ".claude-plugin", ".claude.json", ".mcp.json",
@@ -20,7 +20,7 @@ var protected = []string{
 // atEnd matches blanks and points at the end of a name.
 var atEnd = lazy(`[. ]+(/|$)`)
 
-// isProtected reports whether a path from the root is a protected one or lies below one. Systems that ignore case, blanks and points at the
+// isProtected reports whether a path from the root is a protected one or is below one. Systems that ignore case, blanks and points at the
 // end, or invisible characters, take other spellings for the same name.
 func isProtected(rel string) bool {
 	name := strings.Map(func(r rune) rune {

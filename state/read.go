@@ -88,7 +88,7 @@ func (r *Root) why(rel string, err error) error {
 	return err
 }
 
-// irregular says what is there instead of a file.
+// irregular names the kind of what is not a regular file.
 func irregular(mode fs.FileMode) error {
 	kind := "something"
 	switch {

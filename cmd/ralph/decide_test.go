@@ -39,7 +39,7 @@ func TestPrompts(t *testing.T) {
 			{"stop_hook_active": true} -> continued by go: go on
 			{"stop_hook_active": true} -> limit by limits.continuations ! policy: the agent may stop: this prompt was continued 2 times
 			{"stop_hook_active": false} -> continued by go: go on`},
-		{name: "a stop that a rule made, where the host tells nothing", policy: twice, script: `
+		{name: "a stop that a rule made, where the host sends nothing about prompts", policy: twice, script: `
 			{} -> continued by go: go on
 			{} -> continued by go: go on
 			{"prompt": "wait"} -> stopped by wait
@@ -47,7 +47,7 @@ func TestPrompts(t *testing.T) {
 			{} -> continued by go: go on
 			{} -> limit by limits.continuations ! policy: the agent may stop: this prompt was continued 2 times
 			{} -> limit by limits.continuations`},
-		{name: "a stop of a rule begins none where the host tells more", policy: twice, script: `
+		{name: "a stop of a rule begins none where the host sends more", policy: twice, script: `
 			{"prompt_id": "a"} -> continued by go: go on
 			{"prompt_id": "a", "prompt": "wait"} -> stopped by wait
 			{"prompt_id": "a"} -> continued by go: go on

@@ -196,7 +196,7 @@ func (a *app) pick(ctx context.Context, home *project.Home, p project.Project, i
 // noLimits are those of a policy that was typed: the run has its own.
 const noLimits = "limits: {continuations: 10000, total: 10000, elapsed: 8760h}"
 
-// policyOf opens the policy of a run. What was typed becomes a policy in memory, which nobody else uses and which needs no approval.
+// policyOf opens the policy of a run. What was typed becomes a policy in memory, which only this run uses and which needs no approval.
 func (a *app) policyOf(ctx context.Context, home *project.Home, p project.Project, plan *run.Plan) (o project.Opened, err error) {
 	s := project.Settings{Whole: true, Loop: []loop.Option{loop.WithRecorder(loop.Log(home.Log())), loop.WithClock(a.now)}}
 	switch f := &o.File; {

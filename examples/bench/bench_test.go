@@ -1,5 +1,5 @@
 // Package bench decides by the same conditions over a map in three ways: as a policy of ralph, and as programs of cel-go and of expr that
-// are run one after the other. It is a module of its own, so that nobody else depends on cel-go.
+// are run one after the other. It is a module of its own, so that no importer depends on cel-go.
 //
 //	go test -bench . -count 10
 package bench

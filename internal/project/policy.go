@@ -25,7 +25,7 @@ type File struct {
 	Source []byte
 }
 
-// Shown returns what to call the file in messages: its path below the project if it is there, else whole.
+// Shown returns what to call the file in messages: its path from the project's root, or the whole path if it is elsewhere.
 func (f File) Shown(p Project) string {
 	if f.Path == "" {
 		return f.Name + ".yaml (shipped with ralph)"

@@ -21,7 +21,7 @@ func (p Project) WriteNew(name string, src []byte) (File, error) {
 	return f, writeNew(root, filepath.Join(Dir, name+".yaml"), src)
 }
 
-// WriteLocal writes a policy for this machine into .ralph/local, which git ignores, in place of the one that is there.
+// WriteLocal writes a policy for this machine into .ralph/local, which git ignores, and replaces an earlier one.
 func (p Project) WriteLocal(name string, src []byte) (File, error) {
 	root, err := os.OpenRoot(p.Root)
 	if err != nil {
