@@ -4,14 +4,12 @@
 //
 //	go test -tags hosts ./internal/hosttest
 //
-// The clients come from npm, in the versions of clients.json, and stay in a directory of the user's cache or in RALPH_HOSTTEST_CLIENTS. No
-// script of a package runs. The tests run in namespaces of their own, whose only network is loopback and whose processes end with the
+// The clients come from npm, in the versions of clients.json, and stay in a directory of the user's cache. No script of a package runs. The tests run in namespaces of their own, whose only network is loopback and whose processes end with the
 // tests. Each test has its own home directory, project, model and invented keys. The package needs Linux with unshare, ip, node 20 and npm;
 // without them it says what is missing and passes.
 package hosttest
 
 import (
-	"bytes"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/hex"
@@ -117,42 +115,25 @@ var (
 
 // install returns the directory with the clients, and fills it if necessary.
 func install() (string, error) {
-	dir := clientsDir
-	if dir == "" {
-		cache, err := os.UserCacheDir()
-		if err != nil {
-			return "", err
-		}
-		sum := sha256.Sum256(clients)
-		dir = filepath.Join(cache, "ralph-hosttest", hex.EncodeToString(sum[:6]))
-	}
-	dir, err := filepath.Abs(dir)
+	cache, err := os.UserCacheDir()
 	if err != nil {
 		return "", err
 	}
-	if have, err := os.ReadFile(filepath.Join(dir, "package.json")); err == nil && bytes.Equal(have, clients) {
+	sum := sha256.Sum256(clients)
+	dir := filepath.Join(cache, "ralph-hosttest", hex.EncodeToString(sum[:6]))
+	complete := filepath.Join(dir, "complete")
+	if _, err := os.Stat(complete); err == nil {
 		return dir, nil
 	}
-	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
-		return "", err
-	}
-	made, err := os.MkdirTemp(filepath.Dir(dir), "new-") // it gets its name when it is complete
-	if err != nil {
-		return "", err
-	}
-	defer os.RemoveAll(made)
-	if err := os.WriteFile(filepath.Join(made, "package.json"), clients, 0o644); err != nil {
+	if err := errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(filepath.Join(dir, "package.json"), clients, 0o644)); err != nil {
 		return "", err
 	}
 	npm := exec.Command("npm", "install", "--ignore-scripts", "--no-audit", "--no-fund")
-	npm.Dir = made
+	npm.Dir = dir
 	if out, err := npm.CombinedOutput(); offline.Match(out) && err != nil {
 		return "", errOffline
 	} else if err != nil {
 		return "", fmt.Errorf("%w\n%s", err, out)
 	}
-	if err := os.RemoveAll(dir); err != nil {
-		return "", err
-	}
-	return dir, os.Rename(made, dir)
+	return dir, os.WriteFile(complete, nil, 0o644)
 }

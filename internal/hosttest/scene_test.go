@@ -5,7 +5,6 @@ package hosttest
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -60,7 +59,7 @@ var clientRows = []client{
 	{
 		host:    "codex",
 		program: ".bin/codex",
-		args:    []string{"exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"},
+		args:    []string{"exec", "--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust"},
 		env:     func(string) []string { return []string{"SCRIPTED_KEY=made-up"} },
 		files: map[string]string{".codex/config.toml": `model = "scripted"
 model_provider = "scripted"
@@ -70,7 +69,10 @@ base_url = "URL/v1"
 env_key = "SCRIPTED_KEY"
 wire_api = "responses"
 `},
-		trust: trustCodex,
+		trust: func(s *scene) {
+			config := filepath.Join(s.home, ".codex/config.toml")
+			s.write(config, s.read(config)+fmt.Sprintf("[projects.%q]\ntrust_level = \"trusted\"\n", s.dir))
+		},
 		agent: &reply{tool: "spawn_agent", space: "multi_agent_v1", input: object{"message": "Build it."}},
 		wait: func(agent string) reply {
 			return reply{tool: "wait_agent", space: "multi_agent_v1", input: object{"targets": []string{agent}}}
@@ -128,54 +130,6 @@ wire_api = "responses"
 	},
 }
 
-// trustCodex trusts the directory and each hook as Codex itself lists them.
-func trustCodex(s *scene) {
-	config := filepath.Join(s.home, ".codex/config.toml")
-	text := strings.ReplaceAll(s.files[".codex/config.toml"], "URL", s.url) + fmt.Sprintf("[projects.%q]\ntrust_level = \"trusted\"\n", s.dir)
-	s.write(config, text)
-	cmd := exec.CommandContext(s.t.Context(), filepath.Join(clientsDir, "node_modules", s.program), "app-server")
-	cmd.Dir, cmd.Env = s.dir, s.env
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err == nil {
-		err = cmd.Start()
-	}
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	defer func() {
-		in.Close()
-		_ = cmd.Wait()
-	}()
-	fmt.Fprintf(in, `{"id": 1, "method": "initialize", "params": {"clientInfo": {"name": "hosttest", "version": "1"}}}
-{"method": "initialized"}
-{"id": 2, "method": "hooks/list", "params": {"cwds": [%q]}}
-`, s.dir)
-	for answers := json.NewDecoder(out); ; {
-		var answer struct {
-			ID     int
-			Result struct {
-				Data []struct {
-					Hooks []struct{ Key, CurrentHash string }
-				}
-			}
-		}
-		if err := answers.Decode(&answer); err != nil {
-			s.t.Fatal(err)
-		}
-		if answer.ID == 2 {
-			for _, h := range answer.Result.Data[0].Hooks {
-				text += fmt.Sprintf("[hooks.state.%q]\ntrusted_hash = %q\n", h.Key, h.CurrentHash)
-			}
-			s.write(config, text)
-			return
-		}
-	}
-}
-
 // each runs a test for each client that the machine has.
 func each(t *testing.T, test func(t *testing.T, s *scene)) {
 	for _, c := range clientRows {
@@ -230,8 +184,7 @@ func (s *scene) install(policy string) {
 		out := s.command(ralphProgram, "install", s.host, "--scope", "user")
 		entry := out[strings.Index(out, "[[hooks]]"):strings.LastIndex(out, "policy: ")]
 		file := s.row().UserFile(func(name string) string { return map[string]string{"HOME": s.home}[name] })
-		old, _ := os.ReadFile(file)
-		s.write(file, string(old)+entry[:strings.LastIndex(entry, "\n\n")])
+		s.write(file, s.read(file)+entry[:strings.LastIndex(entry, "\n\n")])
 	} else {
 		s.command(ralphProgram, "install", s.host)
 	}
@@ -279,6 +232,15 @@ func (s *scene) write(name, text string) {
 	if err := os.WriteFile(name, []byte(text), 0o755); err != nil {
 		s.t.Fatal(err)
 	}
+}
+
+func (s *scene) read(path string) string {
+	s.t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return string(b)
 }
 
 // command runs a program in the project, in the scene's environment and in a process group that ends with it, and returns what it wrote.
