@@ -40,9 +40,9 @@ func Decode(name string, input []byte, env func(string) string) (*Host, loop.Eve
 	portable := hosts[len(hosts)-1]
 	h := portable
 	if name != "" {
-		var ok bool
-		if h, ok = Lookup(name); !ok {
-			return portable, loop.Event{}, unknown(name)
+		var err error
+		if h, err = Lookup(name); err != nil {
+			return portable, loop.Event{}, err
 		}
 	}
 	in, err := parse(input)

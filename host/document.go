@@ -39,9 +39,9 @@ type document struct {
 }
 
 func openSettings(host string, settings []byte) (*Host, *document, error) {
-	h, ok := Lookup(host)
-	if !ok {
-		return nil, nil, unknown(host)
+	h, err := Lookup(host)
+	if err != nil {
+		return nil, nil, err
 	}
 	if !h.Installable() {
 		return nil, nil, fmt.Errorf("ralph knows no settings of %s; set its hook to: ralph eval --host %s --policy NAME", h.Title, h.Name)
@@ -58,7 +58,6 @@ func openSettings(host string, settings []byte) (*Host, *document, error) {
 	if len(src) > maxSettings || bytes.Count(src, []byte("{"))+bytes.Count(src, []byte("[")) > maxNested {
 		return nil, nil, errors.New("the settings are too large to be edited")
 	}
-	var err error
 	if d.value, err = hujson.Parse(src); err != nil {
 		why := strings.TrimPrefix(err.Error(), "hujson: ")
 		if place, _, word := strings.Cut(why, "invalid literal: "); word { // a link may lead to a secret, so no word is shown

@@ -65,17 +65,13 @@ type sessionFiles struct {
 	pattern string                                         // of their paths below the host's own directory, with SESSION; "": not known
 }
 
-// Lookup returns the host of a name.
-func Lookup(name string) (*Host, bool) {
+// Lookup returns the host of a name. Its error lists the names, or has the one that was meant.
+func Lookup(name string) (*Host, error) {
 	i := slices.IndexFunc(hosts, func(h *Host) bool { return h.Name == name })
 	if i < 0 {
-		return nil, false
+		return nil, fmt.Errorf("there is no host %q; %s", name, cmp.Or(text.Nearest(name, Names()), "write one of "+strings.Join(Names(), ", ")))
 	}
-	return hosts[i], true
-}
-
-func unknown(name string) error {
-	return fmt.Errorf("there is no host %q; %s", name, cmp.Or(text.Nearest(name, Names()), "write one of "+strings.Join(Names(), ", ")))
+	return hosts[i], nil
 }
 
 // Names returns the names of the hosts, the portable form last.

@@ -92,8 +92,11 @@ func Install(settings []byte, entry Entry) ([]byte, error) {
 
 // Manual returns the text of an entry for settings that ralph does not edit, which a person adds at their end.
 func Manual(entry Entry) (string, error) {
-	h, ok := Lookup(entry.Host)
-	if !ok || !h.Settings.TOML {
+	h, err := Lookup(entry.Host)
+	if err != nil {
+		return "", err
+	}
+	if !h.Settings.TOML {
 		return "", fmt.Errorf("ralph edits the settings of %s itself", entry.Host)
 	}
 	line, _, err := command(runtime.GOOS, entry.words(), false)

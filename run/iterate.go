@@ -92,7 +92,7 @@ func (r *Runner) event(s State) loop.Event {
 	said := &talk{text: strings.Join(last.Texts, "\n\n")}
 	ev.Conversation = said
 	a, _ := agentOf(s.Plan.Args)
-	if _, known := host.Lookup(a.host); known && last.Session != "" {
+	if _, err := host.Lookup(a.host); err == nil && last.Session != "" {
 		in, err := json.Marshal(map[string]string{"hook_event_name": "Stop", "session_id": last.Session, "cwd": s.Plan.Dir, "last_assistant_message": ev.Message})
 		if _, theirs, err2 := host.Decode(a.host, in, r.Env); err == nil && err2 == nil {
 			said.file, ev.Tasks = theirs.Conversation, theirs.Tasks

@@ -53,7 +53,7 @@ func (a *app) run(ctx context.Context, args []string) int {
 	case err == nil:
 		return a.status
 	case hook: // a mistyped flag must not hold an agent, nor be silent
-		newAnswerer(a, "").trouble(fmt.Errorf("%w; run ralph help eval", err))
+		newAnswerer(a, "").trouble(err)
 		return exitOK
 	case errors.Is(err, errFound):
 		return exitFound
@@ -78,6 +78,7 @@ func (a *app) root(hook bool) *cobra.Command {
 	root.SetIn(a.stdin)
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
+	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(a.evalCommand())
 	if hook {
 		return root

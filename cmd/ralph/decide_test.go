@@ -396,7 +396,7 @@ func TestPolicies(t *testing.T) {
 			{} -> failed ! ralph: the policy policy lets the agent stop: --set mots: no policy of this hook has a param of that name`},
 		{name: "a mistyped flag", policy: twice, script: `
 			hook --polcy a
-			{} ->  ! ralph: the agent may stop: unknown flag: --polcy; run ralph help eval`},
+			{} ->  ! ralph: the agent may stop: unknown flag: --polcy; did you mean "--policy"?`},
 	})
 }
 

@@ -29,7 +29,7 @@ and project is replaced. Every other byte of the settings stays.`,
 			if err != nil {
 				return err
 			}
-			h, err := lookup(args[0])
+			h, err := host.Lookup(args[0])
 			if err != nil {
 				return err
 			}
@@ -44,15 +44,6 @@ and project is replaced. Every other byte of the settings stays.`,
 	cmd.Flags().StringArrayVar(&set, "set", nil, "set a param of the policy: `name=value`; may be repeated")
 	cmd.Flags().StringVar(&scope, "scope", project.ScopeProject, "the settings of the `project`, of you in it (local), or of you in all projects (user)")
 	return cmd
-}
-
-// lookup returns a host into which ralph can be installed.
-func lookup(name string) (*host.Host, error) {
-	h, ok := host.Lookup(name)
-	if !ok {
-		return nil, fmt.Errorf("there is no host %q: write one of %s", name, strings.Join(host.Names(), ", "))
-	}
-	return h, nil
 }
 
 // install writes the entry of a hook whose policies can be used.
@@ -158,7 +149,7 @@ func (a *app) uninstallCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			h, err := lookup(args[0])
+			h, err := host.Lookup(args[0])
 			if err != nil {
 				return err
 			}

@@ -66,7 +66,7 @@ func (a *app) until(ctx context.Context, command string, f untilFlags) error {
 	if err != nil {
 		return err
 	}
-	h, err := lookup(f.host)
+	h, err := host.Lookup(f.host)
 	if err != nil {
 		return err
 	}

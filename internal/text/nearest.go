@@ -10,6 +10,7 @@ const (
 	maxWord  = 64   // bytes of a word that may be a typo
 	maxNames = 1000 // that are compared
 	fewNames = 12   // that are listed if none is near
+	minStart = 3    // letters that are enough for a word that another one begins with
 )
 
 // Nearest returns help for a name that is not known: a question such as `did you mean "phase"?` if a known name is near, else the list
@@ -35,8 +36,11 @@ func nearest(name string, known []string) (best string) {
 		}
 		b := []rune(strings.ToLower(k))
 		longest := max(len(a), len(b))
-		atMost := min(max(1, (longest+1)/3), longest-1, limit-1)
-		if d := distance(a, b); d <= atMost {
+		atMost, d := min(max(1, (longest+1)/3), longest-1, limit-1), distance(a, b)
+		if short := min(len(a), len(b)); short >= minStart && string(a[:short]) == string(b[:short]) {
+			atMost = limit - 1 // lenght begins as len does, claude as claude-code
+		}
+		if d <= atMost {
 			best, limit = k, d
 		}
 	}

@@ -1,0 +1,36 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/ralph-sdk/ralph/internal/text"
+)
+
+// flagError says what to write instead of a flag that cannot be used.
+func flagError(cmd *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	var invalid *pflag.InvalidValueError
+	switch {
+	case errors.As(err, &unknown):
+		var known []string
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, "--"+f.Name) })
+		if near := text.Nearest("--"+unknown.GetSpecifiedName(), known); near != "" {
+			return fmt.Errorf("%w; %s", err, near)
+		}
+	case errors.As(err, &invalid):
+		return fmt.Errorf("--%s is %q: write %s", invalid.GetFlag().Name, invalid.GetValue(), flagKinds[invalid.GetFlag().Value.Type()])
+	}
+	return fmt.Errorf("%w; ralph help %s lists the flags", err, cmd.Name())
+}
+
+// flagKinds are the types of flags whose values can be invalid.
+var flagKinds = map[string]string{
+	"int":      "a whole number, such as 20",
+	"float64":  "a number, such as 5 or 2.5",
+	"duration": "a number with its unit, such as 90m or 8h",
+	"bool":     "true or false",
+}
