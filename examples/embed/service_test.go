@@ -7,6 +7,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"testing"
 	"testing/fstest"
 	"time"
 
@@ -93,4 +95,41 @@ rules:
 	// {"continue":true,"outcome":"continued","reason":"2 are left."}
 	// {"continue":false,"outcome":"failed","reason":"rule done (line 6): state: left must be a whole number, and is the text \"two\""}
 	// {"continue":false,"outcome":"done","reason":"nothing is left"}
+}
+
+// Tenants with sessions of the same name, policies that are replaced meanwhile, and one that is broken: each tenant's limit holds exactly.
+func TestService(t *testing.T) {
+	const tenants, senders, posts = 4, 16, 10
+	s := &service{store: loop.Map(), loops: map[string]*loop.Loop{}}
+	policy := func(limit int) []byte {
+		return fmt.Appendf(nil, "ralph: 1\nfacts: {state: {value: state}}\nlimits: {continuations: %d}\nrules: [{name: more, continue: Go on.}]\n", limit)
+	}
+	var wg sync.WaitGroup
+	continued := make([]atomic.Int64, tenants)
+	for tenant := range tenants {
+		name, limit := fmt.Sprint("t", tenant), 5*(tenant+1)
+		if err := s.put(name, policy(limit)); err != nil {
+			t.Fatal(err)
+		}
+		for range senders {
+			wg.Go(func() {
+				for i := range posts {
+					w := httptest.NewRecorder()
+					s.ServeHTTP(w, httptest.NewRequest("POST", "/"+name, strings.NewReader(`{"session": "s1", "state": {}}`)))
+					if strings.Contains(w.Body.String(), `"continue":true`) {
+						continued[tenant].Add(1)
+					}
+					if err := s.put(name, policy(limit)); err != nil || i == 0 && s.put(name, []byte("ralph: 2")) == nil {
+						t.Errorf("put: %v", err)
+					}
+				}
+			})
+		}
+	}
+	wg.Wait()
+	for tenant := range tenants {
+		if got, want := continued[tenant].Load(), int64(5*(tenant+1)); got != want {
+			t.Errorf("tenant %d was continued %d times, and its limit is %d", tenant, got, want)
+		}
+	}
 }
