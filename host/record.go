@@ -261,7 +261,7 @@ func (c *content) end(id string, ok bool) {
 func (in input) use(name, id string) use {
 	u := use{id: id, background: in.RunBackground || in.IsBackground, Tool: loop.Tool{Name: name, Command: string(cmp.Or(in.Command, in.Cmd))}}
 	switch name {
-	case "Edit", "Write", "MultiEdit", "NotebookEdit", "write_file", "edit", "replace", "apply_patch", "create", "str_replace":
+	case "Edit", "Write", "MultiEdit", "NotebookEdit", "write_file", "edit", "replace", "apply_patch", "create", "Create", "str_replace":
 		u.Edit = true
 	}
 	u.Edit = u.Edit || strings.HasPrefix(u.Command, "apply_patch") // Codex

@@ -1,8 +1,10 @@
 package host
 
 import (
+	"bytes"
 	"cmp"
 	_ "embed"
+	"io"
 	"strings"
 
 	"github.com/ralph-sdk/ralph/loop"
@@ -140,11 +142,14 @@ var hosts = []*Host{
 		},
 	},
 	{
-		Name: "droid", Title: "Factory Droid", Documented: true,
+		Name: "droid", Title: "Factory Droid",
+		marks:    []string{"tool_execution_count"},
+		events:   map[string]string{subagentStop: ""}, // it reports one, and drops the answer
 		prompt:   prompt{flag: true},
 		answer:   portable,
 		file:     sessionFiles{read: readClaude},
 		Settings: Settings{Project: ".factory/settings.json", Local: ".factory/settings.local.json", User: "settings.json", Dir: ".factory", hook: claudeHook},
+		refine:   called,
 	},
 	{
 		Name: "vscode", Title: "VS Code", Documented: true,
@@ -222,6 +227,21 @@ var openCodePlugin string
 // goosePlugin makes a directory a plugin of Goose.
 const goosePlugin = `{"name": "ralph", "version": "1.0.0", "description": "Asks ralph whether the agent may stop."}
 `
+
+// called makes the stop of a Droid that another one called a subagent's: its session file begins with the caller.
+func called(in object, ev *loop.Event) {
+	f, _, err := openRegular(in.text("transcript_path"))
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	begin := make([]byte, 4096)
+	n, _ := io.ReadFull(f, begin)
+	if first, _, _ := bytes.Cut(begin[:n], []byte("\n")); ev.Name == stop && bytes.Contains(first, []byte(`"callingSessionId":"`)) {
+		ev.Name, ev.Names["agent_id"] = subagentStop, ev.Session
+		in["agent_transcript_path"] = in["transcript_path"]
+	}
+}
 
 // summary renames the event by which Claude Code, when it summarizes the conversation, ends an agent without a type.
 func summary(in object, ev *loop.Event) {

@@ -78,7 +78,7 @@ func TestLimit(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
 		s.install("ralph: 1\nlimits: {continuations: 2}\nrules:\n  - {name: hint, note: Keep it green.}\n  - {name: more, continue: More.}\n")
 		s.run("Begin.", says("Still red."), slices.Repeat([]string{"More."}, s.atMost(2))...)
-		if !strings.Contains(s.asked[0].last, "Keep it green.") {
+		if s.host != "droid" && !strings.Contains(s.asked[0].last, "Keep it green.") { // droid exec asks no hook at its prompt
 			t.Errorf("the model is asked\n%s", s.asked[0].last)
 		}
 	})
@@ -102,7 +102,7 @@ func TestSubagent(t *testing.T) {
 		if s.agent == nil {
 			t.Skip("it asks no hook when a subagent ends")
 		}
-		s.install("ralph: 1\nevents: [SubagentStop]\nrules:\n  - {name: tests, when: not said(\"TESTED\"), continue: Run the tests and say TESTED.}\n")
+		s.install("ralph: 1\nevents: [Stop, SubagentStop]\nrules:\n  - {name: tests, when: 'agent_id != \"\" and not said(\"TESTED\")', continue: Run the tests and say TESTED.}\n")
 		s.run("Have it built.", func(r request) reply {
 			_, agent, started := strings.Cut(r.last, startedAgent)
 			switch {
@@ -118,7 +118,7 @@ func TestSubagent(t *testing.T) {
 			}
 			return *s.agent
 		}, "Build it.", "Run the tests and say TESTED.", "TESTED")
-		s.logs("continued", "idle")
+		s.logs("continued", "idle", "idle")
 	})
 }
 

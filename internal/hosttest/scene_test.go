@@ -128,6 +128,22 @@ wire_api = "responses"
 		},
 		files: map[string]string{".kimi-code/config.toml": "telemetry = false\n"},
 	},
+	{
+		host:    "droid",
+		program: "@factory/cli-linux-" + arch + "/bin/droid",
+		args:    []string{"exec", "--auto", "high", "-m", "custom:scripted-0"},
+		env: func(string) []string {
+			return []string{"FACTORY_API_KEY=made-up", "FACTORY_AIRGAP_ENABLED=true", "FACTORY_DISABLE_KEYRING=1", "FACTORY_DROID_AUTO_UPDATE_ENABLED=false"}
+		},
+		files: map[string]string{".factory/settings.json": `{"customModels": [{"model": "scripted", "displayName": "scripted", "baseUrl": "URL/v1", "apiKey": "made-up", "provider": "generic-chat-completion-api"}]}`},
+		agent: &reply{tool: "Task", input: object{"subagent_type": "worker", "description": "build", "prompt": "Build it.", "await": true}},
+		shell: func(command string) reply {
+			return reply{tool: "Execute", input: object{"summary": "run", "command": command, "riskLevelReason": "none", "riskLevel": "low"}}
+		},
+		edit: func(file string) reply {
+			return reply{tool: "Create", input: object{"file_path": file, "content": "x\n"}}
+		},
+	},
 }
 
 // each runs a test for each client that the machine has.
