@@ -126,9 +126,7 @@ func Log(path string) Recorder {
 		}
 		defer lock.Unlock()
 		if info, err := os.Stat(path); err == nil && info.Size() >= maxLog {
-			if err := os.Rename(path, path+".1"); err != nil {
-				return err
-			}
+			_ = os.Rename(path, path+".1") // fails on Windows while somebody reads the log, which grows then
 		}
 		return appendLine(path, b.Bytes())
 	}

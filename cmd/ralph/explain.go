@@ -1,12 +1,9 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"slices"
@@ -50,19 +47,18 @@ func (a *app) explainCommand() *cobra.Command {
 
 // explainLast shows the last decision of the project, or of some of its policies.
 func (a *app) explainLast(home *project.Home, p project.Project, names []string) error {
-	f, err := home.OpenLog()
-	if errors.Is(err, fs.ErrNotExist) {
-		return errors.New("no decision was made yet: ralph explain --now shows what would be decided")
-	} else if err != nil {
+	log := home.ReadLog(p)
+	defer log.Close()
+	all, err := log.Next()
+	if err != nil {
 		return err
 	}
-	defer f.Close()
 	for i, name := range names { // a file may have been typed
 		if policy, err := p.Policy(name); err == nil {
 			names[i] = policy.Name
 		}
 	}
-	for _, r := range slices.Backward(ofProject(bufio.NewReader(f), p.Root)) {
+	for _, r := range slices.Backward(all) {
 		if len(names) == 0 || slices.Contains(names, r.Policy) {
 			fmt.Fprintf(a.stdout, "%s %s\n", r.Time.Local().Format("2006-01-02 15:04:05"), r.Event)
 			a.show(r.Policy, r.Outcome, r.Rule, r.Reason, &rules.Trace{Rules: r.Rules, Facts: r.Facts})
@@ -179,13 +175,10 @@ func shown(v any) string {
 
 // lastSession is the session of the last decision in a project, whose counts would count.
 func (a *app) lastSession(home *project.Home, p project.Project) string {
-	f, err := home.OpenLog()
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	records := ofProject(bufio.NewReader(f), p.Root)
-	if len(records) == 0 {
+	log := home.ReadLog(p)
+	defer log.Close()
+	records, err := log.Next()
+	if err != nil || len(records) == 0 {
 		return ""
 	}
 	return records[len(records)-1].Session

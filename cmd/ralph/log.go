@@ -1,10 +1,7 @@
 package main
 
 import (
-	"bufio"
-	"errors"
 	"fmt"
-	"io/fs"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -29,49 +26,32 @@ func (a *app) logCommand() *cobra.Command {
 			if asJSON {
 				show = a.logJSON
 			}
-			f, err := home.OpenLog()
-			if errors.Is(err, fs.ErrNotExist) {
-				fmt.Fprintf(a.stderr, "No decision was made yet: %s does not exist.\n", home.Log())
-				return nil
-			} else if err != nil {
-				return err
+			log := home.ReadLog(p)
+			defer log.Close()
+			all, err := log.Next()
+			if err == nil && len(all) == 0 {
+				fmt.Fprintf(a.stderr, "The log %s has no decision of %s.\n", home.Log(), p.Root)
 			}
-			defer f.Close()
-			lines := bufio.NewReader(f)
-			records := ofProject(lines, p.Root)
-			if len(records) == 0 {
-				fmt.Fprintf(a.stderr, "The log has no decision of %s.\n", p.Root)
-			}
-			for _, r := range records[max(0, len(records)-max(0, last)):] {
-				show(r)
-			}
-			for follow {
+			for all = all[max(0, len(all)-max(0, last)):]; err == nil; all, err = log.Next() {
+				for _, e := range all {
+					show(e)
+				}
+				if !follow {
+					return nil
+				}
 				select {
 				case <-cmd.Context().Done():
 					return nil
 				case <-time.After(200 * time.Millisecond):
 				}
-				for _, r := range ofProject(lines, p.Root) {
-					show(r)
-				}
 			}
-			return nil
+			return err
 		},
 	}
 	cmd.Flags().IntVarP(&last, "last", "n", 20, "show this many decisions")
 	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "also show each new decision as it is made")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print each decision as it is in the log, one JSON object a line")
 	return cmd
-}
-
-// ofProject returns the decisions of a project that follow in a log.
-func ofProject(r *bufio.Reader, root string) (records []project.Entry) {
-	for e := range project.Records(r) {
-		if e.Project == root {
-			records = append(records, e)
-		}
-	}
-	return records
 }
 
 func (a *app) logJSON(e project.Entry) { a.stdout.Write(e.Line) }

@@ -47,8 +47,8 @@ const kept = `^(core\.(repositoryformatversion|filemode|symlinks|ignorecase|prec
 var left = []string{"extensions.worktreeconfig", "extensions.partialclone"}
 
 // Read asks git about a path below a project, with a configuration of ralph's own: nothing that the repository's configuration names is
-// run. The path is literal. Without git or a repository the error is fs.ErrNotExist. If ctx has no deadline, Read takes two seconds at
-// most.
+// run. The path is literal. Without git, a repository, or anything at the path, now or in the last commit, the error is fs.ErrNotExist. If
+// ctx has no deadline, Read takes two seconds at most.
 func Read(ctx context.Context, project, path string) (Status, error) {
 	if _, ok := ctx.Deadline(); !ok {
 		var cancel context.CancelFunc
@@ -64,7 +64,11 @@ func Read(ctx context.Context, project, path string) (Status, error) {
 	if err != nil {
 		return Status{}, err
 	}
-	return parse(strings.ToValidUTF8(out, "\ufffd")), nil
+	s := parse(strings.ToValidUTF8(out, "\ufffd"))
+	if _, err := os.Lstat(filepath.Join(project, path)); errors.Is(err, fs.ErrNotExist) && !s.Dirty { // nothing there is not clean
+		return Status{}, fmt.Errorf("there is no %s: %w", path, fs.ErrNotExist)
+	}
+	return s, nil
 }
 
 // Tracked reports whether git tracks a file. Without git or a repository it does not.

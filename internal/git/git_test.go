@@ -67,9 +67,7 @@ func TestRead(t *testing.T) {
 		{": > .git/index.lock", "b", Status{true, []string{"b/g"}, "main", 0}}, // the agent is committing
 		{"rm .git/index.lock; git checkout -q --detach", "b", Status{true, []string{"b/g"}, "", 0}},
 		{"touch -- --help", "--help", Status{true, []string{"--help"}, "", 0}},
-		{":", "*", Status{}},
-		{":", ":(top)", Status{}},
-		{":", "none", Status{}},
+		{"git rm -qf b/g", "b/g", Status{true, []string{"b/g"}, "", 0}}, // it was there
 	} {
 		w.sh(w.repo, c.script)
 		got, err := Read(t.Context(), w.repo, c.path)
@@ -81,6 +79,11 @@ func TestRead(t *testing.T) {
 
 func TestNothingThere(t *testing.T) {
 	w := newWorld(t, "")
+	for _, path := range []string{"none", "*", ":(top)", "a/none"} { // a path is literal
+		if s, err := Read(t.Context(), w.repo, path); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), path) {
+			t.Errorf("%s: %+v, %v", path, s, err)
+		}
+	}
 	if _, err := Read(t.Context(), w.dir, "."); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("without a repository: %v", err)
 	}

@@ -56,12 +56,6 @@ func withoutLinks(path string) string {
 	}
 }
 
-// Log is the path of the log of decisions.
-func (h *Home) Log() string { return filepath.Join(h.Dir, "decisions.jsonl") }
-
-// OpenLog opens the log for reading. The error is fs.ErrNotExist if there is none.
-func (h *Home) OpenLog() (*os.File, error) { return openRegular(h.Log()) }
-
 // openRegular opens a file for reading without waiting: a FIFO, a device or a directory is an error.
 func openRegular(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)

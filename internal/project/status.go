@@ -1,13 +1,9 @@
 package project
 
 import (
-	"bufio"
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"path/filepath"
 	"slices"
@@ -223,50 +219,14 @@ func inEntry(e host.Entry, f SettingsFile) (problems []Problem) {
 	return problems
 }
 
-// lastBytes of the log are searched for last decisions.
-const lastBytes = 4 << 20
-
 // lastRecords returns the last decision of each policy in a project.
 func (h *Home) lastRecords(p Project) (map[string]*loop.Record, error) {
+	log := h.ReadLog(p)
+	defer log.Close()
 	last := map[string]*loop.Record{}
-	f, err := h.OpenLog()
-	if errors.Is(err, fs.ErrNotExist) {
-		return last, nil
-	} else if err != nil {
-		return nil, err
+	all, err := log.Next()
+	for _, e := range all {
+		last[e.Policy] = &e.Record
 	}
-	defer f.Close()
-	if info, err := f.Stat(); err == nil && info.Size() > lastBytes {
-		if _, err := f.Seek(-lastBytes, io.SeekEnd); err != nil {
-			return nil, err
-		}
-	}
-	for r := range Records(bufio.NewReader(f)) {
-		if r.Project == p.Root {
-			last[r.Policy] = &r.Record
-		}
-	}
-	return last, nil
-}
-
-// Entry is a line of the log.
-type Entry struct {
-	loop.Record
-	Line []byte
-}
-
-// Records yields the whole lines that follow in a log. A line that cannot be read is left out: its writer was killed.
-func Records(r *bufio.Reader) func(yield func(Entry) bool) {
-	return func(yield func(Entry) bool) {
-		for {
-			line, err := r.ReadBytes('\n')
-			if err != nil {
-				return
-			}
-			e := Entry{Line: bytes.Clone(line)}
-			if json.Unmarshal(line, &e.Record) == nil && !yield(e) {
-				return
-			}
-		}
-	}
+	return last, err
 }
