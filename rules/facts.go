@@ -103,15 +103,17 @@ func (c *compiler) keywords(n *yaml.Node) {
 		"$ref $defs $schema $id $anchor $comment $dynamicRef $dynamicAnchor $vocabulary")
 	for i := 0; i+1 < len(n.Content) && n.Kind == yaml.MappingNode; i += 2 {
 		k, v := n.Content[i], resolved(n.Content[i+1])
-		switch help := text.Nearest(k.Value, known); {
+		switch {
 		case slices.Contains([]string{"properties", "patternProperties", "$defs", "definitions"}, k.Value) && v.Kind == yaml.MappingNode:
 			for j := 1; j < len(v.Content); j += 2 {
 				c.keywords(resolved(v.Content[j]))
 			}
 		case k.Value == "items" || k.Value == "additionalProperties":
 			c.keywords(v)
-		case !slices.Contains(known, k.Value) && strings.HasPrefix(help, "did you mean"):
-			c.report(at(k), 0, "unknown-key", "a schema has no key "+k.Value, help)
+		case !slices.Contains(known, k.Value):
+			if help := text.Nearest(k.Value, known); strings.HasPrefix(help, "did you mean") {
+				c.report(at(k), 0, "unknown-key", "a schema has no key "+k.Value, help)
+			}
 		}
 	}
 }
