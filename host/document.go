@@ -96,13 +96,11 @@ type hook struct {
 	Action                          struct{ Type, Command string }
 }
 
-var timeoutField = regexp.MustCompile(`, "\w+": TIMEOUT`)
-
 // hookAt returns a hook of the host.
 func (h *Host) hookAt(event, line string, args []string, timeout time.Duration) string {
 	form, command := h.Settings.hook, quotedJSON(line)
 	if timeout <= 0 {
-		form = timeoutField.ReplaceAllString(form, "")
+		form = regexp.MustCompile(`, "\w+": TIMEOUT`).ReplaceAllString(form, "")
 	}
 	if !stops(event) {
 		form = strings.Replace(form, `, "loop_limit": null`, "", 1) // Cursor's, of a loop
@@ -211,13 +209,12 @@ func (h *Host) read(v hujson.Value) (f found, ok bool) {
 	return f, ok
 }
 
-var tomlField = regexp.MustCompile(`(?m)^\s*(event|command)\s*=\s*("(?:[^"\\\n]|\\.)*"|'[^'\n]*')`)
-
 // inTOML returns the hooks in TOML that ask ralph, as [Manual] writes them.
 func (h *Host) inTOML(settings []byte) (all []found) {
+	field := regexp.MustCompile(`(?m)^\s*(event|command)\s*=\s*("(?:[^"\\\n]|\\.)*"|'[^'\n]*')`)
 	for _, table := range strings.Split(string(settings), "[[hooks]]")[1:] {
 		fields := map[string]string{}
-		for _, m := range tomlField.FindAllStringSubmatch(table, -1) {
+		for _, m := range field.FindAllStringSubmatch(table, -1) {
 			fields[m[1]] = strings.Trim(m[2], "'")
 			if m[2][0] == '"' {
 				fields[m[1]] = decoded[string]([]byte(m[2]))

@@ -237,11 +237,10 @@ type runError struct {
 	err  error
 }
 
-var placeInExpression = regexp.MustCompile(` \(\d+:\d+\)$`)
-
 func (e *runError) Error() string {
 	message, _, _ := strings.Cut(e.err.Error(), "\n")
-	message, _ = reworded(placeInExpression.ReplaceAllString(message, ""))
+	place := regexp.MustCompile(` \(\d+:\d+\)$`)
+	message, _ = reworded(place.ReplaceAllString(message, ""))
 	return fmt.Sprintf("%s failed: %s", e.text, message)
 }
 

@@ -68,12 +68,10 @@ func excess(n *yaml.Node, depth int, room *int) *yaml.Node {
 	return nil
 }
 
-var errorLine = regexp.MustCompile(`line (\d+): (.*)`)
-
 // yamlError reports a syntax error, with the trap that most likely led to it: the library names its line or one beside it.
 func (c *compiler) yamlError(err error) {
 	line, message := 1, strings.TrimPrefix(err.Error(), "yaml: ")
-	if m := errorLine.FindStringSubmatch(message); m != nil {
+	if m := regexp.MustCompile(`line (\d+): (.*)`).FindStringSubmatch(message); m != nil {
 		line, _ = strconv.Atoi(m[1])
 		message = m[2]
 	}
@@ -102,14 +100,13 @@ func (c *compiler) yamlError(err error) {
 	c.report(at(&yaml.Node{Line: line, Column: 1}), 1, "yaml", message, help)
 }
 
-var keyValue = regexp.MustCompile(`^\s*(?:- )?[\w-]+: +([^'"|>\[{! ].*)$`)
-
 // trap names what YAML reads otherwise than it looks in a line that it refuses.
 func trap(line string) (col int, what, help string) {
 	indent := len(line) - len(strings.TrimLeft(line, " \t"))
 	if i := strings.IndexByte(line[:indent], '\t'); i >= 0 {
 		return i + 1, "a tab indents this line", "YAML is indented with spaces"
 	}
+	keyValue := regexp.MustCompile(`^\s*(?:- )?[\w-]+: +([^'"|>\[{! ].*)$`)
 	m := keyValue.FindStringSubmatchIndex(line)
 	if m == nil {
 		return 0, "", ""

@@ -157,9 +157,6 @@ var messages = map[string]string{
 	"You’ve hit your usage limit": RateLimited,
 }
 
-// status finds the status of the model's server in a message.
-var status = regexp.MustCompile(`(?s)(?:^\[API Error: (?:.*?"code":\s*)?|\b(?:unexpected status|last status:) )([1-5][0-9][0-9])\b`)
-
 // failure returns the outcome of an iteration that failed.
 func failure(message string, codes []string) string {
 	for _, code := range codes {
@@ -172,6 +169,8 @@ func failure(message string, codes []string) string {
 			return outcome
 		}
 	}
+	// The status of the model's server.
+	status := regexp.MustCompile(`(?s)(?:^\[API Error: (?:.*?"code":\s*)?|\b(?:unexpected status|last status:) )([1-5][0-9][0-9])\b`)
 	if m := status.FindStringSubmatch(message); m != nil && failures[m[1]] != "" {
 		return failures[m[1]]
 	}
