@@ -15,10 +15,11 @@ import (
 // schema, loop and policytest were planned with 3,200, 450, 2,000 and 900 lines, and are still to come down.
 var budgets = map[string]int{
 	"rules": 4_950, "schema": 800, "state": 1_450, "loop": 2_550, "host": 2_400, "run": 1_700, "policytest": 970, "cmd": 2_200, "internal": 2_700, "examples": 200,
+	"contrib/postgres": 250,
 }
 
 const (
-	allCode     = 18_000
+	allCode     = 18_300
 	allTests    = 20_000 // lines, with scripts and YAML
 	maxFunction = 60     // lines
 	maxFields   = 16
@@ -27,7 +28,12 @@ const (
 func TestLinesOfCode(t *testing.T) {
 	sum, tests, lines := 0, 0, map[string]int{}
 	eachFile(t, func(rel string, src []byte) {
-		switch place, _, _ := strings.Cut(rel, "/"); {
+		place, rest, _ := strings.Cut(rel, "/")
+		if place == "contrib" {
+			place, _, _ = strings.Cut(rest, "/")
+			place = "contrib/" + place
+		}
+		switch {
 		case strings.HasSuffix(rel, "_test.go"), strings.HasSuffix(rel, "_test.yaml"), strings.HasSuffix(rel, ".txtar"):
 			tests += strings.Count(string(src), "\n")
 		case strings.HasSuffix(rel, ".go"):
@@ -39,7 +45,7 @@ func TestLinesOfCode(t *testing.T) {
 		if lines[place] > most {
 			t.Errorf("%s has %d lines of code, and may have %d", place, lines[place], most)
 		}
-		t.Logf("%-10s %5d of %d", place, lines[place], most)
+		t.Logf("%-16s %5d of %d", place, lines[place], most)
 	}
 	if sum > allCode {
 		t.Errorf("there are %d lines of code, and may be %d", sum, allCode)
@@ -88,7 +94,7 @@ func TestSizes(t *testing.T) {
 	})
 }
 
-// eachFile calls f with each file of the repository but those of nested modules and of git.
+// eachFile calls f with each file of the repository, the modules of contrib included, but those of benchmarks and of git.
 func eachFile(t *testing.T, f func(rel string, src []byte)) {
 	t.Helper()
 	err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
@@ -101,7 +107,7 @@ func eachFile(t *testing.T, f func(rel string, src []byte)) {
 		}
 		rel = filepath.ToSlash(rel)
 		if d.IsDir() {
-			if rel == ".git" || rel == "contrib" || strings.HasPrefix(rel, "examples/bench") {
+			if rel == ".git" || strings.HasPrefix(rel, "examples/bench") {
 				return fs.SkipDir
 			}
 			return nil
