@@ -22,7 +22,8 @@ import (
 )
 
 // TestKilled kills a run at random moments, each time with SIGKILL, and resumes it: it starts each iteration once and --max of them in all,
-// loses at most the one under way, and no process of the agent's group is left. RALPH_STORM=full kills 50 times.
+// loses at most the one under way, and no process of the agent's group is left. The agent commits to a git work tree, which stays sound.
+// RALPH_STORM=full kills 50 times.
 func TestKilled(t *testing.T) {
 	dir, most := os.Getenv("RALPH_TEST_KILL"), 12
 	kills := 5
@@ -34,6 +35,11 @@ func TestKilled(t *testing.T) {
 		return
 	}
 	dir = t.TempDir()
+	work := filepath.Join(dir, "work")
+	gitIn(t, dir, "init", "-q", "-b", "main", work)
+	gitIn(t, work, "config", "user.name", "agent")
+	gitIn(t, work, "config", "user.email", "agent@example.com")
+	gitIn(t, work, "config", "commit.gpgsign", "false")
 	if err := unix.Mkfifo(filepath.Join(dir, "fifo"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -82,28 +88,52 @@ func TestKilled(t *testing.T) {
 		}
 		break
 	}
-	prompts, err := os.ReadFile(filepath.Join(dir, "prompts"))
+	prompts, err := os.ReadFile(filepath.Join(work, "prompts"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	started, last := 0, -1
-	for line := range strings.Lines(string(prompts)) {
+	gitIn(t, work, "fsck", "--strict")
+	started, committed := ascending(t, string(prompts)), ascending(t, gitIn(t, work, "log", "--reverse", "--format=%s"))
+	if started > most || started < most-lost || committed > started || committed < most-lost {
+		t.Errorf("%d were started of %d, %d committed, and %d lost", started, most, committed, lost)
+	}
+	t.Logf("%d kills: of %d iterations %d began, %d committed, %d are lost", kills, most, started, committed, lost)
+}
+
+// ascending counts the lines of a text, each of which is a larger number than the one before.
+func ascending(t *testing.T, text string) (count int) {
+	last := -1
+	for line := range strings.Lines(text) {
 		n, err := strconv.Atoi(strings.TrimSpace(line))
 		if err != nil || n <= last {
 			t.Errorf("after iteration %d comes %q", last, line)
 		}
-		started, last = started+1, n
+		count, last = count+1, n
 	}
-	if started > most || started < most-lost {
-		t.Errorf("%d were started of %d, and %d lost", started, most, lost)
-	}
-	t.Logf("%d kills, %d iterations lost", kills, lost)
+	return count
 }
+
+func gitIn(t *testing.T, dir string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command("git", args...)
+	cmd.Dir = dir
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("git %q: %v", args, err)
+	}
+	return string(out)
+}
+
+// committer is an agent that appends its prompt to a file, and commits that. The lock of a git that was killed is in the way of the next one.
+const committer = `exec 9>../fifo
+cat >>prompts
+find .git -name '*.lock' -delete
+git add prompts && git commit -q -m "$(tail -n 1 prompts)"
+sleep 300 & echo up; echo down`
 
 // drive is the process that is killed.
 func drive(t *testing.T, dir string, most int) {
-	b := onBench(t, dir, loop.Dir(filepath.Join(dir, "store")), "limits: {total: 10000}\nrules: [{name: next, continue: '${run.iteration}'}]",
-		`exec 9>fifo; cat >>prompts; sleep 300 & echo up; echo down`)
+	b := onBench(t, filepath.Join(dir, "work"), loop.Dir(filepath.Join(dir, "store")), "limits: {total: 10000}\nrules: [{name: next, continue: '${run.iteration}'}]", committer)
 	b.Output = os.Stdout
 	b.plan.Limits.Max, b.plan.Losses = most, 1000
 	report := b.Report
