@@ -80,8 +80,7 @@ func spent(tokens int, cost *float64) (s string) {
 
 // again returns the command that goes on with a run.
 func (s State) again() string {
-	const command = "ralph run --resume"
-	l := s.Plan.Limits
+	command, l := "ralph run --resume "+s.Plan.ID, s.Plan.Limits
 	switch {
 	case s.End.Outcome == loop.Off:
 		return "ralph start; " + command

@@ -53,8 +53,12 @@ Ctrl-C ends the run after the iteration, and a second one now. The exit status i
   64   nothing was started: the command line is wrong, or a stop is in force
   130  Ctrl-C or a signal ended it`,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			if f.resume == latest && len(args) == 1 && cmd.ArgsLenAtDash() < 0 {
-				f.resume, args = args[0], nil // --resume ID
+			if f.resume == latest && len(args) > 0 && cmd.ArgsLenAtDash() < 0 { // --resume ID, perhaps with flags
+				id := args[0]
+				if err := cmd.ParseFlags(args[1:]); err != nil {
+					return err
+				}
+				f.resume, args = id, cmd.Flags().Args()
 			}
 			changed := cmd.Flags().Changed
 			if f.limits.Max < 1 || f.limits.For <= 0 || f.limits.Budget < 0 || changed("budget") && f.limits.Budget == 0 {
@@ -182,7 +186,11 @@ func (a *app) plan(p project.Project, f runFlags, args []string) (run.State, err
 // pick returns the run to resume.
 func (a *app) pick(ctx context.Context, home *project.Home, p project.Project, id string) (run.State, error) {
 	if id != latest {
-		return run.Load(ctx, home.Store, id)
+		s, err := run.Load(ctx, home.Store, id)
+		if err == nil && s.Plan.Root != p.Root {
+			err = fmt.Errorf("the run %s began in %s: type this there", id, s.Plan.Root)
+		}
+		return s, err
 	}
 	runs, err := run.List(ctx, home.Store, p.Root)
 	for _, s := range runs {
