@@ -15,7 +15,7 @@ func TestWords(t *testing.T) {
 			continue
 		}
 		sum, count = sum+len(strings.Fields(src)), count+strings.Count(page, "docs/")
-		how := !slices.Contains([]string{"docs/language.md", "docs/security.md", "docs/when-not.md"}, page) && strings.HasPrefix(page, "docs/")
+		how := !slices.Contains([]string{"docs/language.md", "docs/security.md", "docs/when-not.md", "docs/architecture.md"}, page) && strings.HasPrefix(page, "docs/")
 		if before, _, _ := strings.Cut(src, "\n```"); how && len(strings.Fields(before)) > 80 {
 			t.Errorf("%s: the first command comes after %d words", page, len(strings.Fields(before)))
 		}
