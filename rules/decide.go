@@ -15,25 +15,24 @@ const promptEvent = "UserPromptSubmit"
 // cannot be decided is a verdict that lets the agent stop.
 func (p *Policy) Eval(ctx context.Context, in Input) (Verdict, error) {
 	e := p.evaluation(ctx, in)
-	v := e.decide()
+	v := Verdict{Outcome: Idle, Memory: in.Memory}
+	e.decide(&v)
 	if e.trace != nil {
 		e.traceFacts()
 		v.Trace = e.trace
 	}
 	if e.wrong != nil {
 		v = Verdict{Outcome: Failed, Rule: v.Rule, Reason: e.wrong.Error(), Err: e.wrong, Memory: in.Memory, Trace: v.Trace}
-		return v, e.wrong
 	}
-	return v, nil
+	return v, e.wrong
 }
 
 // decide tries the rules in their order.
-func (e *evaluation) decide() Verdict {
-	v := Verdict{Outcome: Idle, Memory: e.in.Memory}
+func (e *evaluation) decide(v *Verdict) {
 	event := cmp.Or(e.in.Event, "Stop")
 	prompt := event == promptEvent
 	if !prompt && !slices.Contains(e.p.Events, event) {
-		return v
+		return
 	}
 	for _, r := range e.p.rules {
 		if (r.verb == "note") != prompt {
@@ -42,26 +41,28 @@ func (e *evaluation) decide() Verdict {
 		t, why := e.try(r)
 		switch {
 		case t == yes && r.decides():
-			return e.end(v, r)
+			e.end(v, r)
+			return
 		case t == yes:
-			if err := e.apply(&v, r); err != nil {
-				return e.failed(r, err)
+			if err := e.apply(v, r); err != nil {
+				e.failed(v, r, err)
+				return
 			}
 		case t == failed && (r.verb == "stop" || r.verb == "done" || errors.As(why, new(Findings))): // the last: it does not compile
-			return e.failed(r, why)
+			e.failed(v, r, why)
+			return
 		case t != no && r.decides() && e.doubt == nil:
 			e.doubt = fmt.Errorf("rule %s is unknown: %w", r.name, why)
 		}
 	}
-	v.Memory = e.seen(v)
-	return v
+	e.see(v)
 }
 
 var errSkipped = errors.New("it was applied as often as at_most says")
 
 // try evaluates the condition of a rule. One that at_most holds back is missing.
 func (e *evaluation) try(r *rule) (truth, error) {
-	skipped := !e.allows(r)
+	skipped := r.times > 0 && !e.allows(r)
 	if e.trace != nil {
 		e.trace.Rules = append(e.trace.Rules, RuleTrace{Name: r.name, Line: r.line, Truth: "skipped"})
 	}
@@ -97,13 +98,14 @@ func (e *evaluation) apply(v *Verdict, r *rule) error {
 }
 
 // failed is the verdict of a rule that cannot be decided, or whose effects cannot be evaluated.
-func (e *evaluation) failed(r *rule, why error) Verdict {
+func (e *evaluation) failed(v *Verdict, r *rule, why error) {
 	err := fmt.Errorf("rule %s (line %d): %w", r.name, r.line, why)
-	return Verdict{Outcome: Failed, Rule: r.name, Reason: err.Error(), Err: err, Memory: e.seen(Verdict{Memory: e.in.Memory})}
+	*v = Verdict{Outcome: Failed, Rule: r.name, Reason: err.Error(), Err: err, Memory: e.in.Memory}
+	e.see(v)
 }
 
 // end is the verdict of a rule that decides. A limit, or a done that is not certain, makes no effects and shows nothing of the rule.
-func (e *evaluation) end(v Verdict, r *rule) Verdict {
+func (e *evaluation) end(v *Verdict, r *rule) {
 	limit, reason := "", ""
 	v.Outcome, v.Rule = Stopped, r.name
 	switch r.verb {
@@ -122,8 +124,9 @@ func (e *evaluation) end(v Verdict, r *rule) Verdict {
 	if v.Reason != "" {
 		v.Effects, v.Memory = nil, e.in.Memory
 	} else {
-		if err := e.apply(&v, r); err != nil {
-			return e.failed(r, err)
+		if err := e.apply(v, r); err != nil {
+			e.failed(v, r, err)
+			return
 		}
 		v.Reason = e.render(r.text)
 	}
@@ -134,10 +137,9 @@ func (e *evaluation) end(v Verdict, r *rule) Verdict {
 		}
 	}
 	if v.Outcome != Stopped {
-		e.count(&v)
+		e.count(v)
 	}
-	v.Memory = e.seen(v)
-	return v
+	e.see(v)
 }
 
 // count fills in how much is done, for people.

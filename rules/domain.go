@@ -107,7 +107,7 @@ func (c *comparison) use(n ast.Node) *use {
 
 // written returns the names of a path as the policy writes it.
 func (p *valuePath) written() []string {
-	if p.inline != "" {
+	if p.name != p.root.name {
 		return p.steps
 	}
 	return append([]string{p.root.name}, p.steps...)

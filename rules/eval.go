@@ -121,20 +121,21 @@ func (p *Policy) evaluation(ctx context.Context, in Input) *evaluation {
 // value evaluates an expression. A condition whose facts are all known has two values, and is faster as a whole.
 func (e *evaluation) value(x *expression) result {
 	x.ready(e.p.compiler)
-	if x.problem != nil {
+	switch {
+	case x.problem != nil:
 		return result{state: failed, why: x.problem}
-	}
-	if x.whole != nil && e.trace == nil && e.model == nil && e.found(x.whole) {
-		if r := e.exec(x.whole); r.state == yes {
+	case !x.condition && x.root.leaf != nil:
+		return e.run(x.root.leaf)
+	case x.whole != nil && e.trace == nil && e.model == nil && e.found(x.whole):
+		if r := e.exec(x.whole); isBool(r.value) {
 			return r
 		}
-	}
-	if x.root.leaf != nil && !x.condition {
-		return e.run(x.root.leaf)
 	}
 	t, why := e.cond(x.root)
 	return result{value: t == yes, state: max(t, yes), why: why}
 }
+
+func isBool(v any) bool { _, ok := v.(bool); return ok }
 
 // holds evaluates a condition, nil for one that always holds.
 func (e *evaluation) holds(x *expression) (truth, error) {
@@ -142,7 +143,7 @@ func (e *evaluation) holds(x *expression) (truth, error) {
 		return yes, nil
 	}
 	r := e.value(x)
-	if r.state == yes && r.value == false {
+	if b, ok := r.value.(bool); ok && !b && r.state == yes {
 		return no, nil
 	}
 	return r.state, r.why
@@ -200,15 +201,7 @@ func (e *evaluation) run(o *operand) result {
 func (e *evaluation) reach(o *operand) result {
 	for i := range o.reads {
 		r := &o.reads[i]
-		t := e.state(r.path)
-		if t == no {
-			t = e.find(r.path)
-			for len(e.tested) <= r.path.id { // a lazy policy has found new paths
-				e.tested = append(e.tested, no)
-			}
-			e.tested[r.path.id] = t
-		}
-		if t != yes && (t != missing || !r.covered) {
+		if t := e.test(r.path); t != yes && (t != missing || !r.covered) {
 			return result{state: t, why: e.lack(r.path)}
 		}
 	}
@@ -246,22 +239,30 @@ func (e *runError) Error() string {
 
 func (e *runError) Unwrap() error { return e.err }
 
-// state returns what is known of a path, no if it was not tested yet.
-func (e *evaluation) state(p *valuePath) truth {
-	if p.id < len(e.tested) {
-		return e.tested[p.id]
+// test returns what is known of the value at a path, and finds it once.
+func (e *evaluation) test(p *valuePath) truth {
+	for len(e.tested) <= p.id { // a lazy policy has found new paths
+		e.tested = append(e.tested, no)
 	}
-	return no
+	if e.tested[p.id] == no {
+		e.tested[p.id] = e.find(p)
+	}
+	return e.tested[p.id]
 }
 
-// found reports whether all that an operand reads was found already.
+// found reports whether all that an operand reads is known, without gathering anything for it.
 func (e *evaluation) found(o *operand) bool {
 	for i := range o.reads {
-		if e.state(o.reads[i].path) != yes {
+		if p := o.reads[i].path; e.tested[p.id] != yes && (!e.free(p.root) || e.test(p) != yes) {
 			return false
 		}
 	}
 	return true
+}
+
+// free reports whether nothing is gathered or evaluated for a name.
+func (e *evaluation) free(s *symbol) bool {
+	return e.got[s.id] != nil || s.meaning < ralphName || s.meaning == ralphName && e.in.World == nil
 }
 
 // find finds the value at a path.
@@ -270,48 +271,48 @@ func (e *evaluation) find(p *valuePath) truth {
 	if g.state != yes {
 		return g.state
 	}
-	v, ok := fieldAt(g.value, p.steps)
+	top, v, ok := p.in(g.value)
 	if s := p.root.fact; g.given && !g.complete && s != nil && (p.defaults || !ok) { // the program may leave out what has a default
 		g.value, g.complete = s.Schema.Complete(g.value), true
-		v, ok = fieldAt(g.value, p.steps)
+		top, v, ok = p.in(g.value)
 	}
-	_, bad := g.problems.Touching(p.steps)
+	if len(g.problems) > 0 {
+		if _, bad := g.problems.Touching(p.steps); bad {
+			return failed
+		}
+	}
 	switch {
-	case bad:
-		return failed
 	case !ok && len(p.steps) > 0:
 		return missing
 	case g.given && !fits(v, p.typ):
-		return e.mistake(p.String(), fmt.Sprintf("must be %s, and is %s", typeWord(p.typ.Kind), kindOf(v)))
-	case p.inline != "":
-		e.env[p.inline], _ = fieldAt(g.value, p.steps[:1])
-	default:
-		e.env[p.root.name] = g.value
+		return failed
 	}
+	e.env[p.name] = top
 	return yes
 }
 
 // mistake notes a value that the program must give. The first one is the error of Eval.
-func (e *evaluation) mistake(name, message string) truth {
+func (e *evaluation) mistake(name, message string) error {
 	if e.wrong == nil {
 		e.wrong = &ValueError{name, message}
 	}
-	return failed
+	return e.wrong
 }
 
 // lack says why the value at a path is not known.
 func (e *evaluation) lack(p *valuePath) error {
 	g := e.get(p.root)
 	problem, bad := g.problems.Touching(p.steps)
+	_, v, ok := p.in(g.value)
 	switch {
 	case g.state != yes:
 		return g.why
 	case bad:
 		return errors.New(p.root.name + ": " + problemText(problem))
-	case e.state(p) == missing:
+	case !ok:
 		return p.absent
 	}
-	return e.wrong
+	return e.mistake(p.String(), fmt.Sprintf("must be %s, and is %s", typeWord(p.typ.Kind), kindOf(v)))
 }
 
 // ask asks the world, once for each question.

@@ -59,7 +59,7 @@ type valuePath struct {
 	root     *symbol
 	steps    []string
 	typ      *schema.Type
-	inline   string // the name of an inline field, if it was written as such
+	name     string // as expressions read it: that of the root, or of an inline field
 	absent   error  // says that there is no such field
 	defaults bool   // there are defaults below it
 }
@@ -68,14 +68,27 @@ func (p *valuePath) String() string {
 	return strings.Join(append([]string{p.root.name}, p.steps...), ".")
 }
 
+// in returns the value of the path's name, and that of the path, in the value of its root.
+func (p *valuePath) in(v any) (top, at any, ok bool) {
+	if p.name == p.root.name {
+		at, ok = fieldAt(v, p.steps)
+		return v, at, ok
+	}
+	if top, ok = fieldAt(v, p.steps[:1]); ok && len(p.steps) > 1 {
+		at, ok = fieldAt(top, p.steps[1:])
+		return top, at, ok
+	}
+	return top, top, ok
+}
+
 // path returns the shared path of a name and its fields.
 func (c *compiler) path(root *symbol, steps []string) *valuePath {
 	key := strings.Join(append([]string{root.name}, steps...), "\x00")
 	p := c.paths[key]
 	if p == nil {
-		p = &valuePath{id: len(c.paths), root: root, steps: steps}
+		p = &valuePath{id: len(c.paths), root: root, steps: steps, name: root.name}
 		if root.meaning == fieldName {
-			p.inline, p.root, p.steps = root.name, root.fact.symbol, append([]string{root.name}, steps...)
+			p.root, p.steps = root.fact.symbol, append([]string{root.name}, steps...)
 		}
 		p.typ = p.root.typ.At(p.steps...)
 		p.defaults = p.typ != nil && p.typ.Go == nil && hasDefaults(p.typ, map[*schema.Type]bool{})
@@ -170,7 +183,9 @@ func (c *compiler) operands(x *expression) *cond {
 	}
 	if problem != nil {
 		c.explain(x, problem)
-	} else if len(leaves) > 1 && !c.lazy {
+	} else if !c.lazy && root.leaf != nil {
+		x.whole = root.leaf
+	} else if !c.lazy {
 		x.whole = &operand{text: x.source, slot: &tree.Node}
 		for _, o := range leaves {
 			x.whole.reads = append(x.whole.reads, o.reads...)

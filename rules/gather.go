@@ -130,7 +130,7 @@ func (e *evaluation) outside(s *symbol, g *gathered) {
 	case f != nil && f.defaults:
 		g.take(missing, nil, nil)
 	default:
-		g.take(e.mistake(s.name, "is not given"), nil, e.wrong)
+		g.take(failed, nil, e.mistake(s.name, "is not given"))
 	}
 	if s.fact != nil {
 		e.settle(s.fact, g)
@@ -145,7 +145,7 @@ func (e *evaluation) given(s *symbol, g *gathered, v any) {
 	case v == nil:
 		g.take(missing, nil, fmt.Errorf("%s: nothing is given", s.name))
 	case s.goType != nil && t != s.goType:
-		g.take(e.mistake(s.name, fmt.Sprintf("must be of type %s, and is of type %T", s.goType, v)), nil, e.wrong)
+		g.take(failed, nil, e.mistake(s.name, fmt.Sprintf("must be of type %s, and is of type %T", s.goType, v)))
 	case s.goType != nil:
 		g.take(yes, v, nil)
 	case isJSON(v):
@@ -161,7 +161,7 @@ func (e *evaluation) given(s *symbol, g *gathered, v any) {
 			v, err = schema.ParseJSON(b)
 		}
 		if err != nil {
-			g.take(e.mistake(s.name, "cannot be read as JSON: "+err.Error()), nil, e.wrong)
+			g.take(failed, nil, e.mistake(s.name, "cannot be read as JSON: "+err.Error()))
 			return
 		}
 		fallthrough

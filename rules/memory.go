@@ -99,12 +99,9 @@ func ceiling[N int | time.Duration](a, b N) N {
 	return a
 }
 
-// allows reports whether at_most lets a rule be tried.
+// allows reports whether the at_most of a rule lets it be tried.
 func (e *evaluation) allows(r *rule) bool {
-	switch {
-	case r.times == 0:
-		return true
-	case !r.session:
+	if !r.session {
 		return e.in.Memory.Prompt[r.name] < r.times
 	}
 	return len(e.recent(r)) < r.times
@@ -134,8 +131,8 @@ func (e *evaluation) applied(m *Memory, r *rule) {
 	}
 }
 
-// seen returns the memory of a verdict with the facts whose files were there in this prompt, without those that it archives.
-func (e *evaluation) seen(v Verdict) Memory {
+// see notes in the memory of a verdict the facts whose files were there in this prompt, without those that it archives.
+func (e *evaluation) see(v *Verdict) {
 	names := slices.Clone(v.Memory.Seen)
 	for _, f := range e.p.Facts {
 		if g := e.known(f.symbol); g != nil && g.file && !slices.Contains(names, f.Name) {
@@ -145,7 +142,6 @@ func (e *evaluation) seen(v Verdict) Memory {
 	v.Memory.Seen = slices.DeleteFunc(names, func(name string) bool {
 		return slices.ContainsFunc(v.Effects, func(x Effect) bool { return x.Kind == "archive" && x.Fact.Name == name })
 	})
-	return v.Memory
 }
 
 // continued counts a continuation.

@@ -132,8 +132,11 @@ const unknownValue = "(?)"
 
 // render fills in a text. A line that had only empty placeholders goes away.
 func (e *evaluation) render(t *template) string {
-	if t == nil {
+	switch {
+	case t == nil:
 		return ""
+	case len(t.exprs) == 0:
+		return strings.TrimRight(limited(t.lits[0]), " \t\r\n")
 	}
 	var b strings.Builder
 	line, filled := "", false // filled: the line has a placeholder

@@ -85,6 +85,10 @@ func TestValues(t *testing.T) {
 	if _, err := p.Eval(t.Context(), rules.Input{}); !errors.As(err, &missing) || missing.Name != "n" {
 		t.Errorf("a value that is not given: %v", err)
 	}
+	p = parse(t, "ralph: 1\nfacts: {v: {value: a value"+schema+"}}\nrules: [{name: a, when: v.phase == 'plan', stop: x}, {name: b, when: v.phase == 'plan' and v.done == 1, stop: x}]\n")
+	if v, err := p.Eval(t.Context(), rules.Input{Values: values{"v": values{"phase": "execution", "done": "2"}}}); v.Outcome != rules.Idle || err != nil {
+		t.Errorf("a value of a wrong type that no condition needs: %v, %v", v.Outcome, err)
+	}
 }
 
 // A map of the program is read, and never written.
