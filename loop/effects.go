@@ -45,7 +45,7 @@ func (w *work) apply(effects []rules.Effect) error {
 // changeOf returns the place of a file among the changes, added if it is new, or -1 for a fact without a path.
 func changeOf(changes []state.Change, found rules.Found) ([]state.Change, int, error) {
 	switch {
-	case found.Path == "" && found.Status == rules.OK:
+	case found.Path == "" && found.OK:
 		return changes, -1, errors.New("the program gave its value, so there is no file to change")
 	case found.Path == "":
 		return changes, -1, nil // no path, since a placeholder is missing

@@ -24,21 +24,18 @@ func Load(fsys fs.FS, name string, opts ...Option) (*Loop, error) {
 		return nil, fmt.Errorf("the policy: %w", err)
 	}
 	c := newConfig(opts)
-	declared := []rules.Option{rules.WithFiles(fsys), rules.WithParams(c.params), rules.WithValues(c.values)}
-	for name, fn := range c.functions {
-		declared = append(declared, rules.WithFunction(name, fn))
-	}
+	declared := rules.Options{Files: fsys, Params: c.params, Values: c.values, Functions: c.functions}
 	for name := range c.sources {
 		if name != "judge" && !slices.Contains(builtin, name) {
-			declared = append(declared, rules.WithSource(name))
+			declared.Sources = append(declared.Sources, name)
 		}
 	}
 	for name := range c.effects {
 		if name != "run" {
-			declared = append(declared, rules.WithEffect(name))
+			declared.Effects = append(declared.Effects, name)
 		}
 	}
-	p, err := rules.Parse(name, src, declared...)
+	p, err := declared.Parse(name, src)
 	if err != nil {
 		return nil, err
 	}

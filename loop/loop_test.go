@@ -44,7 +44,7 @@ func TestLoad(t *testing.T) {
 // New and Replace refuse a policy whose sources the loop does not have, and keep what they have.
 func TestReplace(t *testing.T) {
 	parse := func(src string) *rules.Policy {
-		p, err := rules.Parse("p.yaml", []byte("ralph: 1\n"+src), rules.WithSource("own"))
+		p, err := rules.Options{Sources: []string{"own"}}.Parse("p.yaml", []byte("ralph: 1\n"+src))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -69,7 +69,7 @@ func WithRecorder(r Recorder) Option { return func(c *config) { c.record = r } }
 // WithDeadline bounds a decision; see Loop.Deadline for the default.
 func WithDeadline(d time.Duration) Option { return func(c *config) { c.deadline = d } }
 
-// WithValues declares the values that events will have, by examples of their types; see rules.WithValues. It is for Load.
+// WithValues declares the values that events will have, by examples of their types; see rules.Options. It is for Load.
 func WithValues(values map[string]any) Option { return func(c *config) { c.values = values } }
 
 // WithParams sets params of the policy. It is for Load.
@@ -78,7 +78,7 @@ func WithParams(params map[string]string) Option { return func(c *config) { c.pa
 // WithSource adds a source of facts, or the judge. One with the name of a built-in source replaces it, as tests of policies do.
 func WithSource(name string, f SourceFunc) Option { return func(c *config) { c.sources[name] = f } }
 
-// WithFunction adds a function that expressions call; see rules.WithFunction. It is for Load.
+// WithFunction adds a function that expressions call; see rules.Options. It is for Load.
 func WithFunction(name string, fn any) Option { return func(c *config) { c.functions[name] = fn } }
 
 // WithEffect adds an effect that rules ask for by its name. "run" replaces the built-in one; its text is the program and its arguments.

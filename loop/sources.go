@@ -60,15 +60,11 @@ func (w *work) Fact(ctx context.Context, q rules.Query) rules.Found {
 	}
 	switch {
 	case err == nil:
-		f.Status, f.Value = rules.OK, v
+		f.OK, f.Value = true, v
 	case errors.Is(err, fs.ErrNotExist) && context.Cause(ctx) == nil && q.Fact.Source != "exec":
-		f.Status = rules.Missing
+		f.Problem = reason(err).Error()
 	default:
-		f.Status = rules.Invalid
-	}
-	if err != nil {
-		err = reason(err)
-		f.Problem, f.Err = err.Error(), err
+		f.Err = reason(err)
 	}
 	return f
 }

@@ -89,11 +89,11 @@ func BenchmarkParse(b *testing.B) {
 	for i := range 100 {
 		src += fmt.Sprintf("  - {name: r%d, when: phase == \"execution\" and taskIndex < totalTasks and taskIndex > %d, stop: '${taskIndex} of ${totalTasks}'}\n", i, i)
 	}
-	for name, opts := range map[string][]rules.Option{"whole": nil, "lazy": {rules.Lazy()}} {
+	for name, opts := range map[string]rules.Options{"whole": {}, "lazy": {Lazy: true}} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := rules.Parse("p.yaml", []byte(src), opts...); err != nil {
+				if _, err := opts.Parse("p.yaml", []byte(src)); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -217,8 +217,8 @@ func (d dice) input(readable bool) Input {
 	w := world{map[string]Found{}, map[string]any{}, nil}
 	for name, v := range map[string]any{"state": state, "free": pick[any](d, free, free, free, []any{}, 3, "a"), "note": text(), "todo": todo,
 		"tests": map[string]any{"code": number(), "stdout": "", "stderr": "", "output": "", "lines": []any{}}} {
-		w.facts[name] = pick(d, Found{Status: Missing}, Found{Status: Invalid, Problem: "broken"}, Found{Status: OK, Value: v}, Found{Status: OK, Value: v}, Found{Status: OK, Value: v},
-			Found{Status: OK, Value: v}, Found{Status: OK, Value: v}, Found{Status: OK, Value: v})
+		w.facts[name] = pick(d, Found{}, Found{Err: errors.New("broken")}, Found{OK: true, Value: v}, Found{OK: true, Value: v}, Found{OK: true, Value: v},
+			Found{OK: true, Value: v}, Found{OK: true, Value: v}, Found{OK: true, Value: v})
 	}
 	for _, name := range []string{"session_id", "permission_mode", "env.HOME"} {
 		w.names[name] = text()
@@ -240,9 +240,9 @@ func (d dice) input(readable bool) Input {
 	return in
 }
 
-func mustParse(t *testing.T, src string, opts ...Option) *Policy {
+func mustParse(t *testing.T, src string, opts ...Options) *Policy {
 	t.Helper()
-	p, err := Parse("policy.yaml", []byte(src), opts...)
+	p, err := append(opts, Options{})[0].Parse("policy.yaml", []byte(src))
 	if err != nil {
 		t.Fatalf("%v\n%s", err, src)
 	}
@@ -316,7 +316,7 @@ func TestRandomClaims(t *testing.T) {
 		variants := []*Policy{mustParse(t, src)} // what is claimed holds for all params
 		all := claims(variants[0])
 		for most := 1; most < 6 && len(all) > 0; most++ {
-			variants = append(variants, mustParse(t, src, WithParams(map[string]string{"once": fmt.Sprint(most%2 == 0), "most": fmt.Sprint(most)})))
+			variants = append(variants, mustParse(t, src, Options{Params: map[string]string{"once": fmt.Sprint(most%2 == 0), "most": fmt.Sprint(most)}}))
 		}
 		for _, x := range all {
 			count[x.what]++
@@ -389,7 +389,7 @@ func fromLine(t *testing.T, line string) Input {
 	for name, path := range map[string]string{"state": "state.json", "note": "note.txt", "todo": "TODO.md", "free": "free.json", "tests": ""} {
 		_, directory := g.Files[path+"/"]
 		if _, invalid := g.Invalid[name]; directory || invalid {
-			w.facts[name] = Found{Status: Invalid, Problem: "broken"}
+			w.facts[name] = Found{Err: errors.New("broken")}
 		}
 	}
 	in := Input{World: w, Values: map[string]any{}, Memory: Memory{Continuations: g.Memory.Continuations, Prompt: g.Memory.Applied}}

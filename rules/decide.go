@@ -203,12 +203,12 @@ type Verdict struct {
 
 // Effect is a change that a verdict asks for; its values are evaluated.
 type Effect struct {
-	Kind  string        // "set", "archive", "prune", "run", or one of WithEffect
+	Kind  string        // "set", "archive", "prune", "run", or one of Options.Effects
 	Fact  *Fact         // of set and archive
 	Found Found         // as the fact was read; if it is missing, Value is its default
 	Path  []any         // of set: fields and indices into the fact; empty: the whole
 	Value any           // of set
-	Args  []string      // of run; of prune: the glob; of WithEffect: the text
+	Args  []string      // of run; of prune: the glob; of Options.Effects: the text
 	Older time.Duration // of prune
 }
 

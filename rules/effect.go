@@ -33,7 +33,7 @@ type step struct {
 
 // effects reads a list of effects; where is the key that it belongs to.
 func (c *compiler) effects(n *yaml.Node, where string) (out []*effect) {
-	known := append([]string{"set", "archive", "prune", "run"}, sortedKeys(c.config.effects)...)
+	known := append([]string{"set", "archive", "prune", "run"}, slices.Sorted(slices.Values(c.Effects))...)
 	for _, x := range c.list(n, where) {
 		if x.Kind == yaml.ScalarNode {
 			c.report(at(x), 0, "effect", "an effect is one key and its value", "write set: FACT.FIELD = EXPRESSION")
@@ -163,7 +163,7 @@ func (e *evaluation) effect(v *Verdict, x *effect) error {
 		return e.setEffect(v, x, out)
 	case "archive":
 		g := e.get(x.fact.symbol)
-		if g.found.Status == Missing {
+		if !g.found.OK && g.found.Err == nil {
 			return nil
 		}
 		out.Found = *g.found
@@ -218,7 +218,7 @@ func (e *evaluation) setEffect(v *Verdict, x *effect, out Effect) error {
 		return fmt.Errorf("set %s: %w", x.fact.Name, g.why)
 	}
 	out.Found = *g.found
-	if g.found.Status == Missing {
+	if !g.found.OK {
 		out.Found.Value = g.value // the default, from which the file is made
 	}
 	v.Effects = append(v.Effects, out)

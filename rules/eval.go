@@ -22,24 +22,15 @@ type Query struct {
 	Usable func(value any) (any, error)
 }
 
-// Status says whether a fact has a value.
-type Status int
-
-const (
-	Missing Status = iota // nothing is there
-	OK
-	Invalid // something is there and cannot be used
-)
-
-// Found is the answer to a Query. Value is as it was decoded; the policy's schema is applied to it by Eval, which may change it.
+// Found is the answer to a Query. Its zero value says that nothing is there, so that the fact is missing.
 type Found struct {
-	Status  Status
-	Value   any
-	Problem string // why it is not OK; of a glob, the files that were left out
+	OK      bool   // there is a value
+	Value   any    // as it was decoded; Eval applies the policy's schema to it, and may change it
+	Err     error  // there is something that cannot be used: the fact is invalid
+	Problem string // why nothing is there; of a glob, the files that were left out
 	Path    string // of the file, from the root
 	Time    time.Time
-	Version any   // of the file, for the effects that change it; opaque here
-	Err     error // what Problem says, for errors.Is
+	Version any // of the file, for the effects that change it; opaque here
 }
 
 // World is what an evaluation asks about everything outside of it. Its methods are called at most once per question, from one
@@ -57,7 +48,7 @@ type World interface {
 // Input is what one evaluation gets. Its zero value is a stop in a new session, with no values and nothing outside.
 type Input struct {
 	Event  string         // "" is "Stop"
-	Values map[string]any // by name: values of facts, of ralph's names, and of WithValues; nil says that nothing is there
+	Values map[string]any // by name: values of facts, of ralph's names, and of Options.Values; nil says that nothing is there
 	World  World
 	Memory Memory
 	Total  int       // continuations of the session by all policies

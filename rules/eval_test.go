@@ -56,31 +56,32 @@ var (
 	errOops = errors.New("errOops")
 )
 
-func parse(t testing.TB, src string, opts ...rules.Option) *rules.Policy {
+func parse(t testing.TB, src string, opts ...rules.Options) *rules.Policy {
 	t.Helper()
-	p, err := rules.Parse("p.yaml", []byte(src), opts...)
+	p, err := append(opts, rules.Options{})[0].Parse("p.yaml", []byte(src))
 	if err != nil {
 		t.Fatalf("%v\n%s", err, src)
 	}
 	return p
 }
 
-func ok(v any) rules.Found { return rules.Found{Status: rules.OK, Value: v} }
+func ok(v any) rules.Found { return rules.Found{OK: true, Value: v} }
 
 func invalid(problem string) rules.Found {
-	return rules.Found{Status: rules.Invalid, Problem: problem}
+	return rules.Found{Err: errors.New(problem)}
 }
 
 // eval evaluates a policy, as it is and lazily, and returns what a table wants to see of the verdict.
-func eval(t *testing.T, src string, w *world, in rules.Input, opts ...rules.Option) (string, rules.Verdict) {
+func eval(t *testing.T, src string, w *world, in rules.Input, opts ...rules.Options) (string, rules.Verdict) {
 	t.Helper()
 	in.Now = now
 	var verdicts []rules.Verdict
 	var log []string
-	for _, opts := range [][]rules.Option{append(opts, rules.Lazy()), opts} {
+	o := append(opts, rules.Options{})[0]
+	for _, o.Lazy = range []bool{true, false} {
 		w.log = nil
 		in.World = w
-		v, err := parse(t, src, opts...).Eval(t.Context(), in)
+		v, err := parse(t, src, o).Eval(t.Context(), in)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -244,7 +245,7 @@ func TestRules(t *testing.T) {
 		{"done", `
   - {name: a, when: done < total, continue: x}
   - {name: b, when: done == total, done: all, then: [archive: state]}`, in{}, done, "done b", rules.Verdict{Reason: "all", Done: 3, Total: 3,
-			Effects: []rules.Effect{{Kind: "archive", Found: rules.Found{Status: rules.OK, Path: "state.json"}}}}},
+			Effects: []rules.Effect{{Kind: "archive", Found: rules.Found{OK: true, Path: "state.json"}}}}},
 		{"done below a rule that is unknown", `
   - {name: n, notice: n}
   - {name: a, when: list == "x", continue: x}
@@ -400,14 +401,14 @@ func TestOnce(t *testing.T) {
 // Errors of the world are what a verdict unwraps to.
 func TestErrors(t *testing.T) {
 	for when, w := range map[string]*world{
-		`list == "x"`:    {facts: map[string]rules.Found{"list": {Status: rules.Invalid, Err: errOops}}},
+		`list == "x"`:    {facts: map[string]rules.Found{"list": {Err: errOops}}},
 		`cwd == "x"`:     {names: map[string]any{"cwd": errOops}},
 		`env.X == "x"`:   {names: map[string]any{"env.X": errOops}},
 		`said("x")`:      {asks: map[string]any{"said x": errOops}},
 		`fail("x") == 1`: {},
 	} {
 		_, v := eval(t, head+"rules: [{name: a, when: '"+when+"', stop: x}]\n", w, rules.Input{},
-			rules.WithFunction("fail", func(string) (int, error) { return 0, fmt.Errorf("own: %w", errOops) }))
+			rules.Options{Functions: map[string]any{"fail": func(string) (int, error) { return 0, fmt.Errorf("own: %w", errOops) }}})
 		if v.Outcome != rules.Failed || !errors.Is(v.Err, errOops) || !strings.Contains(v.Reason, "errOops") {
 			t.Errorf("%s: %v %v", when, v.Outcome, v.Reason)
 		}

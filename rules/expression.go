@@ -120,7 +120,7 @@ func (c *compiler) newExpression(at spot, source string) *expression {
 
 // ready compiles an expression of a lazy policy when it is first reached.
 func (x *expression) ready(c *compiler) {
-	if c.lazy {
+	if c.Lazy {
 		x.once.Do(func() {
 			c.lock.Lock()
 			defer c.lock.Unlock()
@@ -145,7 +145,7 @@ func (c *compiler) compile(x *expression) {
 		return
 	}
 	x.problem = Findings{c.findings[found]}
-	if c.lazy {
+	if c.Lazy {
 		c.findings = c.findings[:found]
 	}
 }
@@ -183,9 +183,9 @@ func (c *compiler) operands(x *expression) *cond {
 	}
 	if problem != nil {
 		c.explain(x, problem)
-	} else if !c.lazy && root.leaf != nil {
+	} else if !c.Lazy && root.leaf != nil {
 		x.whole = root.leaf
-	} else if !c.lazy {
+	} else if !c.Lazy {
 		x.whole = &operand{text: x.source, slot: &tree.Node}
 		for _, o := range leaves {
 			x.whole.reads = append(x.whole.reads, o.reads...)

@@ -42,7 +42,7 @@ func (c *compiler) params(n *yaml.Node) {
 			c.setParams(params, s, schemas)
 		}
 	}
-	for _, name := range sortedKeys(c.config.params) {
+	for _, name := range sortedKeys(c.Params) {
 		if !slices.Contains(names, name) && len(c.findings) == 0 {
 			c.report(spot{}, 1, "param", "the policy has no param "+name, text.Nearest(name, names))
 		}
@@ -54,7 +54,7 @@ func (c *compiler) setParams(params []Param, all *schema.Schema, nodes *yaml.Nod
 	values := map[string]any{}
 	for i, p := range params {
 		t := all.Type().Properties[p.Name]
-		given, isGiven := c.config.params[p.Name]
+		given, isGiven := c.Params[p.Name]
 		switch {
 		case isGiven:
 			values[p.Name] = typed(given, t.Kind)
@@ -70,7 +70,7 @@ func (c *compiler) setParams(params []Param, all *schema.Schema, nodes *yaml.Nod
 		t := all.Type().Properties[p.Name]
 		if problem, bad := problems.Touching([]string{p.Name}); bad {
 			what := "the default of the param " + p.Name
-			given, isGiven := c.config.params[p.Name]
+			given, isGiven := c.Params[p.Name]
 			if isGiven {
 				what = fmt.Sprintf("the param %s is set to %q, and", p.Name, given)
 			}
@@ -165,10 +165,10 @@ func (c *compiler) schema(n *yaml.Node) *schema.Schema {
 		if src, isShipped = schema.Shipped(name); !isShipped {
 			err, help = errors.New("ralph ships none of this name"), text.Nearest(name, schema.ShippedNames())
 		}
-	case c.files == nil:
+	case c.Files == nil:
 		err = errors.New("no files can be read here")
 	default:
-		src, err = fs.ReadFile(c.files, strings.TrimPrefix(name, "./"))
+		src, err = fs.ReadFile(c.Files, strings.TrimPrefix(name, "./"))
 	}
 	var s *schema.Schema
 	if err == nil {
@@ -190,7 +190,7 @@ func (c *compiler) schema(n *yaml.Node) *schema.Schema {
 // facts reads the facts.
 func (c *compiler) facts(n *yaml.Node) {
 	known := sources()
-	for name := range c.config.sources {
+	for _, name := range c.Sources {
 		known[name] = &source{argument: aText}
 	}
 	c.entries(n, "facts", func(k, v *yaml.Node) {
@@ -303,7 +303,7 @@ func (c *compiler) factOptions(f *Fact, values fields) {
 		if v.Tag != "!!bool" {
 			c.report(at(v), 0, "type", "inline is true or false", "write inline: true")
 		}
-		if t := f.source.typ; values.values["schema"] == nil && (t == nil || t.Properties == nil) && c.values[f.Name] == nil {
+		if t := f.source.typ; values.values["schema"] == nil && (t == nil || t.Properties == nil) && c.Values[f.Name] == nil {
 			c.report(at(values.keys["inline"]), 0, "inline", "inline makes names of the fields of a schema, and there is none", "add schema: with properties")
 		}
 	}

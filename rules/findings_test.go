@@ -29,7 +29,7 @@ func TestFindings(t *testing.T) {
 		name, policy, _ := strings.Cut(part, "\n")
 		policy, want, _ := strings.Cut("\n"+policy, "\n=>\n")
 		policy = strings.TrimPrefix(policy+"\n", "\n")
-		_, err := rules.Parse("p.yaml", []byte(strings.Replace(policy, "FACTS", facts, 1)), rules.WithFiles(fstest.MapFS{}))
+		_, err := rules.Options{Files: fstest.MapFS{}}.Parse("p.yaml", []byte(strings.Replace(policy, "FACTS", facts, 1)))
 		var found rules.Findings
 		if !errors.As(err, &found) {
 			t.Errorf("%s: no findings but %v", name, err)

@@ -137,7 +137,7 @@ func (e *evaluation) outside(s *symbol, g *gathered) {
 	}
 }
 
-// given takes a value of the program as it is, but for JSON, which is decoded and validated, and for a struct that no WithValues declared,
+// given takes a value of the program as it is, but for JSON, which is decoded and validated, and for a struct that no Options.Values declared,
 // which is read as its JSON.
 func (e *evaluation) given(s *symbol, g *gathered, v any) {
 	var err error
@@ -149,7 +149,7 @@ func (e *evaluation) given(s *symbol, g *gathered, v any) {
 	case s.goType != nil:
 		g.take(yes, v, nil)
 	case isJSON(v):
-		g.found = &Found{Status: OK}
+		g.found = &Found{OK: true}
 		if g.found.Value, err = schema.ParseJSON(reflect.ValueOf(v).Bytes()); err != nil {
 			g.take(failed, nil, fmt.Errorf("%s: %w", s.name, err))
 		} else {
@@ -197,30 +197,24 @@ func (e *evaluation) gather(f *Fact, g *gathered) {
 	if found.Path == "" && f.OnePath {
 		found.Path = q.Args[0]
 	}
-	g.found, g.file = &found, f.OnePath && found.Status == OK
+	g.found, g.file = &found, f.OnePath && found.OK
 	what := strings.TrimSpace(f.Name + " " + strings.TrimSuffix("("+found.Path+")", "()"))
 	switch {
-	case found.Status == OK:
+	case found.OK:
 		g.take(yes, nil, nil)
-		return
-	case found.Status == Invalid:
-		what, g.state = what+" cannot be used", failed
-	default:
-		what, g.state = what+" is missing", missing
-	}
-	switch {
 	case found.Err != nil:
-		g.why = fmt.Errorf("%s: %w", what, found.Err)
+		found.Problem = found.Err.Error()
+		g.take(failed, nil, fmt.Errorf("%s cannot be used: %w", what, found.Err))
 	case found.Problem != "":
-		g.why = fmt.Errorf("%s: %s", what, found.Problem)
+		g.take(missing, nil, fmt.Errorf("%s is missing: %s", what, found.Problem))
 	default:
-		g.why = errors.New(what)
+		g.take(missing, nil, fmt.Errorf("%s is missing", what))
 	}
 }
 
 // settle applies the schema and the default of a fact to what was found.
 func (e *evaluation) settle(f *Fact, g *gathered) {
-	if g.state == yes && g.found.Status == OK {
+	if g.state == yes && g.found.OK {
 		g.value = g.found.Value
 		if f.Parse != "" {
 			e.elements(f, g)

@@ -22,7 +22,7 @@ const (
 	factName
 	fieldName // of an inline fact
 	letName
-	givenName // of WithValues
+	givenName // of Options.Values
 	textName  // text, in start
 )
 
@@ -36,7 +36,7 @@ type symbol struct {
 	bind    func(e *evaluation) any // of a function
 	fact    *Fact                   // of a fact, and of a field
 	let     *expression             // of a let
-	goType  reflect.Type            // of what WithValues declares
+	goType  reflect.Type            // of what Options.Values declares
 	fieldOf []*symbol               // facts that have an inline field of this name
 	read    map[*expression]spot    // where the name is read
 }
@@ -95,20 +95,20 @@ func (c *compiler) declareNames() {
 	for _, n := range sortedKeys(bound) {
 		c.symbol(n, function, typeOf(bound[n](nil))).bind = bound[n]
 	}
-	for _, n := range sortedKeys(c.functions) {
-		if c.taken(n) || reflect.TypeOf(c.functions[n]).Kind() != reflect.Func {
+	for _, n := range sortedKeys(c.Functions) {
+		if c.taken(n) || reflect.TypeOf(c.Functions[n]).Kind() != reflect.Func {
 			c.report(spot{}, 1, "name", fmt.Sprintf("the program declares %s, which is no function or has a name that is taken", n), "")
 			continue
 		}
-		c.symbol(n, constant, typeOf(c.functions[n])).value = c.functions[n]
+		c.symbol(n, constant, typeOf(c.Functions[n])).value = c.Functions[n]
 	}
-	for _, n := range sortedKeys(c.values) {
+	for _, n := range sortedKeys(c.Values) {
 		if c.taken(n) {
 			c.report(spot{}, 1, "name", fmt.Sprintf("the program declares the value %s, and this name is taken", n), "")
 			continue
 		}
 		s := c.symbol(n, givenName, nil)
-		if v := c.values[n]; v != nil && !isJSON(v) && reflect.TypeOf(v) != reflect.TypeFor[map[string]any]() {
+		if v := c.Values[n]; v != nil && !isJSON(v) && reflect.TypeOf(v) != reflect.TypeFor[map[string]any]() {
 			s.typ, s.goType = &schema.Type{Go: types.TypeOf(v)}, reflect.TypeOf(v)
 			c.engine.declare(s)
 		}
@@ -144,7 +144,7 @@ func (c *compiler) free(s spot, what string) bool {
 	case !c.engine.isName(name):
 		c.report(s, 0, "name", fmt.Sprintf("%q is no name", name), "a name has letters, digits and _, and begins with a letter")
 		return false
-	case old != nil && old.meaning == givenName && what == "fact": // WithValues says its type
+	case old != nil && old.meaning == givenName && what == "fact": // Options.Values says its type
 		return true
 	case c.taken(name):
 		by := "ralph"

@@ -64,7 +64,7 @@ rules:
 facts: {answer: {judge: is it done, turns: n, max_tokens: 300}}
 `
 	w := &world{facts: map[string]rules.Found{"answer": ok(true)}}
-	p := parse(t, src, rules.WithParams(map[string]string{"n": "5", "mode": "slow", "wait": "2h"}))
+	p := parse(t, src, rules.Options{Params: map[string]string{"n": "5", "mode": "slow", "wait": "2h"}})
 	if v, _ := p.Eval(t.Context(), rules.Input{World: w}); v.Reason != "5" || p.Limits.Continuations != 5 || p.Limits.Elapsed.Hours() != 2 {
 		t.Errorf("the params are not used: %+v %+v", v, p.Limits)
 	}
@@ -75,7 +75,7 @@ facts: {answer: {judge: is it done, turns: n, max_tokens: 300}}
 		t.Errorf("the defaults are not used: %+v", p.Params)
 	}
 	for name, c := range map[string][2]string{"n": {"ten", "must be a whole number"}, "mode": {"fst", `did you mean "fast"?`}, "m": {"1", "no param m"}} {
-		if _, err := rules.Parse("p.yaml", []byte(src), rules.WithParams(map[string]string{name: c[0]})); err == nil || !strings.Contains(err.Error(), c[1]) {
+		if _, err := (rules.Options{Params: map[string]string{name: c[0]}}).Parse("p.yaml", []byte(src)); err == nil || !strings.Contains(err.Error(), c[1]) {
 			t.Errorf("%s=%s: %v", name, c[0], err)
 		}
 	}
@@ -90,7 +90,7 @@ facts:
 rules:
   - {name: a, when: n > 1 and mine == 3, stop: x, then: [mail: "to ${n}"]}
 `
-	p := parse(t, src, rules.WithFiles(files), rules.WithSource("database"), rules.WithEffect("mail"))
+	p := parse(t, src, rules.Options{Files: files, Sources: []string{"database"}, Effects: []string{"mail"}})
 	w := &world{facts: map[string]rules.Found{"state": ok(map[string]any{"n": 2}), "mine": ok(3)}}
 	v, err := p.Eval(t.Context(), rules.Input{World: w})
 	if err != nil || v.Rule != "a" || v.Effects[0].Kind != "mail" || v.Effects[0].Args[0] != "to 2" || w.log[1] != "mine select 2" {
@@ -100,8 +100,8 @@ rules:
 	if _, err := rules.Parse("p.yaml", []byte(src)); !errors.As(err, &findings) || len(findings) < 3 {
 		t.Errorf("without the options: %v", err)
 	}
-	for _, o := range []rules.Option{rules.WithValues(map[string]any{"cwd": ""}), rules.WithFunction("len", func(int) int { return 0 }), rules.WithFunction("f", 3)} {
-		if _, err := rules.Parse("p.yaml", []byte("ralph: 1\nrules: []\n"), o); err == nil {
+	for _, o := range []rules.Options{{Values: map[string]any{"cwd": ""}}, {Functions: map[string]any{"len": func(int) int { return 0 }}}, {Functions: map[string]any{"f": 3}}} {
+		if _, err := o.Parse("p.yaml", []byte("ralph: 1\nrules: []\n")); err == nil {
 			t.Error("a name that is taken, or no function, is no finding")
 		}
 	}
@@ -117,7 +117,7 @@ facts:
   e: {git: .}
 rules:
   - {name: a, when: 'env.HOME != "" and e.dirty', stop: x, then: [run: [notify]]}
-`, rules.Lazy())
+`, rules.Options{Lazy: true})
 	want := []string{"asks a model", "reads the variable HOME", "reads the variable MODEL", "reads ~/notes.md", "runs claude", "runs go", "runs notify"}
 	if diff := cmp.Diff(want, p.Reaches()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -157,7 +157,7 @@ rules: []
 	if diff := cmp.Diff(want, effects, cmpopts.IgnoreFields(rules.Effect{}, "Fact"), cmpopts.IgnoreFields(rules.Found{}, "Value")); diff != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
-	w := &world{facts: map[string]rules.Found{"feature": {Status: rules.OK, Value: "other", Path: "feature"}}}
+	w := &world{facts: map[string]rules.Found{"feature": {OK: true, Value: "other", Path: "feature"}}}
 	if _, err := p.Start(t.Context(), rules.Input{World: w}, "x"); err == nil || err.Error() != "feature exists already" {
 		t.Errorf("over a file that exists: %v", err)
 	}
@@ -220,7 +220,7 @@ rules:
 			t.Errorf("%s %q, want %q", got, v.Reason, want)
 		}
 	}
-	tasks := &world{facts: map[string]rules.Found{"list": {Status: rules.OK, Value: []any{}, Problem: "7.json: it is not JSON"}}}
+	tasks := &world{facts: map[string]rules.Found{"list": {OK: true, Value: []any{}, Problem: "7.json: it is not JSON"}}}
 	if got, v := eval(t, "ralph: 1\nfacts: {list: {tasks: claude}}\nrules: [{name: a, when: len(list) == 0, done: x}]\n", tasks, rules.Input{}); got != "stopped a" {
 		t.Errorf("tasks of which one cannot be read: %s %q", got, v.Reason)
 	}
@@ -275,7 +275,7 @@ func FuzzParse(f *testing.F) {
 // A rule of a lazy policy that does not compile ends the decision when it is reached, whatever its verb: the policy is wrong.
 func TestLazyProblem(t *testing.T) {
 	src := "ralph: 1\nrules:\n  - {name: first, when: stop_hook_active, stop: at once}\n  - {name: again, when: phaze == 1, continue: go on}\n"
-	p, err := rules.Parse("p.yaml", []byte(src), rules.Lazy())
+	p, err := rules.Options{Lazy: true}.Parse("p.yaml", []byte(src))
 	if err != nil {
 		t.Fatal(err)
 	}

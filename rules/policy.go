@@ -56,7 +56,7 @@ type Limits struct {
 // Fact is one declared fact. Its fields are to be read only.
 type Fact struct {
 	Name    string
-	Source  string         // "text", "json", … or one of WithSource
+	Source  string         // "text", "json", … or one of Options.Sources
 	Parse   string         // of a glob: "", "json", "frontmatter", "checklist"
 	Schema  *schema.Schema // nil: none is declared
 	Inline  bool
@@ -74,15 +74,15 @@ type Fact struct {
 }
 
 // Parse reads a policy file. name is the file's name for messages, and without its ending the policy's name. The error is of type
-// Findings, and holds errors only; Check finds what is dubious. Without Lazy, every expression is compiled. src has at most 1 MiB.
-func Parse(name string, src []byte, opts ...Option) (*Policy, error) {
+// Findings, and holds errors only; Check finds what is dubious. src has at most 1 MiB.
+func Parse(name string, src []byte) (*Policy, error) { return Options{}.Parse(name, src) }
+
+// Parse reads a policy file as the function Parse does, with options.
+func (o Options) Parse(name string, src []byte) (*Policy, error) {
 	base := path.Base(strings.ReplaceAll(name, `\`, "/"))
 	p := &Policy{Name: strings.TrimSuffix(base, path.Ext(base)), Events: []string{"Stop"}}
-	c := &compiler{p: p, file: name, engine: newEngine(), symbols: map[string]*symbol{}, paths: map[string]*valuePath{}}
+	c := &compiler{Options: o, p: p, file: name, engine: newEngine(), symbols: map[string]*symbol{}, paths: map[string]*valuePath{}}
 	p.compiler = c
-	for _, o := range opts {
-		o(&c.config)
-	}
 	if root := c.document(src); root != nil {
 		c.policy(root)
 	}
@@ -95,7 +95,7 @@ func Parse(name string, src []byte, opts ...Option) (*Policy, error) {
 
 // compiler turns a file into a policy, and the expressions of a lazy policy into programs while it is evaluated.
 type compiler struct {
-	config
+	Options
 	p        *Policy
 	file     string
 	lines    []string
@@ -147,7 +147,7 @@ func (c *compiler) policy(root *yaml.Node) {
 	c.startText = c.symbol(" text", textName, kind("string")) // which no expression can write
 	c.p.start = c.effects(f.values["start"], "start")
 	c.startText = nil
-	if !c.lazy {
+	if !c.Lazy {
 		for i := 0; i < len(c.expressions); i++ {
 			c.compile(c.expressions[i])
 		}
@@ -209,52 +209,26 @@ func (c *compiler) progress(n *yaml.Node) {
 	}
 }
 
-// Option changes how Parse reads a policy.
-type Option func(*config)
-
-type config struct {
-	files     fs.FS
-	params    map[string]string
-	values    map[string]any
-	functions map[string]any
-	sources   map[string]bool
-	effects   map[string]bool
-	lazy      bool
+// Options say how a policy is read, and what the embedding program adds to its language. The zero value is that of the function Parse.
+type Options struct {
+	// Files is where schemas are that a policy names by their paths. Without it, such a schema is an error.
+	Files fs.FS
+	// Params are set by text, as --set does. An unknown name or a value that breaks the param's schema is a finding.
+	Params map[string]string
+	// Values declares names with the Go types of the values, besides those of the policy. For a fact of source value with that name, and
+	// without schema, it sets the type. A value nil declares a name of any type.
+	Values map[string]any
+	// Functions are called by expressions. Each is a Go function, whose last result may be an error. It must be safe for concurrent use if
+	// the policy is used concurrently.
+	Functions map[string]any
+	// Sources are names of sources of the program: facts may be written {name: argument}. World.Fact gathers them.
+	Sources []string
+	// Effects are names of effects of the program: rules may write then: [{name: text}].
+	Effects []string
+	// Lazy makes Parse compile an expression when a decision first reaches it, for a process that makes one decision. What is wrong with it
+	// is then a problem of the verdict.
+	Lazy bool
 }
-
-// WithFiles says where schemas are that a policy names by their paths. Without it, such a schema is an error.
-func WithFiles(fsys fs.FS) Option { return func(c *config) { c.files = fsys } }
-
-// WithParams sets params by text, as --set does. An unknown name or a value that breaks the param's schema is a finding.
-func WithParams(params map[string]string) Option {
-	return func(c *config) { c.params = merged(c.params, params) }
-}
-
-// WithValues declares names with the Go types of the values, besides those of the policy. For a fact of source value with that name,
-// and without schema, it sets the type. A value nil declares a name of any type.
-func WithValues(values map[string]any) Option {
-	return func(c *config) { c.values = merged(c.values, values) }
-}
-
-// WithFunction declares a function of the embedding program, which expressions call. fn is a Go function, whose last result may be an
-// error. It must be safe for concurrent use if the policy is used concurrently.
-func WithFunction(name string, fn any) Option {
-	return func(c *config) { c.functions = merged(c.functions, map[string]any{name: fn}) }
-}
-
-// WithSource declares a source of the embedding program: facts may be written {name: argument}. World.Fact gathers them.
-func WithSource(name string) Option {
-	return func(c *config) { c.sources = merged(c.sources, map[string]bool{name: true}) }
-}
-
-// WithEffect declares an effect of the embedding program: rules may write then: [{name: text}].
-func WithEffect(name string) Option {
-	return func(c *config) { c.effects = merged(c.effects, map[string]bool{name: true}) }
-}
-
-// Lazy makes Parse compile an expression when a decision first reaches it, for a process that makes one decision. What is wrong with it
-// is then a problem of the verdict.
-func Lazy() Option { return func(c *config) { c.lazy = true } }
 
 func merged[V any](old, more map[string]V) map[string]V {
 	out := make(map[string]V, len(old)+len(more))

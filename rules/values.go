@@ -151,7 +151,7 @@ func fieldOf(f reflect.StructField) string {
 	return f.Name
 }
 
-// goFields returns the fields of a struct that WithValues declares, with their types.
+// goFields returns the fields of a struct that Options.Values declares, with their types.
 func goFields(t reflect.Type) map[string]*schema.Type {
 	out := map[string]*schema.Type{}
 	if t != nil && t.Kind() == reflect.Pointer {

@@ -16,7 +16,7 @@ var policy []byte
 
 // The smallest program: one policy, one decision, nothing kept.
 func Example_rules() {
-	p, err := rules.Parse("tasks.yaml", policy, rules.WithFiles(os.DirFS(".")))
+	p, err := rules.Options{Files: os.DirFS(".")}.Parse("tasks.yaml", policy)
 	if err != nil {
 		fmt.Println(err) // what is wrong, where, and what to write
 		return

@@ -29,11 +29,7 @@ type Settings struct {
 
 // Parse reads a policy file of a project.
 func (p Project) Parse(f File, s Settings) (*rules.Policy, error) {
-	opts := []rules.Option{rules.WithFiles(files(p.Root)), rules.WithParams(s.Params)}
-	if !s.Whole {
-		opts = append(opts, rules.Lazy())
-	}
-	return rules.Parse(f.Shown(p), f.Source, opts...)
+	return rules.Options{Files: files(p.Root), Params: s.Params, Lazy: !s.Whole}.Parse(f.Shown(p), f.Source)
 }
 
 // Open returns the loop of a policy in a project.

@@ -17,7 +17,7 @@ func New() (func(state map[string]any) (rule, text string, err error), error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := rules.Parse("policy.yaml", src, rules.WithFiles(files))
+	p, err := rules.Options{Files: files}.Parse("policy.yaml", src)
 	if err != nil {
 		return nil, err
 	}
