@@ -130,6 +130,7 @@ type found struct {
 	Entry
 	hook  hook
 	event string // ralph's name
+	lines string // in TOML
 	path  []step // the field with the hooks, the event unless they are listed, the group unless they are flat, the hook
 }
 
@@ -212,17 +213,21 @@ func (h *Host) read(v hujson.Value) (f found, ok bool) {
 // inTOML returns the hooks in TOML that ask ralph, as [Manual] writes them.
 func (h *Host) inTOML(settings []byte) (all []found) {
 	field := regexp.MustCompile(`(?m)^\s*(event|command)\s*=\s*("(?:[^"\\\n]|\\.)*"|'[^'\n]*')`)
-	for _, table := range strings.Split(string(settings), "[[hooks]]")[1:] {
-		fields := map[string]string{}
+	line := 1
+	for i, table := range strings.Split(string(settings), "[[hooks]]") {
+		at, fields := line, map[string]string{}
+		line += strings.Count(table, "\n")
+		table, _, _ = strings.Cut(table, "\n[")
 		for _, m := range field.FindAllStringSubmatch(table, -1) {
 			fields[m[1]] = strings.Trim(m[2], "'")
 			if m[2][0] == '"' {
 				fields[m[1]] = decoded[string]([]byte(m[2]))
 			}
 		}
-		if e, ok := asks(split(fields["command"])); ok {
+		if e, ok := asks(split(fields["command"])); ok && i > 0 {
 			e.Host = cmp.Or(e.Host, h.Name)
-			all = append(all, found{Entry: e, event: h.ours(fields["event"])})
+			lines := fmt.Sprintf("# line %d\n[[hooks]]%s\n", at, strings.TrimRight(table, " \t\r\n"))
+			all = append(all, found{Entry: e, event: h.ours(fields["event"]), lines: lines})
 		}
 	}
 	return all

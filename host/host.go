@@ -115,13 +115,8 @@ func (h *Host) ours(event string) string {
 }
 
 // Lacks returns those of some events at which the host runs no hook that ralph can answer.
-func (h *Host) Lacks(events []string) (lacks []string) {
-	for _, e := range events {
-		if h.theirs(e) == "" {
-			lacks = append(lacks, e)
-		}
-	}
-	return lacks
+func (h *Host) Lacks(events []string) []string {
+	return slices.DeleteFunc(slices.Clone(events), func(e string) bool { return h.theirs(e) != "" })
 }
 
 // InSession returns the variable that shows that this program was started by an agent, or "". It is for messages and refusals that a
@@ -137,14 +132,20 @@ func InSession(env func(string) string) string {
 	return ""
 }
 
-// Limit returns after how many continuations of a prompt the host ends the turn, whatever it is answered; 0 is never. With perTool, the
-// use of a tool begins the count again.
-func (h *Host) Limit(env func(string) string) (most int, perTool bool) {
+// Limit returns after how many continuations of a prompt the host ends the turn, and a sentence that says so; 0 is never.
+func (h *Host) Limit(env func(string) string) (most int, says string) {
 	most = h.limit.most
 	if n, err := strconv.Atoi(env(h.limit.variable)); h.limit.variable != "" && err == nil {
 		most = max(n, 0)
 	}
-	return most, h.limit.perTool
+	if most == 0 {
+		return 0, ""
+	}
+	says = fmt.Sprintf("%s ends the turn after %d continuations, whatever ralph answers", h.Title, most)
+	if h.limit.perTool {
+		says += "; the use of a tool begins the count again"
+	}
+	return most, says + "."
 }
 
 // Settings says where a host has its settings, and the form of an entry in them. The zero value is for a host in which ralph cannot be
@@ -160,8 +161,7 @@ type Settings struct {
 	TOML   bool   // ralph does not edit them: see [Manual]
 	Beside []File // that the host needs too
 
-	comments bool   // it reads JSON with comments and trailing commas
-	off      string // the field that, if it is true, turns all hooks off
+	comments bool // it reads JSON with comments and trailing commas
 
 	hook      string // the form of a hook: JSON with COMMAND, TIMEOUT and EVENT
 	arguments bool   // a hook can be a program with a list of arguments

@@ -91,21 +91,17 @@ func Install(settings []byte, entry Entry) ([]byte, error) {
 }
 
 // Manual returns the text of an entry for settings that ralph does not edit, which a person adds at their end.
-func Manual(entry Entry) (string, error) {
-	h, err := Lookup(entry.Host)
-	if err != nil {
-		return "", err
-	}
-	if !h.Settings.TOML {
-		return "", fmt.Errorf("ralph edits the settings of %s itself", entry.Host)
+func Manual(entry Entry) (text string, err error) {
+	h, ok := Lookup(entry.Host)
+	if !ok {
+		return "", unknown(entry.Host)
 	}
 	line, _, err := command(runtime.GOOS, entry.words(), false)
-	out := ""
 	for _, event := range h.hooked(entry.Events) {
 		seconds := min(max(math.Ceil(entry.Timeout.Seconds()), 1), maxTOML)
-		out += fmt.Sprintf("\n[[hooks]]\nevent = %s\ncommand = %s\ntimeout = %.0f\n", quotedJSON(event), quotedJSON(line), seconds)
+		text += fmt.Sprintf("\n[[hooks]]\nevent = %s\ncommand = %s\ntimeout = %.0f\n", quotedJSON(event), quotedJSON(line), seconds)
 	}
-	return strings.TrimPrefix(out, "\n"), err
+	return strings.TrimPrefix(text, "\n"), err
 }
 
 // maxTOML is the longest timeout of Kimi Code, in seconds.
@@ -152,14 +148,30 @@ func Installed(host string, settings []byte) ([]Entry, error) {
 	return entries, err
 }
 
-// Disabled says by which setting a host runs no hook at all, or "". Settings that cannot be read disable nothing.
-func (h *Host) Disabled(settings []byte) string {
-	_, d, err := openSettings(h.Name, settings)
-	if err != nil || h.Settings.off == "" {
-		return ""
+// Peek is what settings have beside the hooks of ralph. Settings that cannot be read have nothing.
+type Peek struct {
+	DisableAllHooks bool            // no hook runs
+	EnabledPlugins  map[string]bool // by name@marketplace
+	Hooks           json.RawMessage
+}
+
+// Peek reads settings of the host.
+func (h *Host) Peek(settings []byte) (p Peek) {
+	if _, d, err := openSettings(h.Name, settings); err == nil {
+		d.value.Standardize()
+		lenient(d.value.Pack(), &p)
 	}
-	if v, _, err := member(d.root(), h.Settings.off); err == nil && v != nil && v.Kind() == 't' {
-		return h.Settings.off + " is true"
+	return p
+}
+
+// Lines returns the lines of an entry in settings that ralph does not edit, each part below its place in the file.
+func Lines(settings []byte, entry Entry) (lines string) {
+	if h, ok := Lookup(entry.Host); ok {
+		for _, f := range h.inTOML(settings) {
+			if f.Is(entry) {
+				lines += f.lines
+			}
+		}
 	}
-	return ""
+	return lines
 }

@@ -40,7 +40,7 @@ var hosts = []*Host{
 		Settings: Settings{
 			Project: ".claude/settings.json", Local: ".claude/settings.local.json", User: "settings.json",
 			Dir: ".claude", Variable: "CLAUDE_CONFIG_DIR",
-			hook: claudeHook, arguments: true, off: "disableAllHooks",
+			hook: claudeHook, arguments: true,
 		},
 		refine: summary,
 	},

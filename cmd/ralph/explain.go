@@ -62,6 +62,11 @@ func (a *app) explainLast(home *project.Home, p project.Project, names []string)
 		if len(names) == 0 || slices.Contains(names, r.Policy) {
 			fmt.Fprintf(a.stdout, "%s %s\n", r.Time.Local().Format("2006-01-02 15:04:05"), r.Event)
 			a.show(r.Policy, r.Outcome, r.Rule, r.Reason, &rules.Trace{Rules: r.Rules, Facts: r.Facts})
+			for _, h := range a.hosts(p, r.Policy) {
+				if most, limit := h.Limit(a.getenv); r.Outcome == rules.Continued && most > 0 && r.Counts.Continuations >= most {
+					fmt.Fprintln(a.stdout, limit)
+				}
+			}
 			return nil
 		}
 	}

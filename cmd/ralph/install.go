@@ -121,12 +121,8 @@ func (a *app) write(f project.SettingsFile, e host.Entry, means string) error {
 // describe says how the loop of a policy ends, and what keeps it from running.
 func (a *app) describe(ctx context.Context, home *project.Home, o project.Opened, h *host.Host) {
 	fmt.Fprintf(a.stdout, "%s: %s\n", o.Name, o.Loop.Policy().Bound())
-	if most, perTool := h.Limit(a.getenv); most > 0 {
-		again := ""
-		if perTool {
-			again = "; the use of a tool begins the count again"
-		}
-		fmt.Fprintf(a.stdout, "%s: %s ends the turn after %d continuations, whatever ralph answers%s.\n", o.Name, h.Title, most, again)
+	if _, limit := h.Limit(a.getenv); limit != "" {
+		fmt.Fprintf(a.stdout, "%s: %s\n", o.Name, limit)
 	}
 	if reaches := o.Loop.Policy().Reaches(); len(reaches) > 0 {
 		if ok, err := home.Approved(ctx, o.File); err == nil && !ok {
@@ -164,7 +160,8 @@ func (a *app) uninstallCommand() *cobra.Command {
 	return cmd
 }
 
-// takeOut removes the entries of some policies, or of all, from the settings of a host that are in force in a project.
+// takeOut removes the entries of some policies, or of all, from the settings of a host that are in force in a project, or says which lines
+// a person has to remove.
 func (a *app) takeOut(h *host.Host, p project.Project, names []string) (n int, err error) {
 	for _, f := range p.AllSettings(a.getenv) {
 		if f.Host.Name != h.Name {
@@ -173,7 +170,12 @@ func (a *app) takeOut(h *host.Host, p project.Project, names []string) (n int, e
 		entries, err2 := p.Entries(f)
 		b, took := f.Bytes, []string(nil)
 		for _, e := range entries {
-			if err2 == nil && (len(names) == 0 || slices.Equal(names, e.Names())) {
+			switch {
+			case err2 != nil || len(names) > 0 && !slices.Equal(names, e.Names()):
+			case h.Settings.TOML:
+				fmt.Fprintf(a.stderr, "ralph does not edit TOML. Take these lines out of %s:\n\n%s", f.Path, host.Lines(b, e))
+				n++
+			default:
 				b, err2 = host.Uninstall(b, e)
 				took = append(took, strings.Join(e.Names(), " and "))
 			}

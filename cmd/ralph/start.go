@@ -60,7 +60,7 @@ func (a *app) start(ctx context.Context, name, words string) error {
 		return err
 	}
 	fmt.Fprintf(a.stdout, "Started %s: %s\n", name, l.Policy().Description)
-	if !a.installed(p, name) {
+	if len(a.hosts(p, name)) == 0 {
 		fmt.Fprintf(a.stdout, "No hook uses it yet: ralph install claude-code --policy %s\n", name)
 	}
 	return nil
@@ -96,17 +96,15 @@ func (a *app) undo(ctx context.Context, home *project.Home, p project.Project, n
 	return nil
 }
 
-// installed reports whether an installed hook uses a policy.
-func (a *app) installed(p project.Project, name string) bool {
+// hosts returns the hosts of which an installed hook uses a policy.
+func (a *app) hosts(p project.Project, policy string) (hosts []*host.Host) {
 	for _, f := range p.AllSettings(a.getenv) {
 		entries, _ := p.Entries(f)
-		for _, e := range entries {
-			if slices.Contains(e.Names(), name) {
-				return true
-			}
+		if slices.ContainsFunc(entries, func(e host.Entry) bool { return slices.Contains(e.Names(), policy) }) {
+			hosts = append(hosts, f.Host)
 		}
 	}
-	return false
+	return hosts
 }
 
 func (a *app) stopCommand() *cobra.Command {

@@ -115,9 +115,6 @@ func (a *app) installUntil(ctx context.Context, home *project.Home, p project.Pr
 	if settings.Scope == project.ScopeUser {
 		e.Project = p.Root
 	}
-	if settings.Scope == project.ScopeUser {
-		e.Project = p.Root
-	}
 	if e.Program, err = settings.Program(ctx); err != nil {
 		return err
 	}

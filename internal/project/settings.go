@@ -54,15 +54,10 @@ func (p Project) Settings(h *host.Host, scope string, getenv func(string) string
 	if f.Path == "" {
 		f.Path, f.root = filepath.Join(p.Root, filepath.FromSlash(name)), p.Root
 	}
-	file, err := openRegular(f.Path)
+	b, err := readRegular(f.Path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return f, nil
 	} else if err != nil {
-		return f, err
-	}
-	defer file.Close()
-	b, err := io.ReadAll(file)
-	if err != nil {
 		return f, err
 	}
 	if len(b) == 0 {
@@ -109,8 +104,7 @@ func (p Project) Entries(f SettingsFile) ([]host.Entry, error) {
 }
 
 // Write replaces a settings file as a whole; nil removes it. What the host needs beside it is written too, and removed unless a person
-// changed it. A link stays one: its target is replaced, which is in the
-// project unless the scope is user.
+// changed it. A link stays one: its target is replaced, which is in the project unless the scope is user.
 func (f SettingsFile) Write(b []byte) error {
 	for _, beside := range f.Host.Settings.Beside {
 		if err := writeBeside(filepath.Join(filepath.Dir(f.Path), filepath.FromSlash(beside.Name)), beside.Text, b != nil); err != nil {
@@ -152,7 +146,7 @@ func (f SettingsFile) Write(b []byte) error {
 
 // writeBeside writes a file that is not there, or removes it.
 func writeBeside(path, text string, wanted bool) error {
-	file, err := openRegular(path)
+	b, err := readRegular(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && wanted:
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -164,16 +158,22 @@ func writeBeside(path, text string, wanted bool) error {
 		}
 		_, err = out.WriteString(text)
 		return errors.Join(err, out.Close())
-	case errors.Is(err, fs.ErrNotExist):
+	case errors.Is(err, fs.ErrNotExist), err == nil && (wanted || string(b) != text):
 		return nil
 	case err != nil:
 		return err
 	}
-	b, err := io.ReadAll(file)
-	if err = errors.Join(err, file.Close()); err == nil && !wanted && string(b) == text {
-		err = os.Remove(path)
+	return os.Remove(path)
+}
+
+// readRegular reads a regular file.
+func readRegular(path string) ([]byte, error) {
+	f, err := openRegular(path)
+	if err != nil {
+		return nil, err
 	}
-	return err
+	defer f.Close()
+	return io.ReadAll(f)
 }
 
 // Shared reports whether others get a settings file: git tracks it, or it is the one for all who work on the project.

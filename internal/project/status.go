@@ -23,6 +23,7 @@ const (
 	NoHook   = "no hook"  // nothing asks it
 	Running  = "running"  // a run decides by it
 	Killed   = "killed"   // the process of a run by it ended before the run
+	Beside   = "beside"   // it is not ralph's, and answers the same stops
 )
 
 // Problem is something that keeps a policy from deciding, and the command or edit that repairs it.
@@ -54,7 +55,8 @@ func (h *Home) Status(ctx context.Context, p Project, getenv func(string) string
 	if err != nil {
 		return nil, err
 	}
-	for _, f := range p.AllSettings(getenv) {
+	files := p.AllSettings(getenv)
+	for _, f := range files {
 		entries, err := p.Entries(f)
 		if err != nil {
 			all = append(all, Status{Policy: "?", State: Unusable, Host: f.Host.Name, Settings: f.Path,
@@ -64,11 +66,15 @@ func (h *Home) Status(ctx context.Context, p Project, getenv func(string) string
 			for _, o := range h.hook(ctx, p, e) {
 				s := h.status(ctx, p, e, o)
 				s.Host, s.Settings = f.Host.Name, f.Path
+				if _, limit := f.Host.Limit(getenv); s.Bound != "" && limit != "" {
+					s.Bound += " " + limit
+				}
 				s.Problems = append(s.Problems, inEntry(e, f)...)
 				all = append(all, s.seen(last[o.File.Name]))
 			}
 		}
 	}
+	all = append(all, p.rivals(files, all)...)
 	for _, name := range p.Names() {
 		unused := !slices.ContainsFunc(all, func(s Status) bool { return s.Policy == name && s.Run == nil })
 		if unused && name != "until" { // which comes and goes with its hook
@@ -213,8 +219,8 @@ func inEntry(e host.Entry, f SettingsFile) (problems []Problem) {
 		}
 		problems = append(problems, Problem{fmt.Sprintf("%s names %s, which is no program here", f.Path, e.Program), fix})
 	}
-	if why := f.Host.Disabled(f.Bytes); why != "" {
-		problems = append(problems, Problem{fmt.Sprintf("%s: %s, so no hook runs", f.Path, why), "edit it"})
+	if f.Host.Peek(f.Bytes).DisableAllHooks {
+		problems = append(problems, Problem{f.Path + ": disableAllHooks is true, so no hook runs", "edit it"})
 	}
 	return problems
 }
