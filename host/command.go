@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/spf13/pflag"
 )
 
 // guard ends the line of a hook. Hosts take status 2 for a continuation, and a Go program that crashes before any of its code has run
@@ -79,33 +81,18 @@ func asks(words []string) (e Entry, ok bool) {
 		return Entry{}, false
 	}
 	e.Program = words[0]
-	for i := 2; i < len(words) && words[i] != "||"; i++ {
-		name, value, stated := strings.Cut(words[i], "=")
-		if !stated && i+1 < len(words) {
-			value = words[i+1]
-		}
-		switch name {
-		case "--only-approved":
-			e.OnlyApproved = true
-			continue
-		case "--once":
-			e.Once = true
-			continue
-		case "--policy":
-			e.Policies = append(e.Policies, value)
-		case "--set":
-			e.Set = append(e.Set, value)
-		case "--host":
-			e.Host = value
-		case "--project":
-			e.Project = value
-		default:
-			continue
-		}
-		if !stated {
-			i++
-		}
+	if i := slices.Index(words, "||"); i >= 0 {
+		words = words[:i]
 	}
+	flags := pflag.NewFlagSet("eval", pflag.ContinueOnError)
+	flags.ParseErrorsAllowlist.UnknownFlags = true
+	flags.StringVar(&e.Host, "host", "", "")
+	flags.StringVar(&e.Project, "project", "", "")
+	flags.StringArrayVar(&e.Policies, "policy", nil, "")
+	flags.StringArrayVar(&e.Set, "set", nil, "")
+	flags.BoolVar(&e.OnlyApproved, "only-approved", false, "")
+	flags.BoolVar(&e.Once, "once", false, "")
+	_ = flags.Parse(words[2:]) // what comes before a slip counts
 	return e, true
 }
 

@@ -142,8 +142,8 @@ func TestTable(t *testing.T) {
 		return map[string]string{"CLAUDECODE": "1", "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP": "3", "HOME": filepath.FromSlash("/home/ada")}[name]
 	}
 	h, _ := Lookup(ClaudeCode)
-	if most, perTool := h.Limit(env); most != 3 || !perTool {
-		t.Errorf("limit %d, %v", most, perTool)
+	if most, says := h.Limit(env); most != 3 || says != "Claude Code ends the turn after 3 continuations, whatever ralph answers; the use of a tool begins the count again." {
+		t.Errorf("limit %d: %s", most, says)
 	}
 	if most, _ := h.Limit(nothing); most != 8 {
 		t.Errorf("limit %d, want 8", most)

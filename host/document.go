@@ -130,7 +130,6 @@ type found struct {
 	Entry
 	hook  hook
 	event string // ralph's name
-	lines string // in TOML
 	path  []step // the field with the hooks, the event unless they are listed, the group unless they are flat, the hook
 }
 
@@ -226,8 +225,8 @@ func (h *Host) inTOML(settings []byte) (all []found) {
 		}
 		if e, ok := asks(split(fields["command"])); ok && i > 0 {
 			e.Host = cmp.Or(e.Host, h.Name)
-			lines := fmt.Sprintf("# line %d\n[[hooks]]%s\n", at, strings.TrimRight(table, " \t\r\n"))
-			all = append(all, found{Entry: e, event: h.ours(fields["event"]), lines: lines})
+			e.Lines = fmt.Sprintf("# line %d\n[[hooks]]%s\n", at, strings.TrimRight(table, " \t\r\n"))
+			all = append(all, found{Entry: e, event: h.ours(fields["event"])})
 		}
 	}
 	return all

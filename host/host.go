@@ -142,6 +142,9 @@ func (h *Host) Limit(env func(string) string) (most int, says string) {
 		return 0, ""
 	}
 	says = fmt.Sprintf("%s ends the turn after %d continuations, whatever ralph answers", h.Title, most)
+	if most == 1 {
+		says = h.Title + " ends the turn after one continuation, whatever ralph answers"
+	}
 	if h.limit.perTool {
 		says += "; the use of a tool begins the count again"
 	}

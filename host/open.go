@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"syscall"
 )
 
 // errNotRegular is the error for a directory, a pipe or a device.
@@ -11,30 +12,26 @@ var errNotRegular = errors.New("it is not a regular file")
 
 // openRegular opens a regular file and returns its size. It looks what the path is before it opens it, since opening a device can have
 // effects, and does not wait, since it may have become a pipe in between.
-func openRegular(path string) (*os.File, int64, error) {
-	if path == "" {
-		return nil, 0, fs.ErrNotExist
+func openRegular(path string) (f *os.File, size int64, err error) {
+	check := func(info fs.FileInfo, err error) error {
+		if err == nil && !info.Mode().IsRegular() {
+			return errNotRegular
+		} else if err == nil {
+			size = info.Size()
+		}
+		return cause(err)
 	}
-	info, err := os.Stat(path)
-	if err == nil && !info.Mode().IsRegular() {
-		err = errNotRegular
+	if err := check(os.Stat(path)); err != nil {
+		return nil, 0, err
 	}
-	if err != nil {
+	if f, err = os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0); err != nil {
 		return nil, 0, cause(err)
 	}
-	f, err := os.OpenFile(path, os.O_RDONLY|nonblock, 0)
-	if err != nil {
-		return nil, 0, cause(err)
-	}
-	info, err = f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = errNotRegular
-	}
-	if err != nil {
+	if err := check(f.Stat()); err != nil {
 		f.Close()
-		return nil, 0, cause(err)
+		return nil, 0, err
 	}
-	return f, info.Size(), nil
+	return f, size, nil
 }
 
 // cause returns an error without the path, which messages name themselves.

@@ -26,6 +26,8 @@ type Entry struct {
 
 	Once         bool // it goes when the work is done
 	OnlyApproved bool // policies of a project count only when a person approved them: for settings of all projects
+
+	Lines string // in settings that ralph does not edit: what a person takes out of them, each part below its place
 }
 
 // Names returns the policies, or the default one.
@@ -92,9 +94,9 @@ func Install(settings []byte, entry Entry) ([]byte, error) {
 
 // Manual returns the text of an entry for settings that ralph does not edit, which a person adds at their end.
 func Manual(entry Entry) (text string, err error) {
-	h, ok := Lookup(entry.Host)
-	if !ok {
-		return "", unknown(entry.Host)
+	h, err := Lookup(entry.Host)
+	if err != nil {
+		return "", err
 	}
 	line, _, err := command(runtime.GOOS, entry.words(), false)
 	for _, event := range h.hooked(entry.Events) {
@@ -140,9 +142,10 @@ func Installed(host string, settings []byte) ([]Entry, error) {
 		i := slices.IndexFunc(entries, f.Is)
 		if i < 0 {
 			entries, i = append(entries, f.Entry), len(entries)
-			entries[i].Events = nil
+			entries[i].Events, entries[i].Lines = nil, ""
 		}
 		entries[i].Events = append(entries[i].Events, f.event)
+		entries[i].Lines += f.Lines
 		slices.Sort(entries[i].Events)
 	}
 	return entries, err
@@ -162,16 +165,4 @@ func (h *Host) Peek(settings []byte) (p Peek) {
 		lenient(d.value.Pack(), &p)
 	}
 	return p
-}
-
-// Lines returns the lines of an entry in settings that ralph does not edit, each part below its place in the file.
-func Lines(settings []byte, entry Entry) (lines string) {
-	if h, ok := Lookup(entry.Host); ok {
-		for _, f := range h.inTOML(settings) {
-			if f.Is(entry) {
-				lines += f.lines
-			}
-		}
-	}
-	return lines
 }

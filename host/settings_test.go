@@ -244,11 +244,16 @@ func TestReplace(t *testing.T) {
 	}
 }
 
-func TestDisabled(t *testing.T) {
-	h, _ := Lookup(ClaudeCode)
-	for src, want := range map[string]string{`{"disableAllHooks": true}`: "disableAllHooks is true", `{"disableAllHooks": "true"}`: "", `{}`: "", `{`: "", ``: ""} {
-		if got := h.Disabled([]byte(src)); got != want {
-			t.Errorf("%s: %q, want %q", src, got, want)
+func TestPeek(t *testing.T) {
+	h, _ := Lookup("gemini") // which reads comments
+	for src, want := range map[string]Peek{
+		`{"disableAllHooks": true, "hooks": {}}`:                                               {DisableAllHooks: true, Hooks: []byte("{}")},
+		"// x\n{\"disableAllHooks\": \"true\", \"enabledPlugins\": {\"a@b\": true, \"c\": 1}}": {EnabledPlugins: map[string]bool{"a@b": true, "c": false}},
+		`{`: {},
+		``:  {},
+	} {
+		if diff := gocmp.Diff(want, h.Peek([]byte(src))); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", src, diff)
 		}
 	}
 }

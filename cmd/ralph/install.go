@@ -173,7 +173,7 @@ func (a *app) takeOut(h *host.Host, p project.Project, names []string) (n int, e
 			switch {
 			case err2 != nil || len(names) > 0 && !slices.Equal(names, e.Names()):
 			case h.Settings.TOML:
-				fmt.Fprintf(a.stderr, "ralph does not edit TOML. Take these lines out of %s:\n\n%s", f.Path, host.Lines(b, e))
+				fmt.Fprintf(a.stderr, "ralph does not edit TOML. Take these lines out of %s:\n\n%s", f.Path, e.Lines)
 				n++
 			default:
 				b, err2 = host.Uninstall(b, e)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -34,25 +35,21 @@ type SettingsFile struct {
 
 // Settings reads the settings of a host in a scope.
 func (p Project) Settings(h *host.Host, scope string, getenv func(string) string) (SettingsFile, error) {
-	f := SettingsFile{Host: h, Scope: scope}
-	name := h.Settings.Project
-	switch scope {
-	case ScopeLocal:
-		name = h.Settings.Local
-	case ScopeUser:
-		name, f.Path = h.Settings.User, h.UserFile(getenv)
-	case ScopeProject:
-	default:
+	names := map[string]string{ScopeProject: h.Settings.Project, ScopeLocal: h.Settings.Local, ScopeUser: h.Settings.User}
+	f := SettingsFile{Host: h, Scope: scope, Path: h.UserFile(getenv)}
+	name, ok := names[scope]
+	switch {
+	case !ok:
 		return f, fmt.Errorf("there is no scope %q: write project, local or user", scope)
-	}
-	if !h.Installable() {
+	case !h.Installable():
 		return f, fmt.Errorf("ralph knows no settings of %s: set its hook to ralph eval --host %s", h.Title, h.Name)
-	}
-	if name == "" {
-		return f, fmt.Errorf("%s has no settings of the scope %s: write --scope with %s", h.Title, scope, strings.Join(scopes(h), " or "))
-	}
-	if f.Path == "" {
+	case name == "":
+		maps.DeleteFunc(names, func(_, name string) bool { return name == "" })
+		return f, fmt.Errorf("%s has no settings of the scope %s: write --scope with %s", h.Title, scope, strings.Join(slices.Sorted(maps.Keys(names)), " or "))
+	case scope != ScopeUser:
 		f.Path, f.root = filepath.Join(p.Root, filepath.FromSlash(name)), p.Root
+	case f.Path == "":
+		return f, fmt.Errorf("there is no home directory, so the settings of %s are not known: set HOME", h.Title)
 	}
 	b, err := readRegular(f.Path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -65,17 +62,6 @@ func (p Project) Settings(h *host.Host, scope string, getenv func(string) string
 	}
 	f.Bytes = b
 	return f, nil
-}
-
-// scopes returns the scopes in which a host has settings.
-func scopes(h *host.Host) (all []string) {
-	for scope, name := range map[string]string{ScopeProject: h.Settings.Project, ScopeLocal: h.Settings.Local, ScopeUser: h.Settings.User} {
-		if name != "" {
-			all = append(all, scope)
-		}
-	}
-	slices.Sort(all)
-	return all
 }
 
 // AllSettings reads the settings of every host that has some, in all scopes. Files that cannot be read are left out.

@@ -212,10 +212,7 @@ func inEntry(e host.Entry, f SettingsFile) (problems []Problem) {
 	if _, err := process.Find(e.Program, filepath.Dir(f.Path)); err != nil {
 		fix := "install ralph in a directory of PATH"
 		if filepath.IsAbs(e.Program) {
-			fix = fmt.Sprintf("ralph install %s --scope %s", e.Host, f.Scope)
-			if len(e.Policies) > 0 {
-				fix += " --policy " + strings.Join(e.Policies, " --policy ")
-			}
+			fix = "ralph install " + typed(e) + " --scope " + f.Scope
 		}
 		problems = append(problems, Problem{fmt.Sprintf("%s names %s, which is no program here", f.Path, e.Program), fix})
 	}
