@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -46,10 +47,7 @@ func decide(ctx context.Context, l *loop.Loop, ev loop.Event) (d loop.Decision) 
 	}()
 	d, err := l.Decide(ctx, ev)
 	if err != nil {
-		d.Outcome = rules.Failed
-		if d.Err == nil {
-			d.Err = err
-		}
+		d.Outcome, d.Err = rules.Failed, cmp.Or(d.Err, err)
 	}
 	return d
 }

@@ -57,7 +57,11 @@ func Decode(name string, input []byte, env func(string) string) (*Host, loop.Eve
 
 // event returns the event of an input.
 func (h *Host) event(in object, env func(string) string) loop.Event {
-	in = h.renamed(in)
+	for name, theirs := range h.fields {
+		if raw, ok := in[theirs]; ok {
+			in[name] = raw
+		}
+	}
 	ev := loop.Event{Name: in.text("hook_event_name"), Session: in.text("session_id"), Dir: ".", Names: map[string]any{}}
 	if dir := env("CLAUDE_PROJECT_DIR"); filepath.IsAbs(dir) {
 		ev.Dir = dir
@@ -139,7 +143,8 @@ func stops(event string) bool { return event == "" || event == stop || event == 
 // tell fills in what the input says about the prompt.
 func (p prompt) tell(in object, ev *loop.Event) {
 	flag, known := in.flag("stop_hook_active")
-	count, counted := in.count(p.count)
+	count := -1
+	counted := json.Unmarshal(in[p.count], &count) == nil && count >= 0
 	if counted {
 		flag, known = count > 0, true
 	}
@@ -248,16 +253,6 @@ func decoded[T any](raw json.RawMessage) (v T) {
 	return v
 }
 
-// renamed returns the input with Claude Code's names of fields.
-func (h *Host) renamed(in object) object {
-	for name, theirs := range h.fields {
-		if raw, ok := in[theirs]; ok {
-			in[name] = raw
-		}
-	}
-	return in
-}
-
 // text returns a text, "" if there is none.
 func (in object) text(name string) string {
 	if raw := in[name]; len(raw) > 0 && raw[0] == '"' {
@@ -275,15 +270,6 @@ func (in object) flag(name string) (value, known bool) {
 		return false, true
 	}
 	return false, false
-}
-
-// count returns a whole number from 0 up.
-func (in object) count(name string) (n int, known bool) {
-	raw, there := in[name]
-	if !there || json.Unmarshal(raw, &n) != nil || n < 0 {
-		return 0, false
-	}
-	return n, true
 }
 
 // objects returns the objects of a list, each with at least the given fields and their types; nil if there is no list.
