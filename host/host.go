@@ -135,7 +135,7 @@ func InSession(env func(string) string) string {
 // Limit returns after how many continuations of a prompt the host ends the turn, and a sentence that says so; 0 is never.
 func (h *Host) Limit(env func(string) string) (most int, says string) {
 	most = h.limit.most
-	if n, err := strconv.Atoi(env(h.limit.variable)); h.limit.variable != "" && err == nil {
+	if n, err := strconv.Atoi(env(h.limit.variable)); err == nil {
 		most = max(n, 0)
 	}
 	if most == 0 {
@@ -186,10 +186,7 @@ func (h *Host) UserFile(env func(string) string) string { return h.own(env, h.Se
 
 // own returns the path of a file in the host's own directory, or "" if that is not known.
 func (h *Host) own(env func(string) string, name string) string {
-	dir := ""
-	if h.Settings.Variable != "" {
-		dir = env(h.Settings.Variable)
-	}
+	dir := env(h.Settings.Variable) // no variable has no name
 	if home := cmp.Or(env("HOME"), env("USERPROFILE")); dir == "" && home != "" && h.Settings.Dir != "" {
 		dir = filepath.Join(home, h.Settings.Dir)
 	}
