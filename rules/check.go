@@ -2,6 +2,7 @@ package rules
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -16,14 +17,20 @@ import (
 // decide, and names that nothing reads. All findings are warnings. Each "never" is certain: it is said only after all situations were
 // tried, up to a number of them, so a large condition may go unchecked. Where an example helps, a finding has it as its Situation.
 func Check(p *Policy) Findings {
-	c := &inspector{p: p, out: &compiler{file: p.compiler.file, lines: p.compiler.lines}, claims: newModel(true, p), examples: newModel(false, p)}
+	c := &inspector{p: p, out: &compiler{file: p.compiler.file, lines: p.compiler.lines}, m: newModel(p)}
 	for i, r := range p.rules {
 		x := r.condition()
+		for _, t := range r.texts() {
+			c.comment(t.node, true)
+		}
 		if c.dead(r, x); !c.never(x) {
 			c.order(i, r)
 			c.optional(i, r)
 			c.texts(i, r)
 		}
+	}
+	for _, x := range p.compiler.expressions {
+		c.comment(x.at.node, false)
 	}
 	c.once()
 	c.unused()
@@ -32,20 +39,15 @@ func Check(p *Policy) Findings {
 
 // inspector looks for the findings of one policy.
 type inspector struct {
-	p                *Policy
-	out              *compiler // that reports
-	claims, examples *model
+	p   *Policy
+	out *compiler // that reports
+	m   *model
 }
 
-func (c *inspector) warn(at spot, width int, check, message, help string) {
+func (c *inspector) warn(at spot, width int, check, message, help, situation string) {
 	c.out.report(at, width, check, message, help)
-	c.out.findings[len(c.out.findings)-1].Warning = true
-}
-
-// situate adds the situation of the examples to the last finding.
-func (c *inspector) situate() {
-	found := c.out.findings
-	found[len(found)-1].Situation = c.examples.line(c.p)
+	f := &c.out.findings[len(c.out.findings)-1]
+	f.Warning, f.Situation = true, situation
 }
 
 // condition returns the condition of a rule, nil if it always holds.
@@ -56,38 +58,16 @@ func (r *rule) condition() *cond {
 	return r.when.root
 }
 
-// word returns where a word begins in a line; "" is the begin of a rule.
-func (c *inspector) word(line int, word string) spot {
-	text := c.out.lines[line-1]
-	before := len(text) - len(strings.TrimLeft(text, " -"))
-	if word != "" {
-		before = max(0, strings.Index(text, word))
-	}
-	return at(&yaml.Node{Line: line, Column: utf8.RuneCountInString(text[:before]) + 1})
+func (r *rule) texts() []*template {
+	return slices.DeleteFunc([]*template{r.text, r.notice, r.log}, func(t *template) bool { return t == nil })
 }
 
 // part returns where a part of a rule's condition begins.
-func (c *inspector) part(r *rule, x *cond) spot {
-	return r.when.at.plus(start(*x.operands()[0].slot))
-}
-
-// is returns a test that is yes where a condition holds, and no where it does not or is unknown.
-func is(m *model, x *cond) func() truth {
-	return func() truth {
-		if x == nil {
-			return yes
-		}
-		t, _ := m.evaluation(0).cond(x)
-		if t == missing || t == failed {
-			return no
-		}
-		return t
-	}
-}
+func (r *rule) part(x *cond) spot { return r.when.at.plus(start(*x.operands()[0].slot)) }
 
 // never reports whether a condition never holds.
 func (c *inspector) never(x *cond) bool {
-	found, whole := c.claims.find(searchSteps, is(c.claims, x))
+	found, whole := c.m.find(searchSteps, c.m.is(x))
 	return !found && whole
 }
 
@@ -105,29 +85,15 @@ func (c *inspector) dead(r *rule, x *cond) bool {
 	}
 	switch {
 	case x.leaf != nil && c.never(x):
-		c.warn(c.part(r, x), 1, "never-true", fmt.Sprintf("%s is never true", x), c.known(x))
+		c.warn(r.part(x), 1, "never-true", x.String()+" is never true", c.known(x), "")
 	case x.op == "and" && c.never(x):
-		with := x.l
-		for _, part := range x.l.joined() {
-			if c.never(&cond{op: "and", l: part, r: x.r}) {
-				with = part
-			}
-		}
-		c.warn(c.part(r, x.r), 1, "contradiction", fmt.Sprintf("%s and %s are never true together", with, x.r), "remove one of them, or join them with or")
+		c.warn(r.part(x.r), 1, "contradiction", fmt.Sprintf("%s and %s are never true together", x.l, x.r), "remove one of them, or join them with or", "")
 	case x.op != "and" && c.never(&cond{op: "not", l: x}):
-		c.warn(c.part(r, x), 1, "always-true", fmt.Sprintf("%s is never false", x), cmp.Or(c.known(x), "change it, or remove it"))
+		c.warn(r.part(x), 1, "always-true", x.String()+" is never false", cmp.Or(c.known(x), "change it, or remove it"), "")
 	default:
 		return false
 	}
 	return true
-}
-
-// joined returns the parts that and joins.
-func (x *cond) joined() []*cond {
-	if x.op != "and" {
-		return []*cond{x}
-	}
-	return append(x.l.joined(), x.r.joined()...)
 }
 
 // String returns a condition as it may be written.
@@ -143,27 +109,25 @@ func (x *cond) String() string {
 
 // known says what the values are that an operand compares.
 func (c *inspector) known(x *cond) string {
-	if x.leaf == nil {
-		return ""
-	}
-	var out []string
-	for _, r := range c.claims.uses[x.leaf].reads {
-		switch t := r.path.typ; {
-		case t == nil:
-		case len(t.Enum) > 0:
-			out = append(out, fmt.Sprintf("%s is one of %s", r.path, strings.Join(texts(t.Enum), ", ")))
-		case t.Minimum != nil:
-			out = append(out, fmt.Sprintf("%s is at least %s", r.path, show(*t.Minimum)))
+	for _, o := range x.operands() {
+		for _, r := range o.reads {
+			switch t := r.path.typ; {
+			case t != nil && len(t.Enum) > 0:
+				return fmt.Sprintf("%s is one of %s", r.path, strings.Join(texts(t.Enum), ", "))
+			case t != nil && t.Minimum != nil:
+				return fmt.Sprintf("%s is at least %s", r.path, show(*t.Minimum))
+			}
 		}
 	}
-	return strings.Join(out, "; ")
+	return ""
 }
 
 // reached returns a test that is yes where a rule holds and none before it decides. It notes those that decide instead.
-func reached(m *model, i int, by map[int]bool) func() truth {
-	holds := is(m, m.policies[0].rules[i].condition())
+func (m *model) reached(i int, by map[string]bool) func() truth {
+	rules := m.policies[0].rules
+	holds := m.is(rules[i].condition())
 	return func() truth {
-		if t := holds(); t != yes {
+		if t := holds(); t != yes || rules[i].verb == "note" {
 			return t
 		}
 		switch j, how := m.decide(0, i); {
@@ -172,7 +136,7 @@ func reached(m *model, i int, by map[int]bool) func() truth {
 		case j == i:
 			return yes
 		default:
-			by[j] = true
+			by[rules[j].name] = true
 			return no
 		}
 	}
@@ -180,165 +144,126 @@ func reached(m *model, i int, by map[int]bool) func() truth {
 
 // order reports a rule that never decides, because earlier ones do wherever it holds.
 func (c *inspector) order(i int, r *rule) {
-	by := map[int]bool{}
-	found, whole := c.claims.find(searchSteps, reached(c.claims, i, by))
-	if found || !whole || r.verb == "note" {
+	by := map[string]bool{}
+	if found, whole := c.m.find(searchSteps, c.m.reached(i, by)); found || !whole {
 		return
 	}
-	var names []string
-	for j, other := range c.p.rules {
-		if by[j] {
-			names = append(names, other.name)
-		}
-	}
-	c.warn(c.word(r.line, ""), 1, "never-decides", fmt.Sprintf("%s never decides: where it holds, %s decides before it", r.name, strings.Join(names, " or ")), "move it up, or remove it")
-	if found, _ := c.examples.find(exampleSteps, is(c.examples, r.condition())); found {
-		c.situate()
+	situation := c.m.show(exampleSteps, c.m.is(r.condition()), func(in Input) bool { return c.p.evaluation(context.Background(), in).is(r) })
+	c.warn(r.at, 1, "never-decides", fmt.Sprintf("%s never decides: where it holds, %s decides before it", r.name, strings.Join(sortedKeys(by), " or ")), "move it up, or remove it", situation)
+}
+
+// is reports whether a rule holds.
+func (e *evaluation) is(r *rule) bool { t, _ := e.holds(r.when); return t == yes }
+
+// comment reports a text or expression that ends where YAML sees a comment. After an expression it is one if a space follows the sign: what
+// is cut otherwise cannot be parsed.
+func (c *inspector) comment(n *yaml.Node, isText bool) {
+	line, col := c.out.place(spot{n, utf8.RuneCountInString(n.Value)})
+	src := []rune(c.out.lines[line-1])
+	after := strings.TrimLeft(string(src[min(col-1, len(src)):]), " \t")
+	if n.Style == 0 && strings.HasPrefix(after, "#") && (isText || !strings.HasPrefix(after, "# ")) {
+		c.warn(at(&yaml.Node{Line: line, Column: len(src) - utf8.RuneCountInString(after) + 1}), utf8.RuneCountInString(after), "comment",
+			"in YAML a # after a space begins a comment, and this is cut here", "put the whole value in quotes, or the comment on a line of its own", "")
 	}
 }
 
 // once says that a policy continues an agent once per prompt, since each rule that continues it needs stop_hook_active to be false.
 func (c *inspector) once() {
-	m, first := c.claims, (*rule)(nil)
-	i := slices.IndexFunc(m.vars, func(v *variable) bool { return v.what == ofValue && v.name == "stop_hook_active" })
-	for j, r := range c.p.rules {
-		if i < 0 || r.verb != "continue" || c.never(r.condition()) {
+	m, first := c.m, (*rule)(nil)
+	again := m.byKey["stop_hook_active[]"]
+	for i, r := range c.p.rules {
+		if again == nil || r.verb != "continue" || c.never(r.condition()) {
 			continue
 		}
 		first = cmp.Or(first, r)
-		again := reached(m, j, map[int]bool{})
+		reached := m.reached(i, map[string]bool{})
 		found, whole := m.find(searchSteps/10, func() truth {
-			switch {
-			case m.isOpen(m.vars[i]):
+			switch active := m.now(again); {
+			case active.state == open:
 				return open
-			case m.vars[i].value().value != true:
+			case active.value != true:
 				return no
 			}
-			return again()
+			return reached()
 		})
 		if found || !whole {
 			return
 		}
 	}
 	if first != nil {
-		c.warn(c.word(first.line, ""), 1, "once-per-prompt", "the policy continues the agent once per prompt: each rule that continues it needs stop_hook_active to be false",
-			"leave it so if that is meant; without this condition the limits end the loop")
+		c.warn(first.at, 1, "once-per-prompt", "the policy continues the agent once per prompt: each rule that continues it needs stop_hook_active to be false",
+			"leave it so if that is meant; without this condition the limits end the loop", "")
 	}
 }
 
 // optional reports a field that may be absent, in a comparison of a rule that stops: where it is absent, the rule is skipped, and a later
 // one continues the agent.
 func (c *inspector) optional(i int, r *rule) {
-	later := slices.ContainsFunc(c.p.rules[i:], func(r *rule) bool { return r.verb == "continue" })
-	if r.verb != "stop" && r.verb != "done" || r.when == nil || !later {
+	if r.verb != "stop" && r.verb != "done" || r.when == nil {
 		return
 	}
 	for _, o := range r.when.root.operands() {
-		n, ok := (*o.slot).(*ast.BinaryNode)
-		if !ok || !slices.Contains([]string{"<", "<=", ">", ">=", "!="}, n.Operator) {
+		if n, ok := (*o.slot).(*ast.BinaryNode); !ok || !slices.Contains([]string{"<", "<=", ">", ">=", "!="}, n.Operator) {
 			continue
 		}
-		for _, u := range c.examples.uses[o].reads {
-			if u.status == nil || u.path.root.fact.Schema == nil || u.path.typ == nil || u.covered {
+		for _, u := range c.m.uses[o].reads {
+			if u.status == nil || u.value == nil || u.path.root.fact.Schema == nil || u.covered {
 				continue
 			}
-			if by := c.skipped(i, u); by > i {
-				c.warn(c.part(r, &cond{leaf: o}), 1, "optional-field", fmt.Sprintf("where %s is absent, %s is skipped, and %s continues the agent", u.path, r.name, c.p.rules[by].name),
-					fmt.Sprintf("give the field a default in the schema, or write (%s ?? VALUE)", u.path))
-				c.situate()
+			how := ""
+			situation := c.m.show(exampleSteps, func() truth { return c.skipped(r, u, &how) }, func(in Input) bool { return outcome(c.p, in) == how })
+			if situation != "" {
+				c.warn(r.part(&cond{leaf: o}), 1, "optional-field", fmt.Sprintf("where %s is absent, %s is skipped, and %s continues the agent", u.path, r.name, strings.TrimPrefix(how, "continue by ")),
+					fmt.Sprintf("give the field a default in the schema, or write (%s ?? VALUE)", u.path), situation)
 			}
 		}
 	}
 }
 
-// skipped looks for a situation in which a field is absent and because of that a rule unknown, and returns the rule that continues the
-// agent there.
-func (c *inspector) skipped(i int, field use) (by int) {
-	m := c.examples
-	m.find(exampleSteps, func() truth {
-		if m.isOpen(field.status) || m.isOpen(field.value) {
-			return open
-		}
-		if field.status.value().state != yes || field.value.value().state != missing {
-			return no
-		}
-		t, _ := m.evaluation(0).holds(c.p.rules[i].when)
-		j, how := m.decide(0, len(c.p.rules))
-		switch {
-		case t == open || how == "":
-			return open
-		case t == missing && how == "continue" && j > i:
-			by = j
-			return yes
-		}
+// skipped is yes where a field is absent and because of that a rule unknown, and the agent continues. It sets how.
+func (c *inspector) skipped(r *rule, field use, how *string) truth {
+	status, value := c.m.now(field.status), c.m.now(field.value)
+	switch {
+	case status.state == open || value.state == open:
+		return open
+	case status.state != yes || value.state != missing:
 		return no
-	})
-	return by
+	}
+	t, _ := c.m.evals[0].holds(r.when)
+	switch *how = c.m.decision(0); {
+	case t == open || *how == "":
+		return open
+	case t == missing && strings.HasPrefix(*how, "continue"):
+		return yes
+	}
+	return no
 }
 
-// texts reports placeholders that fail in a situation in which their rule is reached. What this does not depend on has its default there.
+// texts reports placeholders that fail in a situation in which their rule is reached. What this does not depend on has its first value.
 func (c *inspector) texts(i int, r *rule) {
-	m := c.examples
-	test := reached(m, i, map[int]bool{})
-	if r.verb == "note" {
-		test = is(m, r.condition())
-	}
-	if found, _ := m.find(exampleSteps, test); !found {
+	if c.m.show(exampleSteps, c.m.reached(i, map[string]bool{}), func(in Input) bool { return true }) == "" {
 		return
 	}
-	for _, t := range slices.DeleteFunc([]*template{r.text, r.notice, r.log}, func(t *template) bool { return t == nil }) {
+	for _, t := range r.texts() {
 		for _, x := range t.exprs {
-			clear(m.seen)
-			m.filled = true
-			failure, v := (*runError)(nil), m.evaluation(0).value(x)
-			if v.state != failed || !errors.As(v.why, &failure) {
-				continue
+			c.m.fill(x)
+			failure := (*runError)(nil)
+			situation := c.m.confirmed(func(in Input) bool {
+				e := c.p.evaluation(context.Background(), in)
+				return e.is(r) && errors.As(e.value(x).why, &failure)
+			})
+			if situation != "" {
+				c.warn(x.at, utf8.RuneCountInString(x.source), "failing-text", "this placeholder fails where the rule holds: "+failure.Error(), "ask in the condition of the rule for what it needs", situation)
 			}
-			for _, v := range m.vars {
-				if m.seen[v.index] && v.now == nil {
-					v.now = &v.values[0]
-				}
-			}
-			c.warn(x.at, utf8.RuneCountInString(x.source), "failing-text", "this placeholder fails where the rule holds: "+failure.Error(), "ask in the condition of the rule for what it needs")
-			c.situate()
 		}
 	}
 }
 
 // unused reports params, facts and lets that nothing reads or changes.
 func (c *inspector) unused() {
-	type declared struct {
-		what string
-		line int
-	}
-	used, lines := map[string]bool{}, map[string]declared{}
-	effects := slices.Clone(c.p.start)
-	for _, r := range c.p.rules {
-		effects = append(effects, r.then...)
-	}
-	for _, x := range effects {
-		if x.fact != nil {
-			used[x.fact.Name] = true
-		}
-	}
-	for _, s := range c.p.compiler.symbols {
-		if s.let != nil {
-			lines[s.name] = declared{"let", s.let.at.node.Line}
-		}
-		if len(s.read) > 0 && s.fact != nil {
-			used[s.fact.Name] = true
-		}
-		used[s.name] = used[s.name] || len(s.read) > 0
-	}
-	for _, f := range c.p.Facts {
-		lines[f.Name] = declared{"fact", f.Line}
-	}
-	for _, p := range c.p.Params {
-		lines[p.Name] = declared{"param", p.Line}
-	}
-	for _, name := range sortedKeys(lines) {
-		if !used[name] {
-			c.warn(c.word(lines[name].line, name), len(name), "unused", fmt.Sprintf("nothing reads the %s %s", lines[name].what, name), "remove it, or use it")
+	for _, s := range c.p.compiler.order {
+		if s.at.node != nil && len(s.read) == 0 {
+			c.warn(s.at, 0, "unused", fmt.Sprintf("nothing reads the %s %s", map[meaning]string{constant: "param", factName: "fact", letName: "let"}[s.meaning], s.name), "remove it, or use it", "")
 		}
 	}
 }

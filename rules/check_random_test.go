@@ -18,7 +18,7 @@ import (
 // one that contradicts what they claim.
 
 const (
-	randomPolicies   = 80
+	randomPolicies   = 120
 	randomSituations = 300
 )
 
@@ -269,7 +269,7 @@ type claim struct {
 
 // claims returns all that Check claims, and what it would claim of parts that it does not report.
 func claims(p *Policy) (all []claim) {
-	c := &inspector{p: p, claims: newModel(true, p)}
+	c := &inspector{p: p, m: newModel(p)}
 	for i, r := range p.rules {
 		for j, x := range r.when.root.parts() {
 			if c.never(x) {

@@ -67,11 +67,11 @@ func TestCheck(t *testing.T) {
 		{"a comparison that always holds", `- {name: a, when: on and step >= 0, continue: x}`,
 			`1:26 always-true: step >= 0 is never false`},
 		{"two values at once", `- {name: a, when: 'phase == "plan" and step > 3 and phase == "work"', stop: x}`,
-			`1:53 contradiction: phase == "plan" and phase == "work" are never true together`},
+			`1:53 contradiction: phase == "plan" and step > 3 and phase == "work" are never true together`},
 		{"a range without a number", `- {name: a, when: step + 1 > steps and steps > step, stop: x}`,
 			`1:40 contradiction: step + 1 > steps and steps > step are never true together`},
-		{"lengths of the same list", `- {name: a, when: len(open) == 0 and len(open) >= 2, stop: x}`,
-			`1:38 contradiction: len(open) == 0 and len(open) >= 2 are never true together`},
+		{"lengths of the same list", `- {name: a, when: len(todo) == 0 and len(todo) >= 2, stop: x}`,
+			`1:38 contradiction: len(todo) == 0 and len(todo) >= 2 are never true together`},
 		{"the same question twice", `- {name: a, when: said("A") and not said("A"), stop: x}`,
 			`1:37 contradiction: said("A") and not (said("A")) are never true together`},
 		{"all cases", `- {name: a, when: some or not some, stop: x}`,
@@ -85,7 +85,7 @@ func TestCheck(t *testing.T) {
 		{"once per prompt", "- {name: a, when: invalid(todo), stop: x}\n- {name: b, when: step < steps and not stop_hook_active, continue: x}",
 			`2:3 once-per-prompt: the policy continues the agent once per prompt: each rule that continues it needs stop_hook_active to be false`},
 		{"a limit that cannot be read", "- {name: a, when: tries >= 10, stop: x}\n- {name: b, when: step < steps, continue: x}",
-			`1:19 optional-field: where state.tries is absent, a is skipped, and b continues the agent given: {facts: {state: {step: 0, steps: 3}}}`},
+			`1:19 optional-field: where state.tries is absent, a is skipped, and b continues the agent given: {facts: {state: {step: 0, steps: 1}}}`},
 		{"a text that fails", `- {name: a, when: ok(todo), continue: "${todo[0].text}"}`,
 			`1:42 failing-text: this placeholder fails where the rule holds: todo[0].text failed: there is no element 0 in a list of 0 given: {facts: {todo: []}}`},
 	}
@@ -126,6 +126,22 @@ func TestCheckOfUnknown(t *testing.T) {
 	} {
 		if found := checked(t, rules); len(found) > 0 {
 			t.Errorf("%s\n%s", rules, found)
+		}
+	}
+}
+
+func TestCheckComments(t *testing.T) {
+	for rule, want := range map[string]string{
+		"- name: a\n  when: busy # a comment\n  stop: 'Fix #12'":         "",
+		"- name: a\n  when: busy #12\n  stop: x":                         "2:14 comment: in YAML a # after a space begins a comment, and this is cut here",
+		"- name: a\n  continue: Fix\n    issue  #12 now":                 "3:12 comment: in YAML a # after a space begins a comment, and this is cut here",
+		"- name: a\n  continue: ${step} of ${steps} # 3":                 "2:33 comment: in YAML a # after a space begins a comment, and this is cut here",
+		"- name: a\n  continue: |-\n    Fix #12":                         "",
+		"- {name: a, when: busy, stop: x} #1":                            "",
+		"- {name: a, when: busy, notice: done} # a comment\n# another\n": "",
+	} {
+		if diff := cmp.Diff(want, strings.Join(checked(t, rule), "\n")); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", rule, diff)
 		}
 	}
 }
@@ -209,12 +225,12 @@ facts:
 			[]Difference{{"stop (no rule decides)", "continue by next", "given: {facts: {state: {step: 0, steps: 0}}}"}}, true},
 		{"a marker", next, "  - {name: end, when: 'said(\"END\")', done: x}\n" + next, []Difference{
 			{"stop (no rule decides)", "done by end", "given: {event: {last_assistant_message: END}, facts: {state: {step: 0, steps: 0}}}"},
-			{"continue by next", "done by end", "given: {event: {last_assistant_message: END}, facts: {state: {step: 0, steps: 3}}}"},
+			{"continue by next", "done by end", "given: {event: {last_assistant_message: END}, facts: {state: {step: 0, steps: 1}}}"},
 		}, true},
 		{"a file that is no file", next, "  - {name: broken, when: invalid(todo), continue: x}\n" + next,
 			[]Difference{{"stop (no rule decides)", "continue by broken", "given: {facts: {state: {step: 0, steps: 0}}, files: {TODO.md/: \"\"}}"}}, true},
 		{"fewer times", next, strings.Replace(next, "}", ", at_most: 2}", 1),
-			[]Difference{{"continue by next", "stop (no rule decides)", "given: {facts: {state: {step: 0, steps: 3}}, memory: {applied: {next: 2}}}"}}, true},
+			[]Difference{{"continue by next", "stop (no rule decides)", "given: {facts: {state: {step: 0, steps: 1}}, memory: {applied: {next: 2}}}"}}, true},
 		{"what boundary values do not decide", next, "  - {name: odd, when: step * step == 1681, stop: x}\n" + next, nil, false},
 		{"a limit", next, next + "limits: {continuations: 5}\n",
 			[]Difference{{"limits.continuations 100", "limits.continuations 5", "given: {memory: {continuations: 5}}"}}, true},

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -34,74 +35,64 @@ func Diff(ctx context.Context, old, new *Policy) (found []Difference, exhausted 
 }
 
 func diff(ctx context.Context, steps int, old, new *Policy) (found []Difference, exhausted bool) {
-	examples, claims := newModel(false, old, new), newModel(true, old, new)
-	seen := map[[2]string]bool{}
-	differ := func(m *model) func() truth {
-		return func() truth {
-			a, was := m.decision(0)
-			b, is := m.decision(1)
-			switch {
-			case ctx.Err() != nil || a == "" || b == "":
-				return open
-			case a == b || seen[[2]string{was, is}]:
-				return no
-			}
-			return yes
+	m := newModel(old, new)
+	var was, is string
+	differ := func() truth {
+		was, is = m.decision(0), m.decision(1)
+		same := func(d Difference) bool { return d.Old == was && d.New == is }
+		switch {
+		case ctx.Err() != nil || was == "" || is == "":
+			return open
+		case was[:4] == is[:4] || slices.ContainsFunc(found, same): // the same verb
+			return no
 		}
+		return yes
 	}
-	sure := declared(old) == declared(new)
-	for examples.room = steps / 10; len(found) < maxDifferences; {
-		if ok, _ := examples.find(steps, differ(examples)); !ok {
+	confirm := func(in Input) bool { return outcome(old, in) == was && outcome(new, in) == is }
+	for len(found) < maxDifferences {
+		situation := m.show(steps, differ, confirm)
+		if situation == "" {
 			break
 		}
-		a, was := examples.decision(0)
-		b, is := examples.decision(1)
-		seen[[2]string{was, is}] = true
-		if examples.outcome(0) == a && examples.outcome(1) == b {
-			found = append(found, Difference{was, is, examples.line(new)})
-		} else {
-			sure = false
-		}
+		found = append(found, Difference{was, is, situation})
 	}
-	other, whole := claims.find(steps, differ(claims))
-	return append(found, limits(old.Limits, new.Limits)...), sure && whole && !other
+	other, whole := m.find(steps, differ)
+	return append(found, limits(old.Limits, new.Limits)...), whole && !other && declared(old) == declared(new)
 }
 
-// decision returns how a policy decides, and how that is shown.
-func (m *model) decision(i int) (how, shown string) {
+// decision returns how a policy decides, such as "continue by next-task", "" where that is open.
+func (m *model) decision(i int) string {
 	rules := m.policies[i].rules
-	j, how := m.decide(i, len(rules))
-	if j == len(rules) {
-		return how, how + " (no rule decides)"
+	switch j, how := m.decide(i, len(rules)); {
+	case how == "":
+		return ""
+	case j < len(rules):
+		return how + " by " + rules[j].name
 	}
-	return how, how + " by " + rules[j].name
+	return "stop (no rule decides)"
 }
 
-// outcome returns how the evaluator decides in the situation.
-func (m *model) outcome(i int) string {
-	m.filled = true
-	v, err := m.policies[i].Eval(context.Background(), m.input(i))
-	if err != nil {
+// outcome returns how the evaluator decides.
+func outcome(p *Policy, in Input) string {
+	v, err := p.Eval(context.Background(), in)
+	switch {
+	case err != nil:
 		return err.Error()
+	case v.Outcome == Idle:
+		return "stop (no rule decides)"
 	}
-	return cmp.Or(map[Outcome]string{Continued: "continue", Done: "done"}[v.Outcome], "stop")
+	return cmp.Or(map[Outcome]string{Continued: "continue", Done: "done"}[v.Outcome], "stop") + " by " + v.Rule
 }
+
+var declarations = regexp.MustCompile(`(?m)^(params|facts|let):.*\n([ #-].*\n|\n)*`)
 
 // declared returns the lines of a policy that say what names mean, and the params.
 func declared(p *Policy) string {
-	out, section := "", false
-	for _, line := range p.compiler.lines {
-		if line == strings.TrimLeft(line, " #-") && line != "" {
-			section = slices.ContainsFunc([]string{"params:", "facts:", "let:"}, func(key string) bool { return strings.HasPrefix(line, key) })
-		}
-		if section {
-			out += line + "\n"
-		}
-	}
+	out := declarations.FindAllString(strings.Join(p.compiler.lines, "\n")+"\n", -1)
 	for _, x := range p.Params {
-		out += show(x.Value) + "\n"
+		out = append(out, show(x.Value))
 	}
-	return out
+	return strings.Join(out, "\n")
 }
 
 // limits shows limits that differ, with a situation in which the smaller one is reached.

@@ -3,132 +3,102 @@ package rules
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
 
 	"github.com/expr-lang/expr/ast"
+
+	"github.com/ralph-sdk/ralph/schema"
 )
 
 // This file says which operands boundary values decide, and which values these are. Of a text it matters only what it is equal to. Where
-// numbers are compared with constants and with each other, some numbers fulfil the same comparisons and are as large as these allow. Each
-// is a constant, or a number above all of them, plus offsets on a way through the numbers that it is compared with, and less by a step
-// for each < on that way.
+// whole numbers are compared with constants and with each other, each may be moved towards the constants while no two that are further
+// apart than the largest number that is added to one of them come closer: so some that are near to the constants fulfil the same
+// comparisons.
 
 // decided reports whether boundary values decide an operand, and notes for its variables what they are compared with.
-func (m *model) decided(u *uses, n ast.Node) bool {
-	c := comparison{u: u}
+func (u *uses) decided(n ast.Node) bool {
+	var found []*valuePath
+	ok := true
 	switch n := n.(type) {
 	case *ast.CallNode:
 		name, _ := asked(n)
 		return name == "ok" || name == "missing" || name == "invalid"
 	case *ast.BinaryNode:
 		with := []ast.Node{n.Right}
-		if list, ok := n.Right.(*ast.ArrayNode); ok && n.Operator == "in" {
+		if list, isList := n.Right.(*ast.ArrayNode); isList && n.Operator == "in" {
 			with = list.Nodes
 		} else if !slices.Contains([]string{"==", "!=", "<", "<=", ">", ">="}, n.Operator) {
 			return false
 		}
-		if slices.ContainsFunc(with, func(x ast.Node) bool { return !c.compare(n.Left, x, strings.ContainsAny(n.Operator, "<>")) }) {
-			return false
+		for _, x := range with {
+			ok = ok && compare(u.side(n.Left, &found), u.side(x, &found), strings.ContainsAny(n.Operator, "<>"))
 		}
 	default:
-		if s, ok := c.side(n); !ok || s.numeric {
-			return false
-		}
+		s := u.side(n, &found)
+		ok = s.known && !s.numeric
 	}
-	return !slices.ContainsFunc(u.reads, func(r use) bool { return !slices.Contains(c.found, r.path) })
+	return ok && !slices.ContainsFunc(u.reads, func(r use) bool { return !slices.Contains(found, r.path) })
 }
 
-// comparison is what an operand compares.
-type comparison struct {
-	u     *uses
-	found []*valuePath
-}
-
-// side is one side of a comparison: a variable, a constant, or for numbers their sum.
+// side is one side of a comparison: a constant, or a variable, to which a number may be added.
 type side struct {
+	known    bool // else it is something else
 	v        *variable
 	constant any
 	number   float64
 	numeric  bool
 }
 
-// side returns what a node is, and reports whether it is one. For a let that is a condition, and so has both values, it is true.
-func (c *comparison) side(n ast.Node) (s side, ok bool) {
+// side returns what a node is. A let that is a condition has both values, and so is as good as a constant.
+func (u *uses) side(n ast.Node, found *[]*valuePath) side {
 	kinds := []string{"string", "boolean", "", "integer", "number"}
 	switch x := n.(type) {
 	case *ast.StringNode:
-		return side{constant: x.Value}, true
+		return side{known: true, constant: x.Value}
 	case *ast.BoolNode:
-		return side{constant: x.Value}, true
+		return side{known: true, constant: x.Value}
 	case *ast.IntegerNode:
-		return side{constant: x.Value, number: float64(x.Value), numeric: true}, true
+		return side{known: true, constant: x.Value, number: float64(x.Value), numeric: true}
 	case *ast.FloatNode:
-		return side{constant: x.Value, number: x.Value, numeric: true}, true
+		return side{known: true, constant: x.Value, number: x.Value, numeric: true}
 	case *ast.BinaryNode:
-		l, ok := c.side(x.Left)
-		r, ok2 := c.side(x.Right)
-		if x.Operator == "-" && r.v == nil {
-			r.number = -r.number
-		} else if x.Operator != "+" || l.v != nil && r.v != nil {
-			return s, false
-		}
-		return side{v: cmp.Or(l.v, r.v), number: l.number + r.number, numeric: true}, ok && ok2 && l.numeric && r.numeric
+		l, r := u.side(x.Left, found), u.side(x.Right, found)
+		sign := map[string]float64{"+": 1, "-": -1}[x.Operator]
+		l.known = l.numeric && r.numeric && l.v != nil && r.v == nil && sign != 0
+		l.number += sign * r.number
+		return l
 	case *ast.BuiltinNode:
 		if x.Name == "len" {
 			n, kinds = x.Arguments[0], []string{"array"}
 		}
 	}
-	r := c.use(n)
-	switch {
-	case r == nil:
-		return s, false
-	case r.value != nil:
-		k := r.value.kind
-		return side{v: r.value, numeric: k == "array" || k == "integer" || k == "number"}, slices.Contains(kinds, k)
-	case r.inner:
-		return side{constant: true}, true
+	i := slices.IndexFunc(u.reads, func(r use) bool { return strings.Join(r.path.written(), ".") == n.String() })
+	if i < 0 {
+		return side{}
 	}
-	s.constant = r.path.root.value // of a param
-	return s, r.path.root.meaning == constant && (s.constant == true || s.constant == false)
+	r := u.reads[i]
+	*found = append(*found, r.path)
+	if r.value == nil {
+		return side{known: r.isTruth, constant: true}
+	}
+	k := r.value.kind
+	return side{known: slices.Contains(kinds, k), v: r.value, numeric: k == "array" || k == "integer" || k == "number"}
 }
 
-// use returns the path that a node reads as a whole, nil if it is another node.
-func (c *comparison) use(n ast.Node) *use {
-	for i := range c.u.reads {
-		if r := &c.u.reads[i]; strings.Join(r.path.written(), ".") == n.String() {
-			c.found = append(c.found, r.path)
-			return r
-		}
-	}
-	return nil
-}
-
-// written returns the names of a path as the policy writes it.
-func (p *valuePath) written() []string {
-	if p.name != p.root.name {
-		return p.steps
-	}
-	return append([]string{p.root.name}, p.steps...)
-}
-
-// compare reports whether boundary values decide how two nodes compare.
-func (c *comparison) compare(l, r ast.Node, ordered bool) bool {
-	a, ok := c.side(l)
-	b, ok2 := c.side(r)
-	numbers := a.numeric && b.numeric
-	sum := a.v == nil && a.constant == nil || b.v == nil && b.constant == nil
-	if !ok || !ok2 || !numbers && (ordered || sum || a.numeric && a.v != nil || b.numeric && b.v != nil) || a.v != nil && a.v == b.v {
-		return false
-	}
+// compare reports whether boundary values decide how two sides compare.
+func compare(a, b side, ordered bool) bool {
 	if a.v == nil {
 		a, b = b, a
 	}
-	switch {
+	switch numbers := a.numeric && b.numeric; {
+	case !a.known || !b.known || !numbers && (ordered || b.v != nil || a.numeric && a.v != nil) || a.v != nil && a.v == b.v:
+		return false
 	case a.v == nil:
 	case b.v != nil:
-		a.v.peers, b.v.peers, a.v.offsets = append(a.v.peers, b.v), append(b.v.peers, a.v), append(a.v.offsets, a.number-b.number)
+		a.v.peers, b.v.peers, a.v.offset = append(a.v.peers, b.v), append(b.v.peers, a.v), max(a.v.offset, math.Abs(a.number-b.number))
 	case numbers:
 		a.v.consts = append(a.v.consts, b.number-a.number)
 	default:
@@ -137,161 +107,185 @@ func (c *comparison) compare(l, r ast.Node, ordered bool) bool {
 	return true
 }
 
-// domain returns the values of a variable that make a difference, nil if they are too many.
-func (m *model) domain(v *variable) (out []result) {
+// domain sets the values of a variable that make a difference.
+func (m *model) domain(v *variable) {
 	var values []any
-	if v.typ != nil && v.typ.HasDefault && v.kind != "array" {
-		values = []any{v.typ.Default}
+	t := cmp.Or(v.typ, &schema.Type{})
+	if t.HasDefault && v.kind != "array" {
+		values = []any{t.Default}
 	}
 	switch {
-	case v.typ != nil && len(v.typ.Enum) > 0:
-		values = append(values, v.typ.Enum...)
+	case len(t.Enum) > 0:
+		values = append(values, t.Enum...)
 	case v.kind == "boolean":
 		values = append(values, false, true)
-	case v.kind != "integer" && v.kind != "number" && v.kind != "array":
-		values = append(values, v.texts()...)
-	default:
-		numbers := v.numbers()
-		if m.claims && len(numbers) == 0 {
-			return nil
-		}
+	case v.kind == "integer" || v.kind == "number" || v.kind == "array":
+		numbers := m.numbers(v)
+		v.tooMany = numbers == nil
 		values = append(values, numbers...)
-	}
-	if !m.claims {
-		if v.kind == "array" { // lists of nothing
-			values = nil
+	default:
+		other := "another"
+		for ; slices.Contains(v.consts, any(other)) || slices.Contains(t.Examples, any(other)); other += "-1" {
 		}
-		values = append(values, m.likely(v.typ, v.kind, 4)...)
-		values = values[:min(len(values), maxLikely)]
+		if values = slices.Concat(values, t.Examples, v.consts, []any{other}); v.kind == "" {
+			values = append(values, true, false)
+		}
 	}
-	same := func(x any) func(result) bool {
-		return func(r result) bool { return fmt.Sprintf("%T %[1]v", r.value) == fmt.Sprintf("%T %[1]v", x) }
+	if v.vague || v.tooMany {
+		values = append(values, m.likely.of(v.typ, 3)...)
 	}
+	seen := map[string]bool{}
 	for _, x := range values {
-		if !slices.ContainsFunc(out, same(x)) {
-			out = append(out, result{value: x, state: yes})
+		if key := fmt.Sprintf("%T %[1]v", x); !seen[key] {
+			seen[key] = true
+			v.values = append(v.values, known(x))
 		}
 	}
-	return out
-}
-
-// component returns a variable and all that it is compared with, in any number of steps.
-func (v *variable) component() []*variable {
-	out := []*variable{v}
-	for i := 0; i < len(out); i++ {
-		for _, w := range out[i].peers {
-			if !slices.Contains(out, w) {
-				out = append(out, w)
-			}
-		}
-	}
-	return out
-}
-
-// texts returns what a text or a value of any kind may be equal to, and values that differ from all these and from each other.
-func (v *variable) texts() (out []any) {
-	all := v.component()
-	if v.kind == "" {
-		out = append(out, true, false)
-	}
-	for _, w := range all {
-		for _, k := range w.consts {
-			if _, isText := k.(string); isText || v.kind == "" {
-				out = append(out, k)
-			}
-		}
-		if w.typ != nil {
-			out = append(out, slices.Concat(w.typ.Enum, w.typ.Examples)...)
-		}
-	}
-	other := "another"
-	for n := 0; n < len(all); other += "-1" {
-		if !slices.Contains(out, any(other)) {
-			out = append(out, other)
-			n++
-		}
-	}
-	return out
+	v.values = append(v.values, v.others...)
 }
 
 const (
-	maxNumbers = 500
+	maxNumbers = 400
 	maxLength  = 2_000 // of a list
-	maxLikely  = 200
 )
 
-// numbers returns the boundary values of a number, or lists of such lengths. It is nil if they are too many.
-func (v *variable) numbers() (out []any) {
-	all, real, step := v.component(), v.kind == "number", 1.0
-	n, offsets, sums := len(all), []float64{}, []float64{0}
-	for _, w := range all {
-		offsets, sums = append(offsets, w.offsets...), append(sums, w.boundaries()...)
-		if (w.kind == "number") != real || slices.ContainsFunc(w.offsets, func(o float64) bool { return !real && o != math.Trunc(o) }) {
+// numbers returns the numbers that a variable may be without loss of generality, or lists of these lengths; nil if they are too many.
+func (m *model) numbers(v *variable) (out []any) {
+	all, radius, step, near := []*variable{v}, 1.0, 1.0, []float64{0}
+	for i := 0; i < len(all); i++ { // with all that it is compared with, in any number of steps
+		w := all[i]
+		for _, peer := range w.peers {
+			if !slices.Contains(all, peer) {
+				all = append(all, peer)
+			}
+		}
+		if near, radius = append(near, w.points()...), max(radius, w.offset+1); (w.kind == "number") != (v.kind == "number") {
 			return nil
 		}
 	}
-	far := float64(n + 1)
-	for _, k := range append(slices.Clone(sums), offsets...) {
-		far += math.Ceil(2 * float64(n+1) * math.Abs(k))
+	for v.kind == "number" && step*float64(len(all)+1) > 1 { // exact in binary
+		step /= 2
 	}
-	sums = append(sums, far)
-	for i := range n {
-		for _, s := range sums {
-			for _, o := range offsets {
-				if i > 0 {
-					sums = append(sums, s+o, s-o)
+	found := map[float64]bool{}
+	for _, p := range near {
+		for x := p - radius*float64(len(all)); x <= p+radius*float64(len(all)) && len(found) <= maxNumbers; x += step {
+			found[x] = true
+		}
+		if p != math.Trunc(p) || radius != math.Trunc(radius) || len(found) > maxNumbers {
+			return nil
+		}
+	}
+	t := cmp.Or(v.typ, &schema.Type{})
+	for _, f := range slices.SortedFunc(maps.Keys(found), func(a, b float64) int { return cmp.Or(cmp.Compare(math.Abs(a), math.Abs(b)), cmp.Compare(b, a)) }) {
+		switch {
+		case v.kind == "array" && f > maxLength:
+			return nil
+		case v.kind == "array" && f >= 0:
+			out = append(out, slices.Repeat(m.likely.of(t.Items, 2)[:1], int(f)))
+		case v.kind == "array" || !within(t, f):
+		case f == math.Trunc(f):
+			out = append(out, int(f))
+		default:
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// within reports whether a schema allows a number.
+func within(t *schema.Type, f float64) bool {
+	return (t.Minimum == nil || f >= *t.Minimum) && (t.Maximum == nil || f <= *t.Maximum)
+}
+
+// points returns the constants that a number is compared with, and those of its schema.
+func (v *variable) points() (out []float64) {
+	constants := v.consts
+	if v.typ != nil {
+		constants = slices.Concat(constants, v.typ.Enum)
+		for _, bound := range []*float64{v.typ.Minimum, v.typ.Maximum} {
+			if bound != nil {
+				out = append(out, *bound)
+			}
+		}
+	}
+	for _, k := range constants {
+		if f, ok := k.(float64); ok {
+			out = append(out, f)
+		} else if i, ok := k.(int); ok {
+			out = append(out, float64(i))
+		}
+	}
+	return out
+}
+
+// likely are values that are likely to make a difference: the texts and numbers of conditions, and the fields of elements.
+type likely struct {
+	texts, numbers []any
+	fields         []string
+}
+
+// note notes what an operand is about.
+func (l *likely) note(n ast.Node) {
+	ast.Walk(&n, visitor(func(n *ast.Node) {
+		switch x := (*n).(type) {
+		case *ast.MemberNode:
+			_, root := chain(x)
+			_, isName := root.(*ast.IdentifierNode)
+			if name, ok := x.Property.(*ast.StringNode); ok && !isName && !slices.Contains(l.fields, name.Value) {
+				l.fields = append(l.fields, name.Value)
+			}
+		case *ast.BinaryNode:
+			for _, side := range []ast.Node{x.Left, x.Right} {
+				switch k := side.(type) {
+				case *ast.StringNode:
+					l.texts = append(l.texts, k.Value)
+				case *ast.IntegerNode:
+					l.numbers = append(l.numbers, k.Value-1, k.Value, k.Value+1)
 				}
 			}
 		}
-		slices.Sort(sums)
-		if sums = slices.Compact(sums); len(sums) > maxNumbers {
-			return nil
-		}
-	}
-	for i := 1; i < len(sums) && real; i++ {
-		step = min(step, (sums[i]-sums[i-1])/float64(2*n+2))
-	}
-	for _, s := range sums {
-		for i := range n + 1 {
-			out = v.fitting(out, s-float64(i)*step)
-		}
-	}
-	if v.kind == "array" && far > maxLength {
-		return nil
-	}
-	return out
+	}))
 }
 
-// boundaries returns the constants that a number is compared with, and the bounds of its schema.
-func (v *variable) boundaries() (out []float64) {
-	for _, k := range v.consts {
-		out = append(out, k.(float64))
+// of returns likely values of a type. depth bounds what is within it.
+func (l *likely) of(t *schema.Type, depth int) (out []any) {
+	t = cmp.Or(t, &schema.Type{})
+	switch {
+	case len(t.Enum) > 0:
+		return t.Enum
+	case t.Kind == "boolean":
+		return []any{false, true}
+	case t.Kind == "string":
+		return l.texts
+	case t.Kind == "integer" || t.Kind == "number":
+		if out = slices.DeleteFunc(slices.Clone(l.numbers), func(x any) bool { return !within(t, float64(x.(int))) }); len(out) == 0 {
+			out = []any{int(*cmp.Or(t.Minimum, t.Maximum))}
+		}
+		return out
+	case t.Kind == "array":
+		out = []any{[]any{}}
+		items := l.of(t.Items, depth-1)
+		for _, x := range items {
+			out = append(out, []any{x}, []any{items[0], x})
+		}
+		return out
 	}
-	if v.typ != nil && v.typ.Minimum != nil {
-		out = append(out, *v.typ.Minimum)
-	}
-	if v.typ != nil && v.typ.Maximum != nil {
-		out = append(out, *v.typ.Maximum)
-	}
-	for i := range out {
-		if v.kind != "number" {
-			out[i] = math.Floor(out[i])
+	first := map[string]any{} // an object, and others that differ from it in one field
+	for _, name := range l.fields {
+		if field, ok := t.Properties[name]; depth > 0 && (ok || len(t.Properties) == 0) {
+			values := l.of(field, depth-1)
+			first[name] = values[0]
+			for _, x := range values[1:] {
+				out = append(out, map[string]any{name: x})
+			}
 		}
 	}
-	return out
-}
-
-// fitting adds a number that a variable may have, or a list of this length.
-func (v *variable) fitting(list []any, f float64) []any {
-	t := v.typ
-	switch whole := f == math.Trunc(f); {
-	case v.kind == "array" && f >= 0 && f <= maxLength:
-		list = append(list, make([]any, int(f)))
-	case v.kind == "array" || t != nil && (t.Minimum != nil && f < *t.Minimum || t.Maximum != nil && f > *t.Maximum):
-	case whole:
-		list = append(list, int(f))
-	default:
-		list = append(list, f)
+	for i, other := range out {
+		out[i] = merged(first, other.(map[string]any))
 	}
-	return list
+	out = append([]any{first}, out...)
+	if t.Kind == "" {
+		out = slices.Concat(out, []any{true}, l.texts, l.numbers)
+	}
+	return out
 }

@@ -66,7 +66,7 @@ func (c *compiler) effect(kind string, n *yaml.Node) *effect {
 		}
 		if s := c.symbols[n.Value]; s == nil || s.meaning != factName {
 			c.report(at(n), 0, "fact", "there is no fact "+n.Value, text.Nearest(n.Value, c.named(factName)))
-		} else if e.fact = s.fact; !e.fact.OnePath && e.fact.source != nil {
+		} else if e.fact, s.read[nil] = s.fact, at(n); !e.fact.OnePath && e.fact.source != nil {
 			c.report(at(n), 0, "effect", fmt.Sprintf("archive takes a fact of one file, and %s is %s", n.Value, e.fact.Source), "")
 		}
 	case "prune":
@@ -75,6 +75,9 @@ func (c *compiler) effect(kind string, n *yaml.Node) *effect {
 			c.report(at(n), 1, "missing-key", "prune needs glob and older", "write prune: {glob: PATTERN, older: 1h}")
 		}
 		e.args, e.older = templates(c.pathTemplate(f.values["glob"], "glob")), c.duration(f.values["older"], "older")
+		if e.args != nil && strings.HasPrefix(e.args[0].lits[0], "~") {
+			c.report(at(f.values["glob"]), 0, "path", "prune removes files of the project only", "write a path from the project's root")
+		}
 	case "run":
 		e.args = c.program(n, kind)
 	default:
@@ -118,7 +121,7 @@ func (c *compiler) set(e *effect, n *yaml.Node) {
 	case !settable(f.fact, len(members)):
 		c.report(at(n), 0, "effect", fmt.Sprintf("set cannot change this of a fact from %s", f.fact.Source), "set changes values in json, fields of frontmatter, and whole texts")
 	default:
-		e.fact = f.fact
+		e.fact, f.read[nil] = f.fact, at(n)
 		c.target(e, n, members, tree, f.typ)
 	}
 }

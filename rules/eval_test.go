@@ -108,6 +108,7 @@ facts:
         name: {type: string}
         items: {type: array, items: {properties: {status: {type: string}}}}
   list: {text: list.txt}
+  free: {json: free.json}
 `
 
 // TestConditions says when a condition holds, for a continue rule (the outcome is continued, or idle) and for a stop rule (stopped, idle or
@@ -138,6 +139,11 @@ func TestConditions(t *testing.T) {
 		{`(state.total ?? 5) > 4`, state(), "continued stopped"},
 		{`state?.total == nil`, state(), "continued stopped"},
 		{`len(name ?? "") == 0`, state(), "continued stopped"},
+		// What follows ?. is not covered beyond an index.
+		{`state?.items[0].status == "open"`, nil, "idle idle"},
+		{`state?.items[0].status == "open"`, state(), "idle idle"},
+		{`state?.items[0].status == "open"`, state("items", []any{map[string]any{"status": "open"}}), "continued stopped"},
+		{`(state?.items[0].status ?? "new") == "new"`, nil, "continued stopped"},
 		{`any(items, .status == "open")`, state("items", []any{map[string]any{}, map[string]any{"status": "open"}}), "continued stopped"},
 		// A file that is missing.
 		{`done < 5`, nil, "idle idle"},
@@ -190,7 +196,7 @@ func TestConditions(t *testing.T) {
 			src := head + "let: {open: missing(state) or done == 0}\nrules:\n  - name: a\n    when: |-\n      " + c.when + "\n    " + verb + ": x\n"
 			_, v := eval(t, src, &world{facts: c.facts}, rules.Input{})
 			got += string(v.Outcome) + " "
-			if v.Outcome == rules.Failed && !strings.Contains(v.Reason, "rule a (line 16)") {
+			if v.Outcome == rules.Failed && !strings.Contains(v.Reason, "rule a (line 17)") {
 				t.Errorf("%s: %q does not name its place", c.when, v.Reason)
 			}
 		}
@@ -224,11 +230,14 @@ func TestRules(t *testing.T) {
   - {name: a, notice: n, log: l, then: [prune: {glob: "*.tmp", older: 1h}]}
   - {name: b, continue: x, notice: m}`, in{}, nil, "continued b", rules.Verdict{Reason: "x", Notices: []string{"n", "m"}, Logs: []string{"l"},
 			Effects: []rules.Effect{{Kind: "prune", Args: []string{"*.tmp"}, Older: time.Hour}}}},
+		{"a value that is not true or false is unknown each time", `
+  - {name: a, when: done == 3 and free.flag, continue: x}
+  - {name: b, when: done == 3 and free.flag, continue: x}`, in{Values: map[string]any{"free": map[string]any{"flag": 7}}}, done, "idle", rules.Verdict{}},
 		{"a fault ends the trying, and makes no effects", `
   - {name: a, notice: n, then: [run: [make]]}
   - {name: b, when: list == "x", stop: x}
   - {name: c, continue: x}`, in{}, map[string]rules.Found{"list": invalid("it is a directory")}, "failed b",
-			rules.Verdict{Reason: "rule b (line 17): list (list.txt) cannot be used: it is a directory"}},
+			rules.Verdict{Reason: "rule b (line 18): list (list.txt) cannot be used: it is a directory"}},
 		{"one over what is missing does not", `
   - {name: b, when: list == "x", stop: x}
   - {name: c, continue: x}`, in{}, nil, "continued c", rules.Verdict{Reason: "x"}},
@@ -266,13 +275,13 @@ func TestRules(t *testing.T) {
 				{Kind: "set", Path: []any{"done"}, Value: 1}, {Kind: "set", Path: []any{"items", 3, "status"}, Value: "open"}}}},
 		{"a value that cannot be set", `
   - {name: a, continue: x, then: [set: state.done = total + 1]}`, in{}, map[string]rules.Found{"state": ok(map[string]any{})}, "failed a",
-			rules.Verdict{Reason: "rule a (line 16): set state: state.total is absent"}},
+			rules.Verdict{Reason: "rule a (line 17): set state: state.total is absent"}},
 		{"run", `
   - {name: a, stop: x, then: [run: [notify, "--", "${name}"]]}`, in{}, map[string]rules.Found{"state": ok(map[string]any{"name": "-x"})}, "stopped a",
 			rules.Verdict{Reason: "x", Effects: []rules.Effect{{Kind: "run", Args: []string{"notify", "--", "-x"}}}}},
 		{"an option from a file", `
   - {name: a, stop: x, then: [run: [notify, "${name}"]]}`, in{}, map[string]rules.Found{"state": ok(map[string]any{"name": "-x"})}, "failed a",
-			rules.Verdict{Reason: "rule a (line 16): run notify: ${name} begins with a hyphen, and the program could take it for an option: write -- before it"}},
+			rules.Verdict{Reason: "rule a (line 17): run notify: ${name} begins with a hyphen, and the program could take it for an option: write -- before it"}},
 	} {
 		got, v := eval(t, head+"progress: {done: done, total: 'total ?? 0'}\nrules:"+c.rules+"\n", &world{facts: c.facts}, c.in)
 		if got != c.want {

@@ -27,7 +27,6 @@ type expression struct {
 	begun   bool // compiling it has begun
 	root    *cond
 	whole   *operand  // of a condition: all of it, for when all that it reads is known
-	needs   []*symbol // what it reads or asks about
 	missing []*symbol // facts that it asks missing(…) of
 	problem error     // why it cannot be used
 }

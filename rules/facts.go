@@ -24,7 +24,7 @@ func (c *compiler) params(n *yaml.Node) {
 		if !c.free(at(k), "param") {
 			return
 		}
-		c.symbol(k.Value, constant, nil)
+		c.symbol(k.Value, constant, nil).at = at(k)
 		if !c.isKind(v, yaml.MappingNode, "the param "+k.Value+" is a schema", "write "+k.Value+": {default: VALUE}") {
 			return
 		}
@@ -209,7 +209,7 @@ func (c *compiler) facts(n *yaml.Node) {
 		}
 		c.p.Facts = append(c.p.Facts, f)
 		f.symbol = c.symbol(f.Name, factName, t)
-		f.symbol.fact = f
+		f.symbol.fact, f.symbol.at = f, at(k)
 		c.use(f.symbol)
 		if given != nil && f.Source == "value" && f.Schema == nil {
 			f.symbol.typ, f.symbol.goType = given.typ, given.goType

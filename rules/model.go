@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/expr-lang/expr/ast"
 
@@ -14,59 +16,50 @@ import (
 // model evaluates conditions in situations that are not real. A situation gives values to variables, such as the status of a fact and the
 // value of a field. The evaluator is that of decisions, with a further truth: what needs a variable without a value is open.
 //
-// There are two kinds of models. The situations of one for claims are all that can be, and others: a condition that holds in none of them
-// never holds. There, an operand that boundary values do not decide, such as a text that matches a pattern, is a variable of its own, and
-// so is a let that is no condition. Every situation of the other kind can be, and some are left out: it finds examples.
+// The situations of a claim are all that can be, and others: a condition that holds in none of them never holds. There, an operand that
+// boundary values do not decide, such as a text that matches a pattern, is a variable of its own. An example evaluates these too, with
+// values that are likely to make a difference, and is shown only if the evaluator of decisions confirms it.
 type model struct {
-	policies  []*Policy
-	claims    bool
-	evals     []*evaluation // for claims, one for each policy
-	vars      []*variable
-	byKey     map[string]*variable
-	uses      map[*operand]*uses
-	constants []any    // of conditions and lets, for examples
-	fields    []string // of elements of lists, for examples
+	policies []*Policy
+	evals    []*evaluation // one for each policy
+	vars     []*variable
+	byKey    map[string]*variable
+	uses     map[*operand]*uses
+	likely   likely
 
-	wanted *variable // the first that was open in this test
-	seen   []bool    // those that this test depends on, by their index
-	filled bool      // open variables have their first value
-	left   int       // operands that the search may still evaluate
-	room   int       // that all searches may
+	example bool      // every operand is evaluated
+	wanted  *variable // the first that was open in this test
+	seen    []bool    // those that this test depends on, by their index
+	left    int       // operands that the search may still evaluate
+	room    int       // that all searches may
 }
 
-// what says what a variable is.
-type what int
-
-const (
-	ofStatus what = iota // of a fact
-	ofValue              // of a name, or of a field below it
-	ofAnswer             // of said, mentions or exists
-	ofCount              // how often a rule with at_most was applied
-	ofAtom               // of an operand that boundary values do not decide
-)
-
-// variable is what a situation gives a value to.
+// variable is what a situation gives a value to: the status of a fact, the value of a name or of a field below it, the answer to a
+// question, how often a rule with at_most was applied, or an operand that boundary values do not decide.
 type variable struct {
-	what    what
-	name    string   // of a fact, name, function or rule; the text of an operand
-	path    []string // the fields below the name; the argument of the function
-	typ     *schema.Type
-	kind    string   // of the value: a type of JSON Schema, "" for any
-	values  []result // all that it may have; none: they are too many
-	others  []result // of these, what does not depend on comparisons
-	now     *result  // nil: it is open
-	index   int
-	peers   []*variable // that it is compared with
-	offsets []float64   // between it and its peers
-	consts  []any       // that it is compared with
+	key      string
+	at       []string // where a test has the value; nil: nowhere
+	isStatus bool
+	invalid  []string // of a status: where a test has that it is invalid; nil: nowhere
+	typ      *schema.Type
+	kind     string   // of the value: a type of JSON Schema, "" for any
+	values   []result // all that it may have
+	others   []result // of these, what does not depend on comparisons
+	tooMany  bool     // they are some of too many
+	now      *result  // nil: it is open
+	index    int
+	vague    bool        // boundary values do not decide each operand that reads it
+	peers    []*variable // that it is compared with
+	offset   float64     // the largest number that is added to it before
+	consts   []any       // that it is compared with
 }
 
 // use is a path that an operand reads, or a fact that it asks about.
 type use struct {
 	read
-	status *variable // of the fact; nil: it is none
-	value  *variable // nil: the evaluator finds it
-	inner  bool      // it is a let, whose operands have variables
+	status  *variable // of the fact; nil: it is none
+	value   *variable // nil: the evaluator finds it
+	isTruth bool      // it is a let that is true or false
 }
 
 // uses is what an operand depends on.
@@ -78,50 +71,49 @@ type uses struct {
 var errOpen = errors.New("it is open")
 
 // newModel makes a model of one policy with any params, or of two with theirs. Facts and names of the same name are the same.
-func newModel(claims bool, policies ...*Policy) *model {
-	m := &model{policies: policies, claims: claims, byKey: map[string]*variable{}, uses: map[*operand]*uses{}, room: allSteps}
-	if !claims {
-		m.room /= 20
-	}
+func newModel(policies ...*Policy) *model {
+	m := &model{policies: policies, byKey: map[string]*variable{}, uses: map[*operand]*uses{}, room: allSteps}
+	m.likely.texts, m.likely.numbers = []any{"another"}, []any{0, 1, 2}
 	decided := map[*operand]bool{}
 	for _, p := range policies {
-		e := p.evaluation(context.Background(), Input{})
-		e.model, e.tested = m, make([]truth, len(p.compiler.paths))
+		e := p.evaluation(context.Background(), m.input(nil))
+		e.model = m
 		m.evals = append(m.evals, e)
 		for _, x := range p.compiler.expressions {
-			x.ready(p.compiler)
-			inCondition := x.condition || x.symbol != nil
-			if x.root == nil || claims && !inCondition {
+			if x.ready(p.compiler); x.root == nil {
 				continue
 			}
 			for _, o := range x.root.operands() {
 				u := m.usesOf(p, o)
-				m.uses[o], decided[o] = u, m.decided(u, *o.slot)
-				if inCondition {
-					m.note(p, *o.slot)
+				m.uses[o], decided[o] = u, u.decided(*o.slot)
+				if x.condition || x.symbol != nil {
+					m.likely.note(*o.slot)
+					u.vague(!decided[o])
 				}
 			}
 		}
 	}
 	for _, v := range m.vars {
-		if v.what == ofValue {
-			v.values = append(m.domain(v), v.others...)
+		if v.values == nil {
+			m.domain(v)
 		}
 	}
-	slices.SortStableFunc(m.vars, func(a, b *variable) int { return len(a.path) - len(b.path) }) // an object is before its fields
 	for o, u := range m.uses {
-		tooMany := slices.ContainsFunc(u.reads, func(r use) bool { return r.value != nil && len(r.value.values) == len(r.value.others) })
-		if claims && (!decided[o] || tooMany) {
-			values := []result{{value: true, state: yes}, {value: false, state: yes}, {state: missing}, {state: failed}}
+		tooMany := slices.ContainsFunc(u.reads, func(r use) bool { return r.value != nil && r.value.tooMany })
+		if !decided[o] || tooMany {
+			values := []result{known(true), known(false), {state: missing}, {state: failed}}
 			question := !slices.ContainsFunc(u.reads, func(r use) bool { return r.path.root.meaning != function })
 			if len(policies) > 1 && question { // they are compared where it has an answer
 				values = values[:2]
 			}
-			u.atom = m.variable(variable{what: ofAtom, name: o.text, values: values})
+			u.atom = m.variable(variable{key: "operand " + o.text, values: values})
 		}
 	}
+	slices.SortStableFunc(m.vars, func(a, b *variable) int { return len(a.at) - len(b.at) }) // an object is before its fields
 	return m
 }
+
+func known(v any) result { return result{value: v, state: yes} }
 
 // operands returns the operands of a condition, from left to right.
 func (x *cond) operands() []*operand {
@@ -137,12 +129,11 @@ func (x *cond) operands() []*operand {
 
 // variable returns the variable that is like v, and makes it if there is none.
 func (m *model) variable(v variable) *variable {
-	key := fmt.Sprint(v.what, " ", v.name, v.path)
-	if m.byKey[key] == nil {
+	if m.byKey[v.key] == nil {
 		v.index = len(m.vars)
-		m.byKey[key], m.vars, m.seen = &v, append(m.vars, &v), append(m.seen, false)
+		m.byKey[v.key], m.vars, m.seen = &v, append(m.vars, &v), append(m.seen, false)
 	}
-	return m.byKey[key]
+	return m.byKey[v.key]
 }
 
 // usesOf finds what an operand reads and asks about.
@@ -151,6 +142,7 @@ func (m *model) usesOf(p *Policy, o *operand) *uses {
 	for _, r := range o.reads {
 		u.reads = append(u.reads, m.use(p, r))
 	}
+	slices.SortStableFunc(u.reads, func(a, b use) int { return len(a.path.steps) - len(b.path.steps) })
 	ast.Walk(o.slot, visitor(func(n *ast.Node) {
 		if _, fact := asked(*n); fact != "" {
 			s := p.compiler.symbols[fact]
@@ -158,6 +150,15 @@ func (m *model) usesOf(p *Policy, o *operand) *uses {
 		}
 	}))
 	return u
+}
+
+// vague notes of the variables of an operand whether boundary values do not decide it.
+func (u *uses) vague(is bool) {
+	for _, r := range u.reads {
+		if r.value != nil {
+			r.value.vague = r.value.vague || is
+		}
+	}
 }
 
 // asked returns the function and the fact of a call such as ok(state).
@@ -171,56 +172,66 @@ func asked(n ast.Node) (function, fact string) {
 	return "", ""
 }
 
-// status returns the variable of a fact's status. For examples it is invalid only where a test can say so.
+// status returns the variable of a fact's status. It has the value of a fact of whose fields nothing is known. Where the file of an invalid
+// one would be, a test has a directory.
 func (m *model) status(f *Fact) *variable {
-	v := variable{what: ofStatus, name: f.Name, values: []result{{state: yes}}}
+	v := variable{key: "status of " + f.Name, at: []string{"facts", f.Name}, isStatus: true, values: []result{known(map[string]any{})}}
+	if t := f.symbol.typ; t != nil && (t.Kind == "array" || t.Kind == "string") {
+		v.values[0].value = m.likely.of(t, 0)[0]
+	}
 	if !f.defaults {
 		v.values = append(v.values, result{state: missing})
 	}
-	if literal := f.OnePath && len(f.args[0].exprs) == 0; m.claims || literal || isReplaced(f) {
-		v.values = append(v.values, result{state: failed})
+	if slices.Contains([]string{"exec", "git", "judge"}, f.Source) {
+		v.invalid = []string{"invalid", f.Name}
+	} else if f.OnePath && len(f.args[0].exprs) == 0 {
+		v.invalid = []string{"files", f.args[0].lits[0] + "/"}
 	}
+	v.values = append(v.values, result{state: failed})
 	return m.variable(v)
 }
-
-func isReplaced(f *Fact) bool { return slices.Contains([]string{"exec", "git", "judge"}, f.Source) }
 
 // use finds the variables of a path.
 func (m *model) use(p *Policy, r read) use {
 	u, s := use{read: r}, r.path.root
-	v := variable{what: ofValue, name: s.name, path: r.path.steps, typ: r.path.typ, kind: kindIn(p, r.path)}
-	switch s.meaning {
-	case function, givenName, textName:
+	v := variable{key: fmt.Sprint(s.name, r.path.steps), typ: r.path.typ}
+	if v.typ != nil {
+		v.kind = v.typ.Kind
+	}
+	variable, isVariable := strings.CutPrefix(s.name, "env.")
+	switch {
+	case s.let != nil:
+		u.isTruth = s.let.root != nil && s.let.root.leaf == nil || p.compiler.engine.conf.Env.Fields[s.name].Kind == reflect.Bool
 		return u
-	case constant:
-		if !m.claims || len(m.policies) > 1 {
-			return u
+	case s.meaning == function || s.meaning == givenName || s.meaning == textName || v.typ != nil && v.typ.Go != nil:
+		return u
+	case s.meaning == constant:
+		if len(m.policies) > 1 { // it has one value
+			v.key += " = " + show(s.value)
+			v.typ = &schema.Type{Kind: v.kind, Enum: []any{s.value}}
 		}
-	case letName:
-		if u.inner = !m.claims || s.let.root != nil && (s.let.root.leaf == nil || v.kind == "boolean"); u.inner {
-			return u
-		}
-		v.others = []result{{state: yes}, {state: missing}, {state: failed}}
-	case factName:
-		u.status = m.status(s.fact)
-		declared := s.fact.Schema != nil
-		if known := s.fact.source.typ != nil && s.fact.Source != "frontmatter" && !declared; known {
+	case s.fact != nil:
+		u.status, v.at = m.status(s.fact), []string{"facts", s.name}
+		if known := s.fact.source.typ != nil && s.fact.Source != "frontmatter" && s.fact.Schema == nil; known {
 			break
 		}
-		if len(v.path) > 0 && !alwaysThere(s.typ, v.path) {
+		if v.others = []result{{state: failed}}; len(r.path.steps) > 0 && !alwaysThere(s.typ, r.path.steps) {
 			v.others = append(v.others, result{state: missing})
 		}
-		if m.claims || declared && v.kind != "" {
-			v.others = append(v.others, result{state: failed})
-		}
+	case s.name == "loop":
+		v.at = []string{"memory"}
+	case isVariable:
+		v.at = []string{"env", variable}
 	default:
-		if m.claims && len(m.policies) == 1 {
-			v.others = []result{{state: failed}}
-		}
+		v.at = []string{"event", s.name}
 	}
-	if v.typ == nil || v.typ.Go == nil {
-		u.value = m.variable(v)
+	if s.meaning == ralphName && len(m.policies) == 1 {
+		v.others = []result{{state: failed}}
 	}
+	if v.at != nil {
+		v.at = slices.Concat(v.at, r.path.steps)
+	}
+	u.value = m.variable(v)
 	return u
 }
 
@@ -232,19 +243,4 @@ func alwaysThere(t *schema.Type, path []string) bool {
 		}
 	}
 	return true
-}
-
-// kindIn returns the kind of a path's value. The type of a let is that which the checker found.
-func kindIn(p *Policy, path *valuePath) string {
-	if path.typ != nil {
-		return path.typ.Kind
-	}
-	if path.root.let == nil || len(path.steps) > 0 {
-		return ""
-	}
-	n := p.compiler.engine.conf.Env.Fields[path.root.name]
-	if n.IsInteger {
-		return "integer"
-	}
-	return map[string]string{"a number": "number", "a text": "string", "true or false": "boolean", "a list": "array"}[typeWord(n.String())]
 }

@@ -37,6 +37,7 @@ type symbol struct {
 	fact    *Fact                   // of a fact, and of a field
 	let     *expression             // of a let
 	goType  reflect.Type            // of what Options.Values declares
+	at      spot                    // of a param, a fact, a let
 	fieldOf []*symbol               // facts that have an inline field of this name
 	read    map[*expression]spot    // where the name is read
 }

@@ -135,6 +135,7 @@ func (c *compiler) policy(root *yaml.Node) {
 			return
 		}
 		s := c.symbol(k.Value, letName, nil)
+		s.at = at(k)
 		s.let = c.newExpression(at(v), v.Value)
 		s.let.symbol = s
 		s.let.begun = !c.scalar(v, "let "+k.Value) // then it is any value

@@ -34,11 +34,8 @@ func (p *Policy) Reaches() []string {
 		effects = append(effects, r.then...)
 	}
 	for _, x := range effects {
-		switch x.kind {
-		case "run":
+		if x.kind == "run" {
 			found["runs "+x.args[0].lits[0]] = true
-		case "prune":
-			home("removes", x.args[0])
 		}
 	}
 	c := p.compiler

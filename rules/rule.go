@@ -21,6 +21,7 @@ type rule struct {
 	session     bool          // times counts in the session, else in the prompt
 	within      time.Duration // 0: the whole session
 	line        int
+	at          spot
 }
 
 // decides reports whether a rule that holds ends the trying.
@@ -53,7 +54,7 @@ func (c *compiler) rules(f fields) {
 
 func (c *compiler) rule(n *yaml.Node) *rule {
 	f := c.fields(n, "a rule", ruleKeys)
-	r := &rule{line: n.Line}
+	r := &rule{line: n.Line, at: at(n)}
 	if v := f.values["name"]; c.scalar(v, "name") {
 		r.name = v.Value
 		if text.Line(r.name) != r.name {

@@ -1,15 +1,15 @@
 package rules
 
 import (
-	"context"
+	"cmp"
 	"errors"
 	"slices"
 )
 
 const (
 	searchSteps  = 200_000   // operands that a question may evaluate
-	exampleSteps = 10_000    // that one for an example may evaluate
-	allSteps     = 2_000_000 // that all questions of a model may evaluate; for examples a twentieth
+	exampleSteps = 20_000    // that one for an example may evaluate
+	allSteps     = 2_000_000 // that all questions of a model may evaluate
 )
 
 // find looks for a situation in which test is yes. Without one, whole says whether all situations were tried: only then there is none.
@@ -19,10 +19,35 @@ func (m *model) find(steps int, test func() truth) (found, whole bool) {
 		v.now = nil
 	}
 	left := min(steps, m.room)
-	m.left, m.filled = left, false
+	m.left = left
 	t, _ := m.search(test)
 	m.room -= left - m.left
 	return t == yes, t == no
+}
+
+// show looks for a situation in which test is yes and which the evaluator of decisions confirms. It returns it as a line of a test.
+func (m *model) show(steps int, test func() truth, is func(in Input) bool) (line string) {
+	m.example = true
+	m.find(steps, func() truth {
+		t := test()
+		if t == yes {
+			if line = m.confirmed(is); line == "" {
+				return no
+			}
+		}
+		return t
+	})
+	m.example = false
+	return line
+}
+
+// fill gives the first value to each variable that an expression still needs.
+func (m *model) fill(x *expression) {
+	m.example = true
+	for m.wanted = nil; m.evals[0].value(x).state == open && m.wanted != nil; m.wanted = nil {
+		m.wanted.now = &m.wanted.values[0]
+	}
+	m.example = false
 }
 
 // search gives a value to the variable that test wants, and then to the next one. It is open where the steps are used up. blame are the
@@ -58,119 +83,104 @@ func (m *model) search(test func() truth) (t truth, blame []bool) {
 	return no, blame
 }
 
-// isOpen reports whether a variable has no value, and notes that this test depends on it.
-func (m *model) isOpen(v *variable) bool {
+// now returns what the situation gives to a variable, and notes that this test depends on it.
+func (m *model) now(v *variable) result {
 	m.seen[v.index] = true
-	if v.now != nil || m.filled {
-		return false
+	if v.now != nil {
+		return *v.now
 	}
-	if m.wanted == nil {
-		m.wanted = v
-	}
-	return true
+	m.wanted = cmp.Or(m.wanted, v)
+	return result{state: open, why: errOpen}
 }
 
-// value returns what a variable has, or would have first.
-func (v *variable) value() result {
-	if v.now == nil {
-		return v.values[0]
-	}
-	return *v.now
-}
-
-// operand evaluates an operand as the situation says. For claims it says what a path has; for examples the evaluator finds it.
-func (m *model) operand(e *evaluation, o *operand) result {
+// operand evaluates an operand as the situation says.
+func (m *model) operand(e *evaluation, o *operand) (out result) {
 	u := m.uses[o]
 	m.left--
+	out.why = errOpen
 	for i := range u.reads {
 		r := &u.reads[i]
-		if t := m.state(e, u, r); t == open || m.claims && t != yes && (t != missing || !r.covered) {
-			return result{state: t}
+		if out.state = m.state(e, r, u.atom != nil && !m.example); out.state != yes && (out.state != missing || !r.covered) {
+			return out
 		}
 	}
-	if u.atom != nil {
-		if m.isOpen(u.atom) {
-			return result{state: open}
-		}
-		return u.atom.value()
+	if u.atom != nil && !m.example {
+		return m.now(u.atom)
 	}
 	for _, a := range u.asks {
-		if m.isOpen(a.status) {
-			return result{state: open}
+		if out = m.now(a.status); out.state == open {
+			return out
 		}
-		if m.claims {
-			e.known(a.path.root)
-			e.got[a.path.root.id] = &gathered{state: a.status.value().state}
-		}
+		e.known(a.path.root)
+		e.got[a.path.root.id] = &gathered{state: out.state, why: errOpen, found: noFound}
 	}
-	r := e.reach(o)
-	if errors.Is(r.why, errOpen) {
-		r.state = open
+	e.asked = nil
+	if out = e.exec(o); errors.Is(out.why, errOpen) {
+		out.state = open
 	}
-	return r
+	return out
 }
 
-// state returns what is known of a path, and for claims makes the evaluator see it.
-func (m *model) state(e *evaluation, u *uses, r *use) truth {
+// state returns what is known of a path, and makes the evaluator see its value. Where the operand is a variable, only its facts and lets
+// count.
+func (m *model) state(e *evaluation, r *use, inAtom bool) truth {
 	v := result{state: yes}
 	if r.status != nil {
-		if m.isOpen(r.status) {
-			return open
-		}
-		v = r.status.value()
+		v = m.now(r.status)
 	}
-	if v.state == yes && r.value != nil && u.atom == nil {
-		if m.isOpen(r.value) {
-			return open
-		}
-		v = r.value.value()
+	switch root := r.path.root; {
+	case root.let != nil:
+		e.known(root)
+		e.got[root.id] = nil
+		return e.find(r.path)
+	case v.state != yes || inAtom:
+		return v.state
+	case r.value == nil:
+		return e.find(r.path)
 	}
-	p := r.path
-	switch {
-	case !m.claims:
-	case r.inner:
-		e.known(p.root)
-		e.got[p.root.id] = nil
-		e.tested[p.id] = e.find(p)
-		return e.tested[p.id]
-	case r.value != nil:
-		if v.state != yes {
-			v.value = nil
-		}
-		names := p.written()
-		e.tested[p.id], e.env[names[0]] = v.state, put(e.env[names[0]], names[1:], v.value)
+	if v = m.now(r.value); v.state != open {
+		names := r.path.written()
+		e.env[names[0]] = put(e.env[names[0]], names[1:], v.value)
 	}
 	return v.state
 }
 
-// put returns an object with a value at a path.
+// written returns the names of a path as the policy writes it.
+func (p *valuePath) written() []string {
+	if p.name != p.root.name {
+		return p.steps
+	}
+	return append([]string{p.root.name}, p.steps...)
+}
+
+// put returns an object with a value at a path. Other objects stay as they are.
 func put(in any, path []string, v any) any {
 	if len(path) == 0 {
 		return v
 	}
-	object, ok := in.(map[string]any)
-	if !ok {
-		object = map[string]any{}
-	}
-	object[path[0]] = put(object[path[0]], path[1:], v)
-	return object
+	old, _ := in.(map[string]any)
+	return merged(old, map[string]any{path[0]: put(old[path[0]], path[1:], v)})
 }
 
-// evaluation returns one of the situation, for the policy of an index.
-func (m *model) evaluation(i int) *evaluation {
-	e := m.evals[i]
-	if !m.claims {
-		e = m.policies[i].evaluation(context.Background(), m.input(i))
-		e.model = m
+// is returns a test that is yes where a condition holds, and no where it does not or is unknown.
+func (m *model) is(x *cond) func() truth {
+	return func() truth {
+		if x == nil {
+			return yes
+		}
+		t, _ := m.evals[0].cond(x)
+		if t == missing || t == failed {
+			return no
+		}
+		return t
 	}
-	e.doubt = nil
-	return e
 }
 
 // decide returns the rule that decides, of those before end, and how: continue, stop, or done. It is "" where that is open, and stop with
 // end where none decides. Effects are taken to succeed.
 func (m *model) decide(i, end int) (int, string) {
-	e := m.evaluation(i)
+	e := m.evals[i]
+	e.doubt = nil
 	for j, r := range m.policies[i].rules[:end] {
 		if r.verb == "note" {
 			continue
@@ -193,14 +203,13 @@ func (m *model) decide(i, end int) (int, string) {
 // try returns the truth of a rule's condition. One that at_most holds back is missing.
 func (m *model) try(e *evaluation, r *rule) truth {
 	if r.times > 0 {
-		v := m.variable(variable{what: ofCount, name: r.name, values: []result{{value: 0, state: yes}}})
-		if full := (result{value: r.times, state: yes}); !slices.Contains(v.values, full) {
+		v := m.variable(variable{key: "times " + r.name, at: []string{"memory", "applied", r.name}, values: []result{known(0)}})
+		if full := known(r.times); !slices.Contains(v.values, full) {
 			v.values = append(v.values, full)
 		}
-		if m.isOpen(v) {
+		if n := m.now(v); n.state == open {
 			return open
-		}
-		if v.value().value.(int) >= r.times {
+		} else if n.value.(int) >= r.times {
 			return missing
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/expr-lang/expr/ast"
@@ -21,7 +20,7 @@ type walk struct {
 	operand *operand
 	part    map[ast.Node]bool // nodes that are read as a part of another: of a path, of a call
 	covered map[ast.Node]bool // nodes whose value ?? lets be missing
-	element map[ast.Node]bool // nodes of conditions for the elements of a list
+	lists   bool              // there is a condition for the elements of a list
 	local   map[string]bool   // names of let NAME = …; within the expression
 }
 
@@ -31,17 +30,14 @@ func (w *walk) names(o *operand) {
 	ast.Walk(o.slot, visitor(func(slot *ast.Node) {
 		switch n := (*slot).(type) {
 		case *ast.MemberNode:
-			w.part[n.Node] = true
+			w.part[inChain(n.Node)] = true
 		case *ast.CallNode:
 			w.part[n.Callee] = true
 			if id, ok := n.Callee.(*ast.IdentifierNode); ok && asking[id.Value] && len(n.Arguments) == 1 {
 				w.part[n.Arguments[0]] = true
 			}
 		case *ast.PredicateNode:
-			if w.element == nil {
-				w.element = map[ast.Node]bool{}
-			}
-			ast.Walk(&n.Node, visitor(func(x *ast.Node) { w.element[*x] = true }))
+			w.lists = true
 		case *ast.VariableDeclaratorNode:
 			w.local[n.Name] = true
 		case *ast.BinaryNode:
@@ -49,7 +45,7 @@ func (w *walk) names(o *operand) {
 			for b, ok := left.(*ast.BinaryNode); ok && n.Operator == "??" && b.Operator == "??"; b, ok = left.(*ast.BinaryNode) {
 				w.covered[b.Right], left = true, b.Left
 			}
-			w.covered[left] = n.Operator == "??"
+			w.covered[inChain(left)] = n.Operator == "??"
 		}
 	}))
 	ast.Walk(o.slot, visitor(func(slot *ast.Node) {
@@ -84,26 +80,28 @@ func (w *walk) value(slot *ast.Node) {
 		return
 	}
 	var steps []string // of the path that is known before it is evaluated
-	optional := -1
-	for i, m := range members {
+	for _, m := range members {
 		name, ok := m.Property.(*ast.StringNode)
-		if m.Optional && optional < 0 {
-			optional = i
-		}
 		if !ok || m.Method {
 			break
 		}
 		steps = append(steps, name.Value)
 	}
+	optional, i := len(members)+1, len(members) // the first ?., which covers what is below it within the same chain
+	for m, ok := (*slot).(*ast.MemberNode); ok; m, ok = m.Node.(*ast.MemberNode) {
+		if i--; m.Optional {
+			optional = i
+		}
+	}
 	covered := w.covered[*slot]
-	w.read(s, steps, covered || optional >= 0)
+	w.read(s, steps, covered || optional <= len(steps))
 	switch {
 	case covered && len(members) > 0:
 		for _, m := range members {
 			m.Optional = true
 		}
 		ast.Patch(slot, &ast.ChainNode{Node: *slot})
-	case !covered && optional > 0:
+	case !covered && optional > 0 && optional <= len(steps):
 		w.read(s, steps[:optional-1], false)
 	}
 }
@@ -132,13 +130,21 @@ func (w *walk) variable(slot *ast.Node, members []*ast.MemberNode) {
 // chain returns the members of a path, the outermost last, and what it begins with.
 func chain(n ast.Node) (members []*ast.MemberNode, root ast.Node) {
 	for {
-		m, ok := n.(*ast.MemberNode)
+		m, ok := inChain(n).(*ast.MemberNode)
 		if !ok {
 			slices.Reverse(members)
 			return members, n
 		}
 		members, n = append(members, m), m.Node
 	}
+}
+
+// inChain returns the node within the mark that expr puts around a path with ?. up to the last field after it.
+func inChain(n ast.Node) ast.Node {
+	if c, ok := n.(*ast.ChainNode); ok {
+		return c.Node
+	}
+	return n
 }
 
 // resolve finds what a name means, nil for one that is reported.
@@ -161,7 +167,7 @@ func (w *walk) resolve(id *ast.IdentifierNode) *symbol {
 		w.report(id, "unknown-name", "there is no name "+name, habits[name])
 	case s == nil:
 		help := text.Nearest(name, c.named(constant, ralphName, factName, fieldName, letName, givenName))
-		if help == "" && w.element[id] {
+		if help == "" && w.lists {
 			help = "write ." + name + " for a field of the element"
 		}
 		w.report(id, "unknown-name", "there is no name "+name, help)
@@ -171,7 +177,6 @@ func (w *walk) resolve(id *ast.IdentifierNode) *symbol {
 	default:
 		w.need(s, id)
 		if s.let != nil {
-			c.compile(s.let)
 			w.x.missing = append(w.x.missing, s.let.missing...)
 		}
 		return s
@@ -189,12 +194,26 @@ func (c *compiler) inlineField(name string) *Fact {
 	return nil
 }
 
-// need notes that the expression depends on a name.
+// need notes that the expression depends on a name, and compiles what this depends on. A name depends on itself where that has begun.
 func (w *walk) need(s *symbol, n ast.Node) {
-	if _, ok := s.read[w.x]; !ok {
-		s.read[w.x] = w.x.at.plus(n.Location().From)
-		w.c.use(s)
-		w.x.needs = append(w.x.needs, s)
+	if _, ok := s.read[w.x]; ok {
+		return
+	}
+	s.read[w.x] = w.x.at.plus(n.Location().From)
+	if s.meaning == fieldName {
+		s.fact.symbol.read[w.x] = s.read[w.x]
+	}
+	w.c.use(s)
+	for _, x := range behind(w.c, s) {
+		if x.problem == errBroken {
+			help := ""
+			if len(s.fieldOf) > 0 {
+				help = fmt.Sprintf("write %s.%s for the field", s.fieldOf[0].name, s.name)
+			}
+			w.report(n, "cycle", s.name+" depends on itself", help)
+		} else if s.let != nil || !w.c.Lazy {
+			w.c.compile(x)
+		}
 	}
 }
 
@@ -311,49 +330,15 @@ func (w *walk) compare(t *schema.Type, n ast.Node) {
 	}
 }
 
-// checkNames reports names that depend on themselves, and those of ralph that may be meant for a field: a fact has a field of the name,
-// which is nowhere read by its whole path.
+// checkNames reports names of ralph that may be meant for a field: a fact has a field of the name, which is nowhere read by its whole path.
 func (c *compiler) checkNames() {
-	done := map[*symbol]bool{}
 	for _, s := range c.order {
-		c.cycle(s, nil, done)
 		for _, first := range s.read {
 			if s.meaning != ralphName || len(s.fieldOf) == 0 || c.paths[s.fieldOf[0].name+"\x00"+s.name] != nil {
 				break
 			}
 			c.report(first, len(s.name), "ambiguous-name", fmt.Sprintf("%s is ralph's name, and a field of the fact %s", s.name, s.fieldOf[0].name),
 				fmt.Sprintf("write %s.%s for the field; where both are read, %s is ralph's", s.fieldOf[0].name, s.name, s.name))
-		}
-	}
-}
-
-// cycle follows what a name depends on. above are the names that depend on it.
-func (c *compiler) cycle(s *symbol, above []*symbol, done map[*symbol]bool) {
-	if i := slices.Index(above, s); i >= 0 {
-		var names []string
-		for _, x := range append(above[i:], s) {
-			names = append(names, x.name)
-		}
-		field := ""
-		if f := c.inlineField(s.name); f != nil {
-			field = fmt.Sprintf("write %s.%s for the field", f.Name, s.name)
-		}
-		for _, x := range behind(c, above[len(above)-1]) {
-			if first, ok := s.read[x]; ok {
-				c.report(first, len(s.name), "cycle", fmt.Sprintf("%s depends on itself: %s", s.name, strings.Join(names, " needs ")), field)
-				return
-			}
-		}
-	}
-	if !done[s] {
-		done[s] = true
-		for _, x := range behind(c, s) {
-			for _, need := range x.needs {
-				if need.meaning == fieldName {
-					need = need.fact.symbol
-				}
-				c.cycle(need, append(above, s), done)
-			}
 		}
 	}
 }

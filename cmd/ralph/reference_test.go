@@ -87,7 +87,7 @@ func findings(t *testing.T, src string) rules.Findings {
 	return found
 }
 
-var checkID = regexp.MustCompile(`(?:(?:report|rule|part)\([^\n]*?, |[cC]heck:?=? +)"([a-z]+(?:-[a-z]+)*)"`)
+var checkID = regexp.MustCompile(`(?:(?:report|rule|part|warn)\([^\n]*?, |[cC]heck:?=? +)"([a-z]+(?:-[a-z]+)*)"`)
 
 // reported returns the IDs that package rules reports.
 func reported(t *testing.T) (ids []string) {
