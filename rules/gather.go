@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -267,8 +268,9 @@ func (f *Fact) read(v any) (any, schema.Problems) {
 	if !ok || !there || t == nil || !t.Closed || t.Properties["body"] != nil || f.Source != "frontmatter" && f.Parse != "frontmatter" {
 		return f.Schema.Read(v)
 	}
-	delete(m, "body")
-	v, problems := f.Schema.Read(m)
+	fields := maps.Clone(m)
+	delete(fields, "body")
+	v, problems := f.Schema.Read(fields)
 	v.(map[string]any)["body"] = body
 	return v, problems
 }

@@ -2,10 +2,9 @@ package schema
 
 import (
 	"cmp"
-	"fmt"
+	"math/big"
 	"reflect"
 	"slices"
-	"strconv"
 
 	"github.com/santhosh-tekuri/jsonschema/v5"
 )
@@ -15,45 +14,41 @@ const (
 	maxDefaults = 20_000 // values of all defaults together
 )
 
-// derive returns the type of a compiled schema, whose text is doc.
-func derive(s *jsonschema.Schema, doc any) (*Type, *Error) {
-	d := deriver{doc: doc, types: map[string]*Type{}}
-	t := d.typeOf(s)
-	c := completion{left: maxDefaults}
-	for _, t := range d.types {
-		t.Default, _ = c.value(t, t.Default)
+// derive returns the type of a compiled schema.
+func derive(s *jsonschema.Schema) (*Type, error) {
+	all := derived{}
+	t := all.of(s)
+	left := maxDefaults
+	for _, t := range all {
+		t.Default = t.filled(t.Default, &left)
 	}
-	if c.left < 0 {
+	if left < 0 {
 		return nil, &Error{Message: "the defaults of the schema have no end, or are too large: one contains a value with the same default"}
 	}
 	return t, nil
 }
 
-// deriver derives types. A type is that of several schemas where allOf or $ref apply them to one value.
-type deriver struct {
-	doc   any // the text of the schema
-	types map[string]*Type
-}
+// derived are the types by the places of their schemas: of several, where allOf or $ref apply them to one value.
+type derived map[string]*Type
 
-func (d *deriver) typeOf(schemas ...*jsonschema.Schema) *Type {
-	var all []*jsonschema.Schema
-	for _, s := range schemas {
-		all = together(s, all)
-	}
+func (all derived) of(schemas ...*jsonschema.Schema) *Type {
+	var parts []*jsonschema.Schema
 	key := ""
-	for _, s := range all {
+	for _, s := range schemas {
+		parts = together(s, parts)
+	}
+	for _, s := range parts {
 		key += s.Location + " "
 	}
-	if t, ok := d.types[key]; ok || len(all) == 0 || len(d.types) > maxTypes {
+	if t, ok := all[key]; ok || len(parts) == 0 || len(all) > maxTypes {
 		return t
 	}
 	t := &Type{Properties: map[string]*Type{}}
-	d.types[key] = t // before its parts, which may contain it
+	all[key] = t // before its parts, which may contain it
 	fields := map[string][]*jsonschema.Schema{}
 	var items, extra []*jsonschema.Schema
-	for _, s := range all {
-		keywords, _ := valueAt(d.doc, place(s.Location)).(map[string]any)
-		t.narrow(s, keywords)
+	for _, s := range parts {
+		t.narrow(s)
 		for name, field := range s.Properties {
 			fields[name] = append(fields[name], field)
 		}
@@ -64,14 +59,11 @@ func (d *deriver) typeOf(schemas ...*jsonschema.Schema) *Type {
 		}
 	}
 	for name, field := range fields {
-		t.Properties[name] = d.typeOf(field...)
-		if t.Properties[name].hasDefault() {
-			t.defaults = append(t.defaults, name)
-		}
+		t.Properties[name] = all.of(field...)
 	}
-	t.Items = d.typeOf(items...)
-	t.Extra = d.typeOf(extra...)
-	if slices.ContainsFunc(all, func(s *jsonschema.Schema) bool { return len(s.PatternProperties) > 0 }) {
+	t.Items = all.of(items...)
+	t.Extra = all.of(extra...)
+	if slices.ContainsFunc(parts, func(s *jsonschema.Schema) bool { return len(s.PatternProperties) > 0 }) {
 		t.Extra = &Type{}
 	}
 	return t
@@ -103,36 +95,43 @@ func together(s *jsonschema.Schema, all []*jsonschema.Schema) []*jsonschema.Sche
 
 func isNull(s *jsonschema.Schema) bool { return slices.Equal(s.Types, []string{"null"}) }
 
-// narrow takes what a schema says of a value, besides its parts. keywords is the text of the schema.
-func (t *Type) narrow(s *jsonschema.Schema, keywords map[string]any) {
-	values, _ := keywords["enum"].([]any)
-	if constant, ok := keywords["const"]; ok {
-		values = []any{constant}
+// narrow takes what a schema says of a value, besides its parts.
+func (t *Type) narrow(s *jsonschema.Schema) {
+	values := plainValues(s.Enum)
+	if s.Constant != nil {
+		values = plainValues(s.Constant)
 	}
 	t.nullable = t.nullable || slices.Contains(s.Types, "null") || slices.Contains(values, nil) || slices.ContainsFunc(slices.Concat(s.AnyOf, s.OneOf), isNull)
-	values = slices.DeleteFunc(slices.Clone(values), func(v any) bool { return v == nil })
+	values = slices.DeleteFunc(values, func(v any) bool { return v == nil })
 	if kind := kindOf(s, values); t.Kind == "" || t.Kind == "number" && kind == "integer" {
 		t.Kind = kind
 	}
 	if t.Enum == nil {
 		t.Enum = values
 	}
-	if examples, ok := keywords["examples"].([]any); ok {
-		t.Examples = examples
+	if s.Examples != nil {
+		t.Examples = plainValues(s.Examples)
 	}
-	t.Minimum = cmp.Or(t.Minimum, float(keywords["minimum"]))
-	t.Maximum = cmp.Or(t.Maximum, float(keywords["maximum"]))
-	if v := keywords["default"]; v != nil && !t.HasDefault {
-		t.Default, t.HasDefault = v, true
+	t.Minimum, t.Maximum = cmp.Or(t.Minimum, float(s.Minimum)), cmp.Or(t.Maximum, float(s.Maximum))
+	if s.Default != nil && !t.HasDefault {
+		t.Default, t.HasDefault = plainValues([]any{s.Default})[0], true
 	}
 	t.Closed = t.Closed || s.AdditionalProperties == false
 }
 
-func float(v any) *float64 {
-	f, err := strconv.ParseFloat(fmt.Sprint(v), 64)
-	if err != nil {
+// plainValues returns the values of a keyword as Go values.
+func plainValues(values []any) (out []any) {
+	for _, v := range values {
+		out = append(out, (&preparation{keepNull: true}).value(nil, v, 0))
+	}
+	return out
+}
+
+func float(r *big.Rat) *float64 {
+	if r == nil {
 		return nil
 	}
+	f, _ := r.Float64()
 	return &f
 }
 

@@ -46,15 +46,7 @@ func failure(b []byte, at int, message string) *Error {
 // and at most 2^53 in size, else float64; one beyond float64 is the largest or smallest of it. Of duplicate keys the last counts. A byte
 // order mark is skipped. Text that is blank, UTF-16, larger than 16 MiB or deeper than 1,000 levels is an error. Errors are *Error.
 func ParseJSON(b []byte) (any, error) {
-	v, err := parse(b)
-	if err != nil {
-		return nil, err
-	}
-	return v, nil
-}
-
-func parse(b []byte) (any, *Error) {
-	b = withoutBOM(b)
+	b = bytes.TrimPrefix(b, []byte("\xef\xbb\xbf"))
 	switch {
 	case len(b) > maxJSON:
 		return nil, failure(b, 0, fmt.Sprintf("the text is larger than %d MiB", maxJSON>>20))
@@ -77,7 +69,8 @@ func parse(b []byte) (any, *Error) {
 		}
 		return nil, failure(b, at, unexpected(b, at))
 	}
-	if at := skip(b, int(dec.InputOffset()), " \t\r\n"); at < len(b) {
+	if rest := bytes.TrimLeft(b[dec.InputOffset():], " \t\r\n"); len(rest) > 0 {
+		at := len(b) - len(rest)
 		return nil, failure(b, at, unexpected(b, at)+" after the end of the value")
 	}
 	p := preparation{keepNull: true}
@@ -106,11 +99,6 @@ func unexpected(b []byte, at int) string {
 	}
 	return message
 }
-
-func withoutBOM(b []byte) []byte { return bytes.TrimPrefix(b, []byte("\xef\xbb\xbf")) }
-
-// skip returns the offset of the first byte from at on that is not one of some.
-func skip(b []byte, at int, some string) int { return len(b) - len(bytes.TrimLeft(b[at:], some)) }
 
 func lineCol(b []byte, at int) (line, col int) {
 	start := bytes.LastIndexByte(b[:at], '\n') + 1

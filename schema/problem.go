@@ -24,10 +24,8 @@ type Problems []Problem
 
 // Whole returns the problem of the document as a whole, if there is one: it is no object, or a field is required or forbidden.
 func (p Problems) Whole() (Problem, bool) {
-	for _, one := range p {
-		if len(one.Path) == 0 {
-			return one, true
-		}
+	if len(p) > 0 && len(p[0].Path) == 0 { // they are sorted
+		return p[0], true
 	}
 	return Problem{}, false
 }

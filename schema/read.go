@@ -81,64 +81,37 @@ func (t *Type) number(s string) (any, bool) {
 	return max(-math.MaxFloat64, min(f, math.MaxFloat64)), true
 }
 
-// completion fills in defaults. It copies the maps and lists that it changes.
-type completion struct{ left int }
-
-// value returns v with the defaults for what is absent, and reports whether that is another value.
-func (c *completion) value(t *Type, v any) (any, bool) {
-	c.left--
+// filled returns v without null, and with the defaults for what is absent, while some of left are left. It copies the maps and lists
+// whose type is known, and leaves others as they are.
+func (t *Type) filled(v any, left *int) any {
+	if t == nil {
+		return v
+	}
+	*left--
 	switch v := v.(type) {
 	case nil:
-		if t.hasDefault() && c.left > 0 {
-			v, _ := c.value(t, t.Default)
-			return v, true
+		if t.HasDefault && *left > 0 {
+			return t.filled(t.Default, left)
 		}
-		return nil, true
-	case map[string]any:
-		return c.object(t, v)
 	case []any:
-		copied := false
+		v = slices.Clone(v)
 		for i, x := range v {
-			y, differs := c.value(t.field(""), x)
-			if !differs {
-				continue
-			}
-			if !copied {
-				v, copied = slices.Clone(v), true
-			}
-			v[i] = y
+			v[i] = t.field("").filled(x, left)
 		}
-		return v, copied
-	}
-	return v, false
-}
-
-func (c *completion) object(t *Type, v map[string]any) (any, bool) {
-	var changed map[string]any
-	visit := func(k string, x any) {
-		y, differs := c.value(t.field(k), x)
-		if !differs {
-			return
-		}
-		if changed == nil {
-			changed = maps.Clone(v)
-		}
-		if changed[k] = y; y == nil {
-			delete(changed, k)
-		}
-	}
-	for k, x := range v {
-		visit(k, x)
-	}
-	if t != nil {
-		for _, k := range t.defaults {
-			if v[k] == nil {
-				visit(k, nil)
+		return v
+	case map[string]any:
+		v = maps.Clone(v)
+		for k, field := range t.Properties {
+			if v[k] == nil && field != nil && field.HasDefault {
+				v[k] = nil
 			}
 		}
+		for k, x := range v {
+			if v[k] = t.field(k).filled(x, left); v[k] == nil {
+				delete(v, k)
+			}
+		}
+		return v
 	}
-	if changed == nil {
-		return v, false
-	}
-	return changed, true
+	return v
 }

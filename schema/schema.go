@@ -54,9 +54,9 @@ func (s *Schema) Read(v any) (any, Problems) {
 		return v, Problems{{Message: fmt.Sprintf("must not be nested deeper than %d levels", maxLevels)}}
 	}
 	problems := s.validate(v)
-	c := completion{left: maxFilled}
-	v, _ = c.value(s.typ, v)
-	if c.left < 0 {
+	left := maxFilled
+	v = s.typ.filled(v, &left)
+	if left < 0 {
 		problems = append(Problems{{Message: "must be smaller: it has too many values without the defaults of the schema"}}, problems...)
 	}
 	return v, problems
@@ -79,9 +79,8 @@ func (s *Schema) validate(v any) Problems {
 // what has another type stays as it is. It changes no map or list, but copies those in which something is absent. The defaults in the
 // result are shared: do not change it.
 func (s *Schema) Complete(v any) any {
-	c := completion{left: maxFilled}
-	v, _ = c.value(s.Type(), v)
-	return v
+	left := maxFilled
+	return s.Type().filled(v, &left)
 }
 
 // shipped has the schemas of the state files that ralph's own policies read.

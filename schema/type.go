@@ -22,8 +22,7 @@ type Type struct {
 	Closed     bool       // additionalProperties: false
 	Go         types.Type // if not nil, the type of a Go value; what stands above is then empty
 
-	defaults []string // the properties that have one
-	nullable bool     // the schema names null, so that it must not go before the validation
+	nullable bool // the schema names null, so that it must not go before the validation
 }
 
 // maxExpr bounds the types that one type for expr consists of.
@@ -89,5 +88,3 @@ func (t *Type) field(name string) *Type {
 	}
 	return t.Extra
 }
-
-func (t *Type) hasDefault() bool { return t != nil && t.HasDefault }
