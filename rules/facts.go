@@ -172,7 +172,7 @@ func (c *compiler) schema(n *yaml.Node) *schema.Schema {
 	}
 	var s *schema.Schema
 	if err == nil {
-		s, err = schema.Compile(name, src)
+		s, err = schema.Compile(src)
 	}
 	if err != nil {
 		message := err.Error()
@@ -180,6 +180,8 @@ func (c *compiler) schema(n *yaml.Node) *schema.Schema {
 			n, message = descend(n, invalid.Path), strings.TrimSpace(strings.Join(invalid.Path, ".")+" "+invalid.Message)
 		} else if errors.Is(err, fs.ErrNotExist) {
 			message, help = "there is no file "+name, "write its path from the project's root; a schema that ralph ships is written ralph:NAME"
+		} else if errors.As(err, &invalid) {
+			message = name + ": " + message
 		}
 		c.report(at(n), 0, "schema", "the schema cannot be used: "+message, help)
 		return nil

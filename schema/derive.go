@@ -2,20 +2,25 @@ package schema
 
 import (
 	"cmp"
+	"fmt"
+	"maps"
 	"math/big"
-	"reflect"
 	"slices"
 
 	"github.com/santhosh-tekuri/jsonschema/v5"
 )
 
 const (
-	maxTypes    = 20_000 // of one schema; what is beyond has any type
-	maxDefaults = 20_000 // values of all defaults together
+	maxExpanded = 1_000_000 // parts of a schema, each reference replaced by what it refers to
+	maxTypes    = 20_000    // of one schema, and of one type for expr; what is beyond has any type
+	maxDefaults = 20_000    // values of all defaults together
 )
 
 // derive returns the type of a compiled schema.
 func derive(s *jsonschema.Schema) (*Type, error) {
+	if (sizes{}).of(s) > maxExpanded {
+		return nil, &Error{Message: fmt.Sprintf("the schema is too large: its references expand to more than %d parts", maxExpanded)}
+	}
 	all := derived{}
 	t := all.of(s)
 	left := maxDefaults
@@ -138,7 +143,7 @@ func float(r *big.Rat) *float64 {
 // kindOf returns the type of what a schema applies to, if it is one: the one that it names, or that of its values or parts.
 func kindOf(s *jsonschema.Schema, values []any) string {
 	named := slices.DeleteFunc(slices.Clone(s.Types), func(kind string) bool { return kind == "null" })
-	noText := func(v any) bool { return reflect.TypeOf(v).Kind() != reflect.String }
+	noText := func(v any) bool { _, ok := v.(string); return !ok }
 	switch {
 	case len(named) == 1:
 		return named[0]
@@ -152,4 +157,31 @@ func kindOf(s *jsonschema.Schema, values []any) string {
 		return "array"
 	}
 	return ""
+}
+
+// sizes counts the parts of schemas, each once. The library has no limit on its steps, and 40 definitions that each refer twice to the
+// next make a million million.
+type sizes map[*jsonschema.Schema]int
+
+func (m sizes) of(s *jsonschema.Schema) int {
+	if s == nil {
+		return 0
+	}
+	if n, ok := m[s]; ok {
+		return n
+	}
+	m[s] = 1 // within itself
+	parts := []*jsonschema.Schema{s.Ref, s.DynamicRef, s.RecursiveRef, s.Not, s.If, s.Then, s.Else, s.PropertyNames, s.UnevaluatedProperties,
+		s.UnevaluatedItems, s.Items2020, s.Contains, s.ContentSchema}
+	parts = slices.Concat(parts, s.AllOf, s.AnyOf, s.OneOf, s.PrefixItems, slices.Collect(maps.Values(s.Properties)),
+		slices.Collect(maps.Values(s.PatternProperties)), slices.Collect(maps.Values(s.DependentSchemas)))
+	for _, x := range []any{s.AdditionalProperties, s.Items, s.AdditionalItems} {
+		parts = add(parts, x)
+	}
+	n := 1
+	for _, part := range parts {
+		n = min(n+m.of(part), maxExpanded+1)
+	}
+	m[s] = n
+	return n
 }

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"net/url"
 	"slices"
@@ -40,10 +41,16 @@ func (p Problems) Touching(path []string) (Problem, bool) {
 	return Problem{}, false
 }
 
-// problems returns what an error of the library says of a document.
-func problems(err *jsonschema.ValidationError, doc any) Problems {
-	var all Problems
-	for _, leaf := range leaves(err, nil) {
+// problems returns what an error of the library says of a document, nil if there is none.
+func problems(err error, doc any) (all Problems) {
+	invalid := (*jsonschema.ValidationError)(nil)
+	switch {
+	case err == nil:
+		return nil
+	case !errors.As(err, &invalid):
+		return Problems{{Message: strings.TrimPrefix(err.Error(), "jsonschema: ")}}
+	}
+	for _, leaf := range leaves(invalid) {
 		path := place(leaf.InstanceLocation)
 		one := Problem{path, message(leaf, valueAt(doc, path))}
 		if last := len(path) - 1; leaf.Message == "not allowed" && last >= 0 { // by the schema false, so it is what contains it that is wrong
@@ -57,25 +64,20 @@ func problems(err *jsonschema.ValidationError, doc any) Problems {
 	return slices.CompactFunc(all, func(a, b Problem) bool { return a.Message == b.Message && slices.Equal(a.Path, b.Path) })
 }
 
-// leaves adds the errors that name a broken keyword. Of alternatives, only one that is left by the type of the value says why.
-func leaves(err *jsonschema.ValidationError, all []*jsonschema.ValidationError) []*jsonschema.ValidationError {
-	causes := err.Causes
-	if err.Message == "anyOf failed" || err.Message == "oneOf failed" {
-		causes = slices.DeleteFunc(slices.Clone(causes), func(c *jsonschema.ValidationError) bool {
-			for len(c.Causes) == 1 {
-				c = c.Causes[0]
-			}
-			return keyword(c) == "type" && c.InstanceLocation == err.InstanceLocation
-		})
-		if len(causes) != 1 {
-			return append(all, err)
+// leaves returns the errors that name a broken keyword. Of alternatives, only one that is left by the type of the value says why.
+func leaves(err *jsonschema.ValidationError) (all []*jsonschema.ValidationError) {
+	alternatives := err.Message == "anyOf failed" || err.Message == "oneOf failed"
+	left := 0
+	for _, cause := range err.Causes {
+		why := leaves(cause)
+		if alternatives && len(why) == 1 && keyword(why[0]) == "type" && why[0].InstanceLocation == err.InstanceLocation {
+			continue
 		}
+		left++
+		all = append(all, why...)
 	}
-	if len(causes) == 0 {
-		return append(all, err)
-	}
-	for _, cause := range causes {
-		all = leaves(cause, all)
+	if left == 0 || alternatives && left > 1 {
+		return []*jsonschema.ValidationError{err}
 	}
 	return all
 }
@@ -84,32 +86,25 @@ func keyword(err *jsonschema.ValidationError) string {
 	return err.KeywordLocation[strings.LastIndexByte(err.KeywordLocation, '/')+1:]
 }
 
-// place returns the path of a location, a JSON pointer after an address, as the library writes it: names are escaped for an address too.
-func place(location string) []string {
-	names := strings.Split(location[strings.IndexByte(location, '#')+1:], "/")[1:]
+// place returns the path of a JSON pointer of the library, whose names are escaped for an address too.
+func place(pointer string) []string {
+	names := strings.Split(pointer, "/")[1:]
 	for i, name := range names {
-		if strings.ContainsAny(name, "%~") {
-			name, _ = url.PathUnescape(name)
-			names[i] = strings.ReplaceAll(strings.ReplaceAll(name, "~1", "/"), "~0", "~")
-		}
+		name, _ = url.PathUnescape(name)
+		names[i] = strings.NewReplacer("~1", "/", "~0", "~").Replace(name)
 	}
 	return names
 }
 
-// valueAt returns the value at a path of a document, or nil.
+// valueAt returns the value at a path of a document.
 func valueAt(v any, path []string) any {
 	for _, name := range path {
 		switch x := v.(type) {
 		case map[string]any:
 			v = x[name]
 		case []any:
-			i, err := strconv.Atoi(name)
-			if err != nil || i < 0 || i >= len(x) {
-				return nil
-			}
+			i, _ := strconv.Atoi(name) // which the library wrote
 			v = x[i]
-		default:
-			return nil
 		}
 	}
 	return v
@@ -117,32 +112,30 @@ func valueAt(v any, path []string) any {
 
 // message says in plain words what the schema expects, where the library does not.
 func message(err *jsonschema.ValidationError, v any) string {
+	expected := strings.TrimPrefix(err.Message, "value ")
 	switch keyword(err) {
 	case "type":
-		kinds, _, _ := strings.Cut(strings.TrimPrefix(err.Message, "expected "), ", but got ")
-		return "must be " + plain.Replace(kinds) + ", and is " + show(v)
+		kinds, _, _ := strings.Cut(strings.TrimPrefix(expected, "expected "), ", but got ")
+		expected = "must be " + plain.Replace(kinds)
 	case "enum", "const":
-		return strings.TrimPrefix(err.Message, "value ") + ", and is " + show(v)
 	case "pattern":
-		return "must match the pattern" + strings.TrimPrefix(err.Message, "does not match pattern") + ", and is " + show(v)
+		expected = strings.Replace(expected, "does not match", "must match the", 1)
 	case "required":
-		return "must have " + sorted(strings.TrimPrefix(err.Message, "missing properties: "))
+		return strings.Replace(expected, "missing properties:", "must have", 1)
 	case "additionalProperties":
-		return "must not have " + sorted(strings.TrimSuffix(strings.TrimPrefix(err.Message, "additionalProperties "), " not allowed"))
+		names := strings.Split(strings.TrimSuffix(strings.TrimPrefix(expected, "additionalProperties "), " not allowed"), ", ")
+		slices.Sort(names)
+		return "must not have " + strings.Join(names, ", ")
 	case "anyOf", "oneOf":
-		return "must fit an alternative of the schema: " + err.Message
+		return "must fit an alternative of the schema: " + expected
+	default:
+		return expected
 	}
-	return err.Message
+	return expected + ", and is " + show(v)
 }
 
 var plain = strings.NewReplacer("integer", "a whole number", "number", "a number", "string", "a text", "boolean", "true or false",
 	"array", "a list", "object", "an object")
-
-func sorted(names string) string {
-	all := strings.Split(names, ", ")
-	slices.Sort(all)
-	return strings.Join(all, ", ")
-}
 
 // show returns a value of a document for messages.
 func show(v any) string {

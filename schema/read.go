@@ -10,9 +10,40 @@ import (
 )
 
 const (
+	maxLevels = 100       // of a document that is validated: an error takes time by the square of the depth
 	maxWhole  = 1 << 53   // the largest whole number that is exact everywhere
 	maxFilled = 8_000_000 // values that are visited to fill in the defaults of one document
 )
+
+// Read makes a decoded document ready for rules: a null in an object counts as absent, a string that is exactly a number or boolean
+// counts as one where the schema's type is that alone, jsonschema/v5 validates, and defaults fill what is absent, at every depth. Values
+// that JSON does not have become texts, as fmt.Sprint writes them. Read owns v and may change it; the defaults in the result are
+// shared, so do not change it. The value is usable but for what the problems name.
+func (s *Schema) Read(v any) (any, Problems) {
+	p := preparation{}
+	v = p.value(s.Type(), v, 0)
+	if s == nil {
+		return v, nil
+	}
+	if p.depth > maxLevels {
+		return v, Problems{{Message: fmt.Sprintf("must not be nested deeper than %d levels", maxLevels)}}
+	}
+	problems := problems(s.validator.Validate(v), v)
+	left := maxFilled
+	v = s.typ.filled(v, &left)
+	if left < 0 {
+		problems = append(Problems{{Message: "must be smaller: it has too many values without the defaults of the schema"}}, problems...)
+	}
+	return v, problems
+}
+
+// Complete fills in the defaults only. It is for values that a program gives as maps of type map[string]any and lists of type []any;
+// what has another type stays as it is. It changes no map or list, but copies those in which something is absent. The defaults in the
+// result are shared: do not change it.
+func (s *Schema) Complete(v any) any {
+	left := maxFilled
+	return s.Type().filled(v, &left)
+}
 
 // preparation makes a decoded document fit for the validation, and finds out how deep it is.
 type preparation struct {
@@ -42,7 +73,15 @@ func (p *preparation) value(t *Type, v any, depth int) any {
 		}
 		return v
 	case string:
-		return t.spelled(v)
+		if t != nil && (t.Kind == "integer" || t.Kind == "number") {
+			if n, ok := t.number(v); ok {
+				return n
+			}
+		}
+		if t != nil && t.Kind == "boolean" && (v == "true" || v == "false") {
+			return v == "true"
+		}
+		return v
 	case nil, bool:
 		return v
 	case int, int64, uint64, float64, json.Number:
@@ -51,21 +90,6 @@ func (p *preparation) value(t *Type, v any, depth int) any {
 		}
 	}
 	return fmt.Sprint(v)
-}
-
-// spelled returns the number or boolean that a text is, where the schema's type is that alone.
-func (t *Type) spelled(s string) any {
-	if t == nil {
-		return s
-	}
-	n, ok := t.number(s)
-	switch {
-	case ok && (t.Kind == "integer" || t.Kind == "number"):
-		return n
-	case t.Kind == "boolean" && (s == "true" || s == "false"):
-		return s == "true"
-	}
-	return s
 }
 
 // number returns the value of a number in JSON, and whether it is one. A whole number that the schema wants to be one is at most 2^53 in

@@ -7,15 +7,21 @@
 package schema
 
 import (
+	"bytes"
 	"embed"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v5"
 )
 
-const maxLevels = 100 // of a document that is validated
+const maxSchema = 256 << 10 // bytes: the library takes time by the square of a schema's parts
+
+// base is the address of a schema. It is never read.
+const base = "https://schema.invalid/"
 
 // Schema is a compiled JSON Schema. It is safe for concurrent use. A nil Schema accepts any value and has no defaults.
 type Schema struct {
@@ -40,47 +46,47 @@ func (s *Schema) Type() *Type {
 	return s.typ
 }
 
-// Read makes a decoded document ready for rules: a null in an object counts as absent, a string that is exactly a number or boolean
-// counts as one where the schema's type is that alone, jsonschema/v5 validates, and defaults fill what is absent, at every depth. Values
-// that JSON does not have become texts, as fmt.Sprint writes them. Read owns v and may change it; the defaults in the result are
-// shared, so do not change it. The value is usable but for what the problems name.
-func (s *Schema) Read(v any) (any, Problems) {
-	p := preparation{}
-	v = p.value(s.Type(), v, 0)
-	if s == nil {
-		return v, nil
+// Compile compiles a schema, which is JSON text of at most 256 KiB. Without $schema it is of draft 2020-12. Compile
+// reads nothing else: a $ref that does not begin with # is an error, and so is a schema whose references expand to more than a million
+// parts. Errors are *Error.
+func Compile(src []byte) (*Schema, error) {
+	if len(src) > maxSchema {
+		return nil, failure(src, 0, fmt.Sprintf("the schema is larger than %d KiB", maxSchema>>10))
 	}
-	if p.depth > maxLevels { // an error takes time by the square of the depth
-		return v, Problems{{Message: fmt.Sprintf("must not be nested deeper than %d levels", maxLevels)}}
+	doc, err := ParseJSON(src)
+	if err != nil {
+		return nil, err
 	}
-	problems := s.validate(v)
-	left := maxFilled
-	v = s.typ.filled(v, &left)
-	if left < 0 {
-		problems = append(Problems{{Message: "must be smaller: it has too many values without the defaults of the schema"}}, problems...)
+	c := jsonschema.NewCompiler()
+	c.Draft, c.ExtractAnnotations = jsonschema.Draft2020, true
+	c.LoadURL = func(url string) (io.ReadCloser, error) {
+		return nil, fmt.Errorf("%s is not in this schema, and nothing else is read: copy what you need below $defs", url)
 	}
-	return v, problems
+	bounded, err := json.Marshal(doc) // its numbers are bounded, those of the source are not
+	if err == nil {
+		err = c.AddResource(base, bytes.NewReader(bounded))
+	}
+	if err != nil {
+		return nil, failure(src, 0, err.Error())
+	}
+	validator, err := c.Compile(base)
+	if err != nil {
+		return nil, located(err, src, doc)
+	}
+	t, err := derive(validator)
+	return &Schema{src, validator, t}, err
 }
 
-// validate returns what jsonschema/v5 finds in a document.
-func (s *Schema) validate(v any) Problems {
-	var invalid *jsonschema.ValidationError
-	switch err := s.validator.Validate(v); {
-	case err == nil:
-		return nil
-	case errors.As(err, &invalid):
-		return problems(invalid, v)
-	default:
-		return Problems{{Message: strings.TrimPrefix(err.Error(), "jsonschema: ")}}
+// located returns an error of the library with its place. doc is the decoded schema.
+func located(err error, src []byte, doc any) *Error {
+	if invalid := (*jsonschema.ValidationError)(nil); errors.As(err, &invalid) {
+		first := problems(invalid, doc)[0]
+		return &Error{Path: first.Path, Message: first.Message}
 	}
-}
-
-// Complete fills in the defaults only. It is for values that a program gives as maps of type map[string]any and lists of type []any;
-// what has another type stays as it is. It changes no map or list, but copies those in which something is absent. The defaults in the
-// result are shared: do not change it.
-func (s *Schema) Complete(v any) any {
-	left := maxFilled
-	return s.Type().filled(v, &left)
+	message := errors.Unwrap(err).Error() // of what the library wraps with the address
+	message = strings.TrimPrefix(strings.ReplaceAll(message, base, ""), "jsonschema: ")
+	reference, _, _ := strings.Cut(message, " ")
+	return failure(src, max(0, bytes.Index(src, []byte(`"`+reference))), message)
 }
 
 // shipped has the schemas of the state files that ralph's own policies read.

@@ -16,7 +16,7 @@ import (
 
 func compile(t testing.TB, src string) *schema.Schema {
 	t.Helper()
-	s, err := schema.Compile("test.json", []byte(src))
+	s, err := schema.Compile([]byte(src))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,7 +198,7 @@ func TestReadOtherValues(t *testing.T) {
 func TestShipped(t *testing.T) {
 	for _, name := range schema.ShippedNames() {
 		src, _ := schema.Shipped(name)
-		s, err := schema.Compile(name, src)
+		s, err := schema.Compile(src)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -249,7 +249,7 @@ func FuzzRead(f *testing.F) {
 		f.Add([]byte(c[0]), []byte(c[1]))
 	}
 	f.Fuzz(func(t *testing.T, src, doc []byte) {
-		s, err := schema.Compile("fuzz", src)
+		s, err := schema.Compile(src)
 		v, other := schema.ParseJSON(doc)
 		if err != nil || other != nil {
 			return
@@ -263,7 +263,7 @@ func FuzzRead(f *testing.F) {
 }
 
 func Example() {
-	s, err := schema.Compile("state.json", []byte(`{
+	s, err := schema.Compile([]byte(`{
 		"type": "object",
 		"properties": {
 			"phase": {"enum": ["plan", "work"], "default": "plan"},

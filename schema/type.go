@@ -25,14 +25,11 @@ type Type struct {
 	nullable bool // the schema names null, so that it must not go before the validation
 }
 
-// maxExpr bounds the types that one type for expr consists of.
-const maxExpr = 20_000
-
 // Expr returns the type for expr's checker. A declared optional field has its declared type. A field that an object with declared
 // fields does not declare is an error of the checker, unless the schema gives a type for all others. Where a type contains itself, or is
 // too large, the inner one is any.
 func (t *Type) Expr() types.Type {
-	left := maxExpr
+	left := maxTypes
 	return t.expr(map[*Type]bool{}, &left)
 }
 

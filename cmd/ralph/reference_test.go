@@ -221,7 +221,7 @@ func TestPolicySchemaAcceptsShippedPolicies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := schema.Compile("policy.schema.json", src)
+	s, err := schema.Compile(src)
 	if err != nil {
 		t.Fatal(err)
 	}
