@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -268,9 +267,8 @@ func (f *Fact) read(v any) (any, schema.Problems) {
 	if !ok || !there || t == nil || !t.Closed || t.Properties["body"] != nil || f.Source != "frontmatter" && f.Parse != "frontmatter" {
 		return f.Schema.Read(v)
 	}
-	fields := maps.Clone(m)
-	delete(fields, "body")
-	v, problems := f.Schema.Read(fields)
-	v.(map[string]any)["body"] = body
+	delete(m, "body")
+	v, problems := f.Schema.Read(m) // v is a copy
+	v.(map[string]any)["body"], m["body"] = body, body
 	return v, problems
 }
