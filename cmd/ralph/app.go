@@ -92,7 +92,7 @@ func (a *app) root(hook bool) *cobra.Command {
 		}
 	}
 	group("agent", "Use it with your agent:", a.untilCommand(), a.runCommand(), a.initCommand(), a.installCommand(), a.uninstallCommand(), a.trustCommand())
-	group("loop", "Watch and steer loops:", a.statusCommand(), a.logCommand(), a.explainCommand(), a.startCommand(), a.stopCommand(), a.doctorCommand())
+	group("loop", "Watch and steer loops:", a.statusCommand(), a.logCommand(), a.explainCommand(), a.viewCommand(), a.startCommand(), a.stopCommand(), a.doctorCommand())
 	group("policy", "Write policies:", a.checkCommand(), a.testCommand())
 	root.SetHelpCommand(a.helpCommand())
 	return root

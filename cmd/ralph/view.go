@@ -1,0 +1,44 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ralph-sdk/ralph/internal/view"
+)
+
+func (a *app) viewCommand() *cobra.Command {
+	var out string
+	cmd := &cobra.Command{
+		Use:   "view",
+		Short: "Show what runs, and each decision with its reasons, as a page in a browser",
+		Long: `Show what runs in the project, and each decision with its reasons, as a page in a browser of this machine. The address that
+is printed opens the page in one browser. Ctrl-C ends it. The page changes nothing.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			p, home, err := a.here()
+			if err != nil {
+				return err
+			}
+			read := func(ctx context.Context) view.Data { return view.Collect(ctx, home, p, a.getenv) }
+			if out != "" {
+				return os.WriteFile(out, view.File(read(cmd.Context())), 0o600)
+			}
+			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+			defer stop()
+			s, err := view.Listen(read)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintln(a.stdout, s.URL())
+			return s.Serve(ctx)
+		},
+	}
+	cmd.Flags().StringVar(&out, "out", "", "write the page with the data of now into this `file`, and serve nothing")
+	return cmd
+}
