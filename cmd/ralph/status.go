@@ -23,6 +23,9 @@ func (a *app) statusCommand() *cobra.Command {
 				return err
 			}
 			all, err := home.Status(cmd.Context(), p, a.getenv)
+			if err == nil {
+				err = home.AddLast(p, all)
+			}
 			if err != nil {
 				return err
 			}

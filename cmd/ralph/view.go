@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"os/signal"
@@ -25,13 +24,14 @@ is printed opens the page in one browser. Ctrl-C ends it. The page changes nothi
 			if err != nil {
 				return err
 			}
-			read := func(ctx context.Context) view.Data { return view.Collect(ctx, home, p, a.getenv) }
+			source := view.Open(home, p, a.getenv)
+			defer source.Close()
 			if out != "" {
-				return os.WriteFile(out, view.File(read(cmd.Context())), 0o600)
+				return os.WriteFile(out, view.File(source.Read(cmd.Context())), 0o600)
 			}
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
-			s, err := view.Listen(read)
+			s, err := view.Listen(source.Read)
 			if err != nil {
 				return err
 			}

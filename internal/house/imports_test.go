@@ -35,7 +35,8 @@ var imports = []struct{ name, imports string }{
 	{"run", "host internal/process internal/text loop os path/filepath rules time"},
 	{"examples", ""},
 	{"internal/project", "examples host internal/git internal/process internal/text loop loop/judge os path/filepath rules run state syscall time"},
-	{"cmd/ralph", "examples host internal/fatal internal/process internal/project internal/text loop os os/signal path/filepath policytest rules run syscall time"},
+	{"internal/view", "internal/project loop net net/http run time"},
+	{"cmd/ralph", "examples host internal/fatal internal/process internal/project internal/text internal/view loop os os/signal path/filepath policytest rules run syscall time"},
 }
 
 // reaching are the packages of the standard library that reach beyond a computation.

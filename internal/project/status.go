@@ -42,15 +42,13 @@ type Status struct {
 	Run      *run.State   `json:"run,omitempty"`  // of ralph run
 	Last     *loop.Record `json:"last,omitempty"` // the last decision
 	Problems []Problem    `json:"problems,omitempty"`
+
+	logged string // the policy's name in the log
 }
 
 // Status returns what would decide the next stop of each installed hook, in the order of the settings, and the policies of the project that
-// no hook uses; before them the runs that did not come to their end.
+// no hook uses; before them the runs that did not come to their end. It reads no decisions: AddLast adds the last ones.
 func (h *Home) Status(ctx context.Context, p Project, getenv func(string) string) ([]Status, error) {
-	last, err := h.lastRecords(p)
-	if err != nil {
-		return nil, err
-	}
 	all, err := h.runs(ctx, p)
 	if err != nil {
 		return nil, err
@@ -70,7 +68,7 @@ func (h *Home) Status(ctx context.Context, p Project, getenv func(string) string
 					s.Bound += " " + limit
 				}
 				s.Problems = append(s.Problems, inEntry(e, f)...)
-				all = append(all, s.seen(last[o.File.Name]))
+				all = append(all, s.derived(o.File.Name))
 			}
 		}
 	}
@@ -84,7 +82,7 @@ func (h *Home) Status(ctx context.Context, p Project, getenv func(string) string
 				s.State = NoHook
 			}
 			s.Problems = append(s.Problems, Problem{"no hook uses it", "ralph install " + typed(e)})
-			all = append(all, s.seen(last[name]))
+			all = append(all, s.derived(name))
 		}
 	}
 	return all, nil
@@ -115,9 +113,9 @@ func (h *Home) runs(ctx context.Context, p Project) (all []Status, err error) {
 	return all, nil
 }
 
-// seen adds the last decision, and derives the state.
-func (s Status) seen(last *loop.Record) Status {
-	s.Last = last
+// derived adds the policy's name in the log, and derives the state.
+func (s Status) derived(logged string) Status {
+	s.logged = logged
 	if s.State == "" {
 		s.State = Ready
 	}
@@ -222,14 +220,17 @@ func inEntry(e host.Entry, f SettingsFile) (problems []Problem) {
 	return problems
 }
 
-// lastRecords returns the last decision of each policy in a project.
-func (h *Home) lastRecords(p Project) (map[string]*loop.Record, error) {
+// AddLast adds to each policy its last decision.
+func (h *Home) AddLast(p Project, all []Status) error {
 	log := h.ReadLog(p)
 	defer log.Close()
 	last := map[string]*loop.Record{}
-	all, err := log.Next()
-	for _, e := range all {
+	entries, err := log.Next()
+	for _, e := range entries {
 		last[e.Policy] = &e.Record
 	}
-	return last, err
+	for i := range all {
+		all[i].Last = last[all[i].logged]
+	}
+	return err
 }

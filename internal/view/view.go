@@ -4,7 +4,7 @@
 // for HTML or for a path, and that it changes nothing. It leaves out what the log leaves out: no text of an agent and no value of a fact
 // is shown that the log does not keep. The page asks for new data every two seconds while it is visible.
 //
-// Begin with [Collect], then [Listen] to serve the page, or [File] to write it as one file.
+// Begin with [Open], then [Listen] to serve the page, or [File] to write it as one file.
 package view
 
 import (
