@@ -18,9 +18,17 @@ import (
 // RALPH_PICTURES one for pictures, if somebody wants to look.
 func TestBrowser(t *testing.T) {
 	modules := os.Getenv("RALPH_BROWSER")
-	chromium, err := exec.LookPath("chromium")
-	if modules == "" || err != nil {
-		t.Skip("RALPH_BROWSER is not set, or there is no chromium")
+	if modules == "" {
+		t.Skip("skipped: RALPH_BROWSER is not set")
+	}
+	var chromium string
+	for _, name := range []string{"google-chrome", "chromium-browser", "chromium"} {
+		if path, err := exec.LookPath(name); err == nil {
+			chromium = path
+		}
+	}
+	if chromium == "" {
+		t.Skip("skipped: there is no Chromium")
 	}
 	type shown struct {
 		Name string `json:"name"`
