@@ -21,12 +21,13 @@ var budgets = map[string]int{
 const (
 	allCode     = 18_300
 	allTests    = 20_000 // lines, with scripts and YAML
+	allPage     = 500    // lines of the page of ralph view
 	maxFunction = 60     // lines
 	maxFields   = 16
 )
 
 func TestLinesOfCode(t *testing.T) {
-	sum, tests, lines := 0, 0, map[string]int{}
+	sum, tests, page, lines := 0, 0, 0, map[string]int{}
 	eachFile(t, func(rel string, src []byte) {
 		place, rest, _ := strings.Cut(rel, "/")
 		if place == "contrib" {
@@ -39,6 +40,8 @@ func TestLinesOfCode(t *testing.T) {
 		case strings.HasSuffix(rel, ".go"):
 			lines[place] += code(src)
 			sum += code(src)
+		case strings.HasPrefix(rel, "internal/view/page/"):
+			page += strings.Count(string(src), "\n")
 		}
 	})
 	for place, most := range budgets {
@@ -53,7 +56,10 @@ func TestLinesOfCode(t *testing.T) {
 	if tests > allTests {
 		t.Errorf("there are %d lines of tests, and may be %d", tests, allTests)
 	}
-	t.Logf("code %d of %d, tests %d of %d", sum, allCode, tests, allTests)
+	if page > allPage {
+		t.Errorf("the page has %d lines, and may have %d", page, allPage)
+	}
+	t.Logf("page %d of %d, code %d of %d, tests %d of %d", page, allPage, sum, allCode, tests, allTests)
 }
 
 // code counts lines that are neither blank nor a comment.
@@ -113,7 +119,7 @@ func eachFile(t *testing.T, f func(rel string, src []byte)) {
 			return nil
 		}
 		switch filepath.Ext(file) {
-		case ".go", ".yaml", ".txtar", ".md":
+		case ".go", ".yaml", ".txtar", ".md", ".html", ".css", ".js":
 			src, err := os.ReadFile(file)
 			if err != nil {
 				return err

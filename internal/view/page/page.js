@@ -89,8 +89,8 @@ function loops() {
   return [...all].map(([id, l]) => ({ id, ...l })).sort((a, b) => (b.state === "running") - (a.state === "running") || Date.parse(b.at) - Date.parse(a.at));
 }
 
-// A command breaks between its words only.
-const command = (s) => el("code", {}, String(s).split(" ").flatMap((w) => [el("span", {}, w), " "]));
+// A repair may be a command, which breaks between its words only.
+const command = (s) => (s.startsWith("ralph ") ? el("code", {}, s.split(" ").flatMap((w) => [el("span", {}, w), " "])) : s);
 
 function drawLoop(l) {
   const choose = () => {
