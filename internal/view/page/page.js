@@ -74,7 +74,7 @@ function loops() {
   for (const r of data.runs ?? []) {
     const of = (data.policies ?? []).find((p) => p.run?.plan.id === r.plan.id), last = r.last ?? {};
     all.set(loopOf({ session: "run:" + r.plan.id, policy: r.plan.name }), {
-      name: (r.plan.args ?? []).join(" "), policy: r.plan.name, state: r.end?.outcome ?? (of?.state === "running" ? "running" : "killed"), at: r.at,
+      name: (r.plan.args ?? []).join(" "), policy: r.plan.name, state: r.end?.outcome ?? of?.state ?? (data.problem ? "unknown" : "killed"), at: r.at,
       facts: [`iteration ${r.iteration} of ${r.plan.limits.max}`], more: [r.phase === "resting" && !r.end && `rests until ${stamp(r.until).slice(11)}`,
         r.spent?.tokens && r.spent.tokens.toLocaleString("en-US", { notation: "compact", maximumFractionDigits: 1 }) + " tokens", r.spent?.cost && "$" + r.spent.cost.toFixed(2)].filter(Boolean),
       why: r.end && !r.end.decided && r.end.reason, problems: [last.problem, last.denied && "not allowed: " + last.denied.join(", ")].filter(Boolean), fix: of?.problems?.[0]?.fix,
