@@ -39,7 +39,7 @@ func (l *Loop) Decide(ctx context.Context, ev Event) (Decision, error) {
 	if w.ev.Name != prompt && !slices.Contains(w.policy.Events, w.ev.Name) {
 		return Decision{Outcome: rules.Idle, Policy: w.policy.Name}, nil
 	}
-	why, err := w.off(ctx)
+	why, err := w.off(ctx, w.ev.Run)
 	if err != nil {
 		return w.unkept(err), nil
 	}

@@ -355,11 +355,11 @@ func TestCountsThatCannotBeKept(t *testing.T) {
 		}, ".json", true},
 		{"a damaged stop", func(t *testing.T) loop.Store {
 			s := loop.Map()
-			put(t, s, "stop/", "[")
+			put(t, s, "project/", "[")
 			return s
-		}, "remove stop/", true},
+		}, "remove project/", true},
 		{"a damaged stop in a file", func(t *testing.T) loop.Store {
-			s, _ := stored(t, "stop/")
+			s, _ := stored(t, "project/")
 			return s
 		}, ".json", true},
 		{"no permission", func(*testing.T) loop.Store { return failing{loop.Map(), os.ErrPermission} }, "permission", false},

@@ -21,8 +21,8 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// Dir returns a store in a directory, which is made with mode 0700 when it is first written. The path is absolute; the directory must
-// belong to the user and others must not be able to write to it. Each document is a file: its first line is the key, as JSON, and
+// Dir returns a store in a directory, which is made with mode 0700 when it is first written. The path is absolute. Where others can write to
+// the directory, Update and Keys fail. Each document is a file: its first line is the key, as JSON, and
 // what follows is the document. A lock beside it holds other processes off.
 //
 // Documents of sessions that were not written for 30 days are removed now and then.
@@ -53,7 +53,7 @@ func (d directory) file(key string) string {
 }
 
 func (d directory) Load(ctx context.Context, key string) ([]byte, error) {
-	if _, err := d.check(ctx); err != nil {
+	if err := d.usable(ctx); err != nil {
 		return nil, err
 	}
 	_, b, err := readDocument(d.file(key) + documentSuffix)
@@ -61,54 +61,54 @@ func (d directory) Load(ctx context.Context, key string) ([]byte, error) {
 }
 
 func (d directory) Update(ctx context.Context, key string, change func([]byte) ([]byte, error)) error {
-	missing, err := d.check(ctx)
-	if missing {
-		err = os.MkdirAll(string(d), 0o700)
-	}
-	if err == nil {
-		err = d.update(ctx, key, change)
-	}
-	if err != nil {
+	if err := d.check(ctx); errors.Is(err, fs.ErrNotExist) {
+		if err := os.MkdirAll(string(d), 0o700); err != nil {
+			return err
+		}
+	} else if err != nil {
 		return err
 	}
-	d.clean(ctx)
-	return nil
+	made, err := d.update(ctx, key, change)
+	if made {
+		d.clean(ctx) // so that there are not ever more
+	}
+	return err
 }
 
-func (d directory) update(ctx context.Context, key string, change func([]byte) ([]byte, error)) error {
+// update is Update in a directory that is safe. It reports whether there was no document before.
+func (d directory) update(ctx context.Context, key string, change func([]byte) ([]byte, error)) (made bool, err error) {
 	path := d.file(key) + documentSuffix
 	lock, err := lockFile(ctx, d.file(key)+lockSuffix)
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer lock.Unlock()
 	_, old, err := readDocument(path)
 	if err != nil {
-		return err
+		return false, err
 	}
 	b, err := change(old)
 	switch {
 	case err != nil:
-		return &fs.PathError{Op: "update", Path: path, Err: err}
+		return false, &fs.PathError{Op: "update", Path: path, Err: err}
 	case bytes.Equal(b, old):
-		return nil
+		return false, nil
 	case len(b) == 0:
 		err = os.Remove(path)
 		_ = os.Remove(lock.Path()) // fails where an open file stays; see tryLock
-		return err
+		return false, err
 	}
-	return writeDocument(path, key, b)
+	return len(old) == 0, writeDocument(path, key, b)
 }
 
 // Keys lists what it can, also with an error.
 func (d directory) Keys(ctx context.Context, prefix string) ([]string, error) {
-	if _, err := d.check(ctx); err != nil {
+	if err := d.check(ctx); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	} else if err != nil {
 		return nil, err
 	}
 	entries, err := os.ReadDir(string(d))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
 	var keys []string
 	for _, e := range entries {
 		if filepath.Ext(e.Name()) != documentSuffix {
@@ -124,22 +124,26 @@ func (d directory) Keys(ctx context.Context, prefix string) ([]string, error) {
 	return keys, err
 }
 
-// check refuses a directory that is not safe, and reports whether it is missing.
-func (d directory) check(ctx context.Context) (missing bool, err error) {
+func (d directory) usable(ctx context.Context) error {
 	if ctx.Err() != nil {
-		return false, context.Cause(ctx)
+		return context.Cause(ctx)
 	}
 	if !filepath.IsAbs(string(d)) {
-		return false, fmt.Errorf("the directory of the store is %q: it must be an absolute path", string(d))
+		return fmt.Errorf("the directory of the store is %q: it must be an absolute path", string(d))
+	}
+	return nil
+}
+
+// check refuses a directory that is not safe. One that is missing is an fs.ErrNotExist.
+func (d directory) check(ctx context.Context) error {
+	if err := d.usable(ctx); err != nil {
+		return err
 	}
 	info, err := os.Stat(string(d))
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return true, nil
-	case err == nil && runtime.GOOS != "windows" && info.Mode()&0o022 != 0:
-		return false, fmt.Errorf("others can write to %s: run chmod go-w on it", string(d))
+	if err == nil && runtime.GOOS != "windows" && info.Mode()&0o022 != 0 {
+		return fmt.Errorf("others can write to %s: run chmod go-w on it", string(d))
 	}
-	return false, err
+	return err
 }
 
 // readDocument returns the key and the bytes of a document, nothing if there is none.
@@ -188,7 +192,12 @@ func writeDocument(path, key string, b []byte) error {
 	if err != nil {
 		return err
 	}
-	f, err := openRegular(path+newSuffix, os.O_WRONLY|os.O_CREATE|os.O_TRUNC)
+	f, err := os.OpenFile(path+newSuffix, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) { // of a process that was killed
+		if err = os.Remove(path + newSuffix); err == nil {
+			f, err = os.OpenFile(path+newSuffix, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		}
+	}
 	if err != nil {
 		return err
 	}
@@ -250,7 +259,7 @@ func (d directory) clean(ctx context.Context) {
 		if !isSession(key) || ctx.Err() != nil {
 			continue
 		}
-		_ = d.update(ctx, key, func(old []byte) ([]byte, error) {
+		_, _ = d.update(ctx, key, func(old []byte) ([]byte, error) {
 			info, err := os.Stat(d.file(key) + documentSuffix)
 			if err != nil || time.Since(info.ModTime()) < unused {
 				return old, nil

@@ -30,14 +30,12 @@ func (l *Loop) Hold(ctx context.Context, name, run string, f func() error) error
 		if !late.Stop() {
 			return nil, ErrHeld
 		}
-		mark := func(run string) error {
-			return l.store.Update(context.WithoutCancel(ctx), l.key("run-of", l.root, name), func([]byte) ([]byte, error) { return []byte(run), nil })
-		}
-		if err := mark(run); err != nil {
+		running := context.WithoutCancel(ctx)
+		if err := l.change(running, func(s *switches) { s.Runs[name] = run }); err != nil {
 			return nil, err
 		}
 		failed = f()
-		return old, mark("")
+		return old, l.change(running, func(s *switches) { delete(s.Runs, name) })
 	})
 	switch {
 	case failed != nil:
@@ -50,8 +48,8 @@ func (l *Loop) Hold(ctx context.Context, name, run string, f func() error) error
 
 // Held returns the ID of the run that holds a name in the loop's project, or "".
 func (l *Loop) Held(ctx context.Context, name string) (run string, err error) {
-	b, err := l.store.Load(ctx, l.key("run-of", l.root, name))
-	if err != nil || len(b) == 0 {
+	s, err := l.switches(ctx)
+	if err != nil || s.Runs[name] == "" {
 		return "", err
 	}
 	waiting, cancel := context.WithTimeoutCause(ctx, seeHold, ErrHeld)
@@ -59,7 +57,7 @@ func (l *Loop) Held(ctx context.Context, name string) (run string, err error) {
 	err = l.store.Update(waiting, l.key("hold", l.root, name), func(old []byte) ([]byte, error) { return old, nil })
 	switch {
 	case errors.Is(err, ErrHeld):
-		return string(b), nil
+		return s.Runs[name], nil
 	case err != nil:
 		return "", err
 	}

@@ -57,7 +57,7 @@ func TestHold(t *testing.T) {
 		t.Errorf("the error is %v", err)
 	}
 	held("")
-	put(t, store, "run-of/"+url.PathEscape(dir)+"/policy", "r3") // its process was killed
+	put(t, store, "project/"+url.PathEscape(dir), `{"runs": {"policy": "r3"}}`) // its process was killed
 	if got := outcome(l, loop.Event{Session: "s"}); got != rules.Continued {
 		t.Errorf("after a run that was killed: %s", got)
 	}

@@ -12,62 +12,74 @@ import (
 	"time"
 )
 
+// switches is the document of a project: what is not decided there.
+type switches struct {
+	Stops map[string]time.Time `json:"stops,omitempty"` // by a person: a policy, or "" for all, and when
+	Runs  map[string]string    `json:"runs,omitempty"`  // by a run: the name that it holds, and its ID
+}
+
 // Stop lets agents of the loop's project stop, whatever its policy says, until Undo: for one policy, or for all of the project if it is
 // "". The policy need not be the loop's.
 func (l *Loop) Stop(ctx context.Context, policy string) error {
 	now := l.now()
-	return l.changeStops(ctx, func(stops map[string]time.Time) { stops[policy] = now })
+	return l.change(ctx, func(s *switches) { s.Stops[policy] = now })
 }
 
 // Undo undoes Stop for one policy, or for all of the project if it is "". It may be called without a stop.
 func (l *Loop) Undo(ctx context.Context, policy string) error {
-	return l.changeStops(ctx, func(stops map[string]time.Time) {
+	return l.change(ctx, func(s *switches) {
 		if policy == "" {
-			clear(stops)
+			clear(s.Stops)
 		}
-		delete(stops, policy)
+		delete(s.Stops, policy)
 	})
 }
 
 // Stops returns what Stop stopped, and when: names of policies, and "" for all.
 func (l *Loop) Stops(ctx context.Context) (map[string]time.Time, error) {
-	b, err := l.store.Load(ctx, l.stopKey())
+	s, err := l.switches(ctx)
+	return s.Stops, err
+}
+
+func (l *Loop) switches(ctx context.Context) (switches, error) {
+	b, err := l.store.Load(ctx, l.key("project", l.root))
 	if err != nil {
-		return nil, err
+		return switches{}, err
 	}
-	stops, err := l.readStops(b)
+	s, err := l.readSwitches(b)
 	if err != nil { // the error of Update names the file
-		err = cmp.Or(l.changeStops(ctx, func(map[string]time.Time) {}), err)
+		err = cmp.Or(l.change(ctx, func(*switches) {}), err)
 	}
-	return stops, err
+	return s, err
 }
 
-func (l *Loop) stopKey() string { return l.key("stop", l.root) }
-
-func (l *Loop) readStops(b []byte) (map[string]time.Time, error) {
-	stops := map[string]time.Time{}
-	if len(b) > 0 && json.Unmarshal(b, &stops) != nil {
-		return nil, &fs.PathError{Op: "read", Path: l.stopKey(), Err: errDamaged}
+func (l *Loop) readSwitches(b []byte) (switches, error) {
+	s := switches{map[string]time.Time{}, map[string]string{}}
+	if len(b) > 0 && (json.Unmarshal(b, &s) != nil || s.Stops == nil || s.Runs == nil) {
+		return switches{}, &fs.PathError{Op: "read", Path: l.key("project", l.root), Err: errDamaged}
 	}
-	return stops, nil
+	return s, nil
 }
 
-func (l *Loop) changeStops(ctx context.Context, change func(map[string]time.Time)) error {
-	return l.store.Update(ctx, l.stopKey(), func(old []byte) ([]byte, error) {
-		stops, err := l.readStops(old)
+func (l *Loop) change(ctx context.Context, change func(*switches)) error {
+	return l.store.Update(ctx, l.key("project", l.root), func(old []byte) ([]byte, error) {
+		s, err := l.readSwitches(old)
 		if err != nil {
 			return nil, err
 		}
-		change(stops)
-		if len(stops) == 0 {
+		change(&s)
+		if len(s.Stops) == 0 && len(s.Runs) == 0 {
 			return nil, nil
 		}
-		return json.Marshal(stops)
+		return json.Marshal(s)
 	})
 }
 
 // Off returns why events are not decided, or "": a person switched ralph off, or stopped the policy.
-func (l *Loop) Off(ctx context.Context) (string, error) {
+func (l *Loop) Off(ctx context.Context) (string, error) { return l.off(ctx, true) }
+
+// off is Off, and for an event that is not of a run, that a run decides by the policy in the project.
+func (l *Loop) off(ctx context.Context, run bool) (string, error) {
 	if v, ok := l.env("RALPH_OFF"); ok && !slices.Contains([]string{"", "0", "false", "no"}, strings.ToLower(strings.TrimSpace(v))) {
 		return "RALPH_OFF is set", nil
 	}
@@ -77,28 +89,23 @@ func (l *Loop) Off(ctx context.Context) (string, error) {
 			return file + " exists", nil
 		}
 	}
-	stops, err := l.Stops(ctx)
+	s, err := l.switches(ctx)
 	if err != nil {
 		return "", err
 	}
-	_, one := stops[l.Policy().Name]
-	if _, all := stops[""]; one || all {
+	name := l.Policy().Name
+	_, one := s.Stops[name]
+	if _, all := s.Stops[""]; one || all {
 		return "a person stopped it", nil
 	}
-	return "", nil
-}
-
-// off is Off, and that a run decides by the policy in the project.
-func (w *work) off(ctx context.Context) (string, error) {
-	why, err := w.Off(ctx)
-	if why != "" || err != nil || w.ev.Run || w.config.root == "" {
-		return why, err
+	if s.Runs[name] == "" || run || l.root == "" {
+		return "", nil
 	}
-	run, err := w.Held(ctx, w.policy.Name)
-	if run == "" {
+	id, err := l.Held(ctx, name)
+	if id == "" {
 		return "", err
 	}
-	return "the run " + run + " decides by this policy here", nil
+	return "the run " + id + " decides by this policy here", nil
 }
 
 // isOff is the decision of an event that is not decided. It is recorded once a session for each reason.

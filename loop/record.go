@@ -6,9 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 	"unicode/utf8"
 
@@ -105,7 +108,7 @@ func cut(s string) string {
 
 const (
 	maxLog   = 8 << 20     // bytes of a log that is not rotated yet
-	logPause = time.Second // to wait for another writer
+	logPause = time.Second // to wait for another writer that rotates
 )
 
 // Log returns a recorder that appends to a file, one JSON object a line. The file has mode 0600, and its directory 0700 if it is made.
@@ -115,38 +118,59 @@ func Log(path string) Recorder {
 		var b bytes.Buffer
 		enc := json.NewEncoder(&b) // JSON has no line breaks
 		enc.SetEscapeHTML(false)
-		if err := errors.Join(enc.Encode(r), os.MkdirAll(filepath.Dir(path), 0o700)); err != nil {
+		if err := enc.Encode(r); err != nil {
 			return err
 		}
-		ctx, cancel := context.WithTimeoutCause(ctx, logPause, errors.New("another process holds the log"))
-		defer cancel()
-		lock, err := lockFile(ctx, path+lockSuffix)
+		f, size, err := openLog(path)
+		if err == nil && size >= maxLog {
+			if err = errors.Join(f.Close(), rotate(ctx, path)); err == nil {
+				f, size, err = openLog(path)
+			}
+		}
 		if err != nil {
 			return err
 		}
-		defer lock.Unlock()
-		if info, err := os.Stat(path); err == nil && info.Size() >= maxLog {
-			_ = os.Rename(path, path+".1") // fails on Windows while somebody reads the log, which grows then
-		}
-		return appendLine(path, b.Bytes())
+		return errors.Join(appendLine(f, size, b.Bytes()), f.Close())
 	}
 }
 
+// openLog opens a log, which it makes if there is none, and returns its size.
+func openLog(path string) (f *os.File, size int64, err error) {
+	const flag = os.O_RDWR | os.O_CREATE | os.O_APPEND | syscall.O_NONBLOCK
+	f, err = os.OpenFile(path, flag, 0o600)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err = os.MkdirAll(filepath.Dir(path), 0o700); err == nil {
+			f, err = os.OpenFile(path, flag, 0o600)
+		}
+	}
+	if err != nil {
+		return nil, 0, err
+	}
+	size, err = f.Seek(0, io.SeekEnd) // fails for a pipe
+	return f, size, err
+}
+
+// rotate renames a log that is too large, unless another process did.
+func rotate(ctx context.Context, path string) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, logPause, errors.New("another process holds the log"))
+	defer cancel()
+	lock, err := lockFile(ctx, path+lockSuffix)
+	if err != nil {
+		return err
+	}
+	defer lock.Unlock()
+	if info, err := os.Stat(path); err == nil && info.Size() >= maxLog {
+		_ = os.Rename(path, path+".1") // fails on Windows while somebody reads the log, which grows then
+	}
+	return nil
+}
+
 // appendLine appends a line, after the end of one that a full disk or the end of its writer cut off.
-func appendLine(path string, line []byte) error {
-	f, err := openRegular(path, os.O_RDWR|os.O_CREATE|os.O_APPEND)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
+func appendLine(f *os.File, size int64, line []byte) error {
 	var last [1]byte
-	if _, err := f.ReadAt(last[:], info.Size()-1); err == nil && last[0] != '\n' {
+	if _, err := f.ReadAt(last[:], size-1); err == nil && last[0] != '\n' {
 		line = append([]byte("\n"), line...)
 	}
-	_, err = f.Write(line)
+	_, err := f.Write(line)
 	return err
 }

@@ -18,7 +18,7 @@ func (l *Loop) Refuse(ctx context.Context, ev Event, why error) Decision {
 		return l.failed(err)
 	}
 	defer w.close()
-	if off, err := w.off(ctx); err != nil {
+	if off, err := w.off(ctx, w.ev.Run); err != nil {
 		return w.unkept(err)
 	} else if off != "" {
 		return w.isOff(ctx, off)

@@ -63,7 +63,6 @@ var phases = []func(k *kill) bool{
 	func(k *kill) bool { return k.matches("store/.new-*") },
 	func(k *kill) bool { return k.size("state.json") != k.state },
 	func(k *kill) bool { return k.size(k.document()) != k.memory },
-	func(k *kill) bool { return k.matches("decisions.jsonl.lock") },
 	func(k *kill) bool { return k.size(filepath.Join(k.own, "decisions.jsonl")) != k.log },
 }
 

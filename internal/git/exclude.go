@@ -15,7 +15,7 @@ func Exclude(file string) error {
 		return err
 	}
 	r, err := find(filepath.Dir(file))
-	if err != nil || r.dir != filepath.Join(resolve("", r.top), ".git") && !r.linked {
+	if err != nil || r.dir != filepath.Join(resolve(Looks{}, "", r.top), ".git") && !r.linked {
 		return nil
 	}
 	rel, err := filepath.Rel(r.top, file)

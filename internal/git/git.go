@@ -114,9 +114,9 @@ func newGit(r *repo, dir string) (*git, error) {
 	if err != nil {
 		return nil, fmt.Errorf("there is no program git: %w", fs.ErrNotExist)
 	}
-	main, _ := MainTree(r.top)
+	main, _ := MainTree(Looks{}, r.top)
 	for _, tree := range []string{r.top, cmp.Or(main, r.top)} {
-		if rel, err := filepath.Rel(resolve("", tree), resolve("", program)); err == nil && filepath.IsLocal(rel) {
+		if rel, err := filepath.Rel(resolve(Looks{}, "", tree), resolve(Looks{}, "", program)); err == nil && filepath.IsLocal(rel) {
 			return nil, fmt.Errorf("the git that PATH finds, %s, is in the project, so it is not started", program)
 		}
 	}
@@ -160,7 +160,7 @@ func (g *git) pointsBack(ctx context.Context, r *repo) error {
 	if r.common == r.dir {
 		tree, err = g.run(ctx, "config", "--file", filepath.Join(r.dir, "config"), "--no-includes", "--null", "core.worktree")
 	}
-	if err != nil || resolve(r.dir, strings.TrimSuffix(tree, "\x00")) != resolve("", r.top) {
+	if err != nil || resolve(Looks{}, r.dir, strings.TrimSuffix(tree, "\x00")) != resolve(Looks{}, "", r.top) {
 		return fmt.Errorf("%s names a repository that does not name it, so it is not used", link)
 	}
 	return nil

@@ -252,7 +252,7 @@ func TestGitFilePointsBack(t *testing.T) {
 			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 				t.Errorf("it says %v, want %q", err, c.want)
 			}
-			main, ok := MainTree(dir)
+			main, ok := MainTree(Looks{}, dir)
 			if want := filepath.Join(w.dir, c.main); ok != (c.main != "") || ok && main != want {
 				t.Errorf("the main work tree is %q, want %q", main, want)
 			}

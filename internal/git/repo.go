@@ -2,9 +2,11 @@ package git
 
 import (
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 )
 
@@ -16,13 +18,44 @@ type repo struct {
 	linked bool   // the work tree is one of several, and both name each other
 }
 
+// Looks remembers what paths are, so that one process looks at each of them once. It is for one moment, and not safe for concurrent use.
+type Looks map[string]look
+
+type look struct {
+	info fs.FileInfo
+	err  error
+}
+
+// Lstat is os.Lstat.
+func (l Looks) Lstat(path string) (fs.FileInfo, error) {
+	at, ok := l[path]
+	if !ok {
+		at.info, at.err = os.Lstat(path)
+		l[path] = at
+	}
+	return at.info, at.err
+}
+
+// EvalSymlinks is filepath.EvalSymlinks of an absolute path.
+func (l Looks) EvalSymlinks(path string) (string, error) {
+	if path = filepath.Clean(path); runtime.GOOS == "windows" { // which has links of several kinds, and short names
+		return filepath.EvalSymlinks(path)
+	}
+	for at := path; at != filepath.Dir(at); at = filepath.Dir(at) {
+		if info, err := l.Lstat(at); err != nil || info.Mode()&fs.ModeSymlink != 0 {
+			return filepath.EvalSymlinks(path)
+		}
+	}
+	return path, nil
+}
+
 // MainTree returns the directory of the main work tree of a linked work tree, if dir is the top of one and its repository points back.
 // It starts no program.
-func MainTree(dir string) (string, bool) {
-	if info, err := os.Lstat(filepath.Join(dir, ".git")); err != nil || info.IsDir() {
+func MainTree(looks Looks, dir string) (string, bool) {
+	if info, err := looks.Lstat(filepath.Join(dir, ".git")); err != nil || info.IsDir() {
 		return "", false
 	}
-	r := at(dir)
+	r := at(looks, dir)
 	if r == nil || !r.linked || filepath.Base(r.common) != ".git" {
 		return "", false // it is none, or the repository is bare
 	}
@@ -33,7 +66,7 @@ func MainTree(dir string) (string, bool) {
 func find(dir string) (*repo, error) {
 	top, err := filepath.Abs(dir)
 	for err == nil {
-		if r := at(top); r != nil {
+		if r := at(Looks{}, top); r != nil {
 			return r, nil
 		}
 		if top == filepath.Dir(top) {
@@ -45,54 +78,56 @@ func find(dir string) (*repo, error) {
 }
 
 // at returns the repository of a work tree, nil if the directory is none. A bare repository is none: a clone can contain one.
-func at(top string) *repo {
-	link := filepath.Join(top, ".git")
-	info, err := os.Stat(link)
+func at(looks Looks, top string) *repo {
+	link, err := looks.EvalSymlinks(filepath.Join(top, ".git"))
 	if err != nil {
 		return nil
 	}
 	r := &repo{top: top}
-	if info.IsDir() {
-		if _, err := os.Lstat(filepath.Join(link, "HEAD")); err != nil {
+	if info, err := looks.Lstat(link); err == nil && info.IsDir() {
+		if _, err := looks.Lstat(filepath.Join(link, "HEAD")); err != nil {
 			return nil // git ignores it
 		}
-		r.dir, _ = filepath.EvalSymlinks(link)
-		r.common = r.dir
+		r.dir, r.common = link, link
 		return r
 	}
-	r.dir = follow(link, "gitdir: ")
-	r.common = r.dir
-	if common := follow(filepath.Join(r.dir, "commondir"), ""); common != "" {
-		r.common = common
-		link, _ = filepath.EvalSymlinks(link)
-		r.linked = filepath.Dir(r.dir) == filepath.Join(common, "worktrees") && follow(filepath.Join(r.dir, "gitdir"), "") == link
+	r.dir = follow(looks, filepath.Join(top, ".git"), "gitdir: ")
+	if r.common = r.dir; filepath.Base(filepath.Dir(r.dir)) == "worktrees" {
+		r.common = filepath.Dir(filepath.Dir(r.dir))
+		r.linked = follow(looks, filepath.Join(r.dir, "gitdir"), "") == link
 	}
 	return r
 }
 
 // follow returns the path that a small file holds, without links, or "".
-func follow(file, before string) string {
-	info, err := os.Lstat(file)
+func follow(looks Looks, file, before string) string {
+	info, err := looks.Lstat(file)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > 4<<10 {
 		return ""
 	}
-	b, err := os.ReadFile(file)
-	path, ok := strings.CutPrefix(strings.TrimRight(string(b), "\r\n"), before)
-	if err != nil || !ok {
+	f, err := os.Open(file)
+	if err != nil {
 		return ""
 	}
-	return resolve(filepath.Dir(file), path)
+	defer f.Close()
+	b := make([]byte, info.Size())
+	n, _ := io.ReadFull(f, b)
+	path, ok := strings.CutPrefix(strings.TrimRight(string(b[:n]), "\r\n"), before)
+	if !ok {
+		return ""
+	}
+	return resolve(looks, filepath.Dir(file), path)
 }
 
 // resolve returns a path that counts from a directory, without links, or "".
-func resolve(dir, path string) string {
+func resolve(looks Looks, dir, path string) string {
 	if path == "" {
 		return ""
 	}
 	if path = filepath.FromSlash(path); !filepath.IsAbs(path) {
 		path = filepath.Join(dir, path)
 	}
-	path, err := filepath.EvalSymlinks(path)
+	path, err := looks.EvalSymlinks(path)
 	if err != nil {
 		return ""
 	}

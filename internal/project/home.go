@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"syscall"
 
+	"github.com/ralph-sdk/ralph/internal/git"
 	"github.com/ralph-sdk/ralph/loop"
 )
 
@@ -26,10 +27,11 @@ func OpenHome(p Project, getenv func(string) string) (*Home, error) {
 	if err != nil {
 		return nil, err
 	}
-	if inside(p.Root, dir) || inside(p.Root, withoutLinks(dir)) { // a link there would also be the agent's
+	real := withoutLinks(p.looks, dir)
+	if inside(p.Root, dir) || inside(p.Root, real) { // a link there would also be the agent's
 		return nil, fmt.Errorf("ralph's own directory %s is in the project %s, where the agent can change it: set RALPH_STATE_DIR to another", dir, p.Root)
 	}
-	info, err := os.Stat(dir)
+	info, err := p.looks.Lstat(real)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
@@ -48,9 +50,14 @@ func inside(dir, path string) bool {
 }
 
 // withoutLinks returns a path with the links of the directories that exist resolved.
-func withoutLinks(path string) string {
+func withoutLinks(looks git.Looks, path string) string {
 	for at, rest := path, ""; ; at, rest = filepath.Dir(at), filepath.Join(filepath.Base(at), rest) {
-		if real, err := filepath.EvalSymlinks(at); err == nil || at == filepath.Dir(at) {
+		if at != filepath.Dir(at) {
+			if _, err := looks.Lstat(at); err != nil {
+				continue
+			}
+		}
+		if real, err := looks.EvalSymlinks(at); err == nil || at == filepath.Dir(at) {
 			return filepath.Join(real, rest)
 		}
 	}

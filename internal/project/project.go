@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/ralph-sdk/ralph/internal/git"
 )
@@ -18,6 +19,7 @@ type Project struct {
 	Root string // absolute, without links; the files of facts are below it
 
 	places []string // the directories whose .ralph has policies, in the order in which they are searched
+	looks  git.Looks
 }
 
 // Find returns the project of a directory: the nearest directory, from it upwards, that has .ralph or .git, else the directory itself.
@@ -26,25 +28,30 @@ type Project struct {
 // Its policies are also looked for in the main work tree, if the project is a work tree whose repository points back, and in
 // CLAUDE_PROJECT_DIR.
 func Find(dir string, getenv func(string) string) (Project, error) {
-	start, err := resolve(dir)
+	p := Project{looks: git.Looks{}}
+	start, err := p.resolve(dir)
 	if err != nil {
-		return Project{}, err
+		return p, err
 	}
 	home := homeDir(getenv)
-	p := Project{Root: start}
-	for at := start; usable(at, home); at = filepath.Dir(at) {
-		if has(at, Dir) || has(at, ".git") {
+	p.Root = start
+	for at := start; p.usable(at, home); at = filepath.Dir(at) {
+		if p.has(at, Dir) || p.has(at, ".git") {
 			p.Root = at
 			break
 		}
 	}
 	p.places = []string{p.Root}
-	if main, ok := git.MainTree(p.Root); ok && usable(main, home) {
-		p.places = append(p.places, main)
+	others := []string{getenv("CLAUDE_PROJECT_DIR")}
+	if main, ok := git.MainTree(p.looks, p.Root); ok {
+		others = []string{main, others[0]}
 	}
-	if claude := getenv("CLAUDE_PROJECT_DIR"); claude != "" {
-		if claude, err := resolve(claude); err == nil && usable(claude, home) {
-			p.places = append(p.places, claude)
+	for _, other := range others {
+		if other == "" {
+			continue
+		}
+		if other, err := p.resolve(other); err == nil && !slices.Contains(p.places, other) && p.usable(other, home) {
+			p.places = append(p.places, other)
 		}
 	}
 	return p, nil
@@ -52,24 +59,24 @@ func Find(dir string, getenv func(string) string) (Project, error) {
 
 // Is reports whether a directory is the project's root.
 func (p Project) Is(dir string) bool {
-	dir, err := resolve(dir)
+	dir, err := p.resolve(dir)
 	return err == nil && dir == p.Root
 }
 
 // resolve returns a directory's absolute path without links.
-func resolve(dir string) (string, error) {
+func (p Project) resolve(dir string) (string, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
 		return "", err
 	}
-	real, err := filepath.EvalSymlinks(abs)
+	real, err := p.looks.EvalSymlinks(abs)
 	if err != nil {
 		if at := new(fs.PathError); errors.As(err, &at) { // it names the part that is missing
 			err = at.Err
 		}
 		return "", &fs.PathError{Op: "open", Path: abs, Err: err}
 	}
-	if info, err := os.Stat(real); err != nil {
+	if info, err := p.looks.Lstat(real); err != nil {
 		return "", err
 	} else if !info.IsDir() {
 		return "", fmt.Errorf("%s is not a directory", abs)
@@ -77,20 +84,23 @@ func resolve(dir string) (string, error) {
 	return real, nil
 }
 
-func has(dir, name string) bool {
-	_, err := os.Lstat(filepath.Join(dir, name))
+func (p Project) has(dir, name string) bool {
+	_, err := p.looks.Lstat(filepath.Join(dir, name))
 	return err == nil
 }
 
 // usable reports whether a directory may be a project: another user could put a policy into one that others can write.
-func usable(dir, home string) bool {
+func (p Project) usable(dir, home string) bool {
 	if dir == filepath.Dir(dir) {
 		return false
 	}
-	info, err := os.Lstat(dir)
+	info, err := p.looks.Lstat(dir)
 	if err != nil || !info.IsDir() || shared(dir, home, info) {
 		return false
 	}
-	theirs, err := os.Stat(home)
+	theirs, err := p.looks.Lstat(home)
+	if err == nil && !theirs.IsDir() { // a link
+		theirs, err = os.Stat(home)
+	}
 	return err != nil || !os.SameFile(info, theirs)
 }

@@ -98,7 +98,7 @@ func (f SettingsFile) Write(b []byte) error {
 		}
 	}
 	path := f.Path
-	if to := withoutLinks(path); f.root != "" && !inside(f.root, to) {
+	if to := withoutLinks(git.Looks{}, path); f.root != "" && !inside(f.root, to) {
 		return fmt.Errorf("a link leads out of the project, to %s: a repository may have brought it", to)
 	}
 	if target, err := filepath.EvalSymlinks(path); err == nil {
