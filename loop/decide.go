@@ -29,14 +29,24 @@ var errLate = errors.New("the time of the decision is over")
 
 // Decide decides one event: gathers, evaluates, changes files, counts, records. The error is for a misuse by the program, such as a
 // value that it forgot; with any error the agent may stop.
-func (l *Loop) Decide(ctx context.Context, ev Event) (Decision, error) {
+func (l *Loop) Decide(ctx context.Context, ev Event) (Decision, error) { return l.decide(ctx, ev, nil) }
+
+// Refuse is the decision of an event whose policy cannot be used, such as one that does not parse: the agent may stop. The person sees
+// why once a prompt. The loop's own policy has only the name of that one, by which it is counted, recorded and stopped.
+func (l *Loop) Refuse(ctx context.Context, ev Event, why error) Decision {
+	d, _ := l.decide(ctx, ev, why)
+	return d
+}
+
+func (l *Loop) decide(ctx context.Context, ev Event, broken error) (Decision, error) {
 	began := time.Now()
 	ctx, w, err := l.work(ctx, ev)
 	if err != nil {
 		return l.failed(err), err
 	}
 	defer w.close()
-	if w.ev.Name != prompt && !slices.Contains(w.policy.Events, w.ev.Name) {
+	w.broken = broken
+	if broken == nil && w.ev.Name != prompt && !slices.Contains(w.policy.Events, w.ev.Name) {
 		return Decision{Outcome: rules.Idle, Policy: w.policy.Name}, nil
 	}
 	why, err := w.off(ctx, w.ev.Run)
@@ -64,14 +74,14 @@ func (l *Loop) Decide(ctx context.Context, ev Event) (Decision, error) {
 	return d.Decision, nil
 }
 
-// work prepares a decision. Its context has the event, and the deadline.
+// work prepares a decision. Its context has the deadline.
 func (l *Loop) work(ctx context.Context, ev Event) (context.Context, *work, error) {
 	ev.Name = cmp.Or(ev.Name, stop)
 	key, err := l.sessionKey(ev)
 	if err != nil {
 		return ctx, nil, err
 	}
-	ctx, cancel := context.WithTimeoutCause(context.WithValue(ctx, eventKey{}, ev), l.Deadline(), errLate)
+	ctx, cancel := context.WithTimeoutCause(ctx, l.Deadline(), errLate)
 	return ctx, &work{Loop: l, policy: l.Policy(), ev: ev, key: key, now: l.now(), talk: talk{ev: ev}, cancel: cancel}, nil
 }
 
@@ -97,6 +107,14 @@ func (w *work) change(ctx context.Context, old []byte) (d made, new []byte, err 
 	}
 	c.begin(w.ev)
 	w.memory = c.Memory
+	if w.broken != nil {
+		d.Decision = w.failed(w.broken)
+		if d.Notice = text.Clean("ralph: the policy " + d.Policy + " lets the agent stop: " + d.Reason); !c.show(d.Notice) {
+			d.Notice = ""
+		}
+		new, err = s.bytes()
+		return d, new, err
+	}
 	if w.ev.Failed != "" {
 		d.verdict = rules.Verdict{Outcome: rules.Failed, Reason: "the turn failed: " + w.ev.Failed, Memory: c.Memory}
 	} else if d.verdict, err = w.verdict(ctx, s.Total); err != nil {
@@ -223,7 +241,7 @@ func (c *counts) end(v rules.Verdict, continued bool) string {
 			break
 		}
 		line = "the agent may stop: " + cmp.Or(v.Reason, fmt.Sprint(v.Err))
-		kind += fmt.Sprintf(" %.8x", sha256.Sum256([]byte(line)))
+		kind = line
 	}
 	if line == "" || !c.show(kind) {
 		return ""
@@ -231,8 +249,11 @@ func (c *counts) end(v rules.Verdict, continued bool) string {
 	return line
 }
 
-// show reports whether the person has not seen an end in this prompt.
+// show reports whether the person has not seen an end in this prompt. A memory holds no texts, so of one it is the hash.
 func (c *counts) show(kind string) bool {
+	if strings.Contains(kind, " ") {
+		kind = fmt.Sprintf("%.8x", sha256.Sum256([]byte(kind)))
+	}
 	if slices.Contains(c.Shown, kind) {
 		return false
 	}

@@ -140,7 +140,7 @@ func (w *work) effect(ctx context.Context, e rules.Effect) error {
 	if f == nil {
 		return errors.New("the loop has none of that name: add loop.WithEffect")
 	}
-	_, err := guarded(func() (any, error) { return nil, f(ctx, strings.Join(e.Args, " ")) })
+	_, err := guarded(func() (any, error) { return nil, f(ctx, w.ev, strings.Join(e.Args, " ")) })
 	return err
 }
 

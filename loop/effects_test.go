@@ -64,7 +64,7 @@ func TestFilesThatChange(t *testing.T) {
 facts: {state: {json: s.json}, other: {own: x}}
 rules:
   - {name: go, when: state.n >= 0 and ok(other), continue: "${state.n}", then: [{set: state.n = state.n + 100}]}
-`, loop.WithRoot(dir), loop.WithSource("own", func(context.Context, rules.Query) (any, error) {
+`, loop.WithRoot(dir), loop.WithSource("own", func(context.Context, loop.Event, rules.Query) (any, error) {
 			if evaluations++; evaluations <= changes {
 				write(t, state, fmt.Sprintf(`{"n": %d}`, evaluations))
 			}
@@ -106,13 +106,13 @@ func TestEffectsAfterTheVerdict(t *testing.T) {
 rules:
   - {name: go, continue: go on, then: [{prune: {glob: "old/*.log", older: 1m}}, {run: [touch, ran]}, {tell: "n is ${loop.continuations}"}, {fall: x}]}
 `, loop.WithRoot(dir), loop.WithStore(s), loop.WithAllow("run"),
-		loop.WithEffect("tell", func(ctx context.Context, text string) error {
-			if b, err := s.Load(ctx, "session/s"); text != "n is 0" || err != nil || b == nil {
+		loop.WithEffect("tell", func(ctx context.Context, ev loop.Event, text string) error {
+			if b, err := s.Load(ctx, "session/s"); text != "n is 0" || ev.Session != "s" || err != nil || b == nil {
 				t.Errorf("the effect gets %q, and the counts are %q, %v", text, b, err)
 			}
 			return mine
 		}),
-		loop.WithEffect("fall", func(context.Context, string) error { panic("oh") }))
+		loop.WithEffect("fall", func(context.Context, loop.Event, string) error { panic("oh") }))
 	d := decide(t, l, loop.Event{})
 	if !d.Continue() || !errors.Is(d.Err, mine) || len(d.Log) != 2 || !strings.Contains(d.Log[1], "panicked: oh") {
 		t.Errorf("the decision is %+v", d)

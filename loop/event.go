@@ -8,26 +8,24 @@ import (
 
 // Event is an agent about to stop, or a prompt. Its zero value is a stop without a session, which only a loop with a root can count.
 type Event struct {
-	Name         string // "Stop" if empty, "SubagentStop", "UserPromptSubmit"
-	Session      string
-	ID           string                                   // of the delivery: the one decided last gets the same answer
-	PromptID     string                                   // another one begins a new prompt
-	NewPrompt    bool                                     // this is the first stop of a prompt
-	AfterStop    bool                                     // the sender does not mark prompts: one ends at a stop that a rule made
-	Dir          string                                   // cwd
-	Message      string                                   // last_assistant_message
-	Failed       string                                   // the turn failed, and why: it is not continued
-	Names        map[string]any                           // others of ralph's names, such as stop_hook_active and permission_mode
-	Conversation Conversation                             // nil: only Message is known
-	Tasks        func(ctx context.Context) ([]any, error) // the host's task list; nil, or an error that is fs.ErrNotExist: there is none. With tasks, the error names those left out
-	Run          bool                                     // an iteration of ralph run
-	Values       map[string]any                           // values of facts, and of WithValues
-}
+	Name      string // "Stop" if empty, "SubagentStop", "UserPromptSubmit"
+	Session   string
+	ID        string                                   // of the delivery: the one decided last gets the same answer
+	PromptID  string                                   // another one begins a new prompt
+	NewPrompt bool                                     // this is the first stop of a prompt
+	AfterStop bool                                     // the sender does not mark prompts: one ends at a stop that a rule made
+	Dir       string                                   // cwd
+	Message   string                                   // last_assistant_message
+	Failed    string                                   // the turn failed, and why: it is not continued
+	Names     map[string]any                           // others of ralph's names, such as stop_hook_active and permission_mode
+	Tasks     func(ctx context.Context) ([]any, error) // the host's task list; nil, or an error that is fs.ErrNotExist: there is none. With tasks, the error names those left out
+	Run       bool                                     // an iteration of ralph run
+	Values    map[string]any                           // values of facts, and of WithValues
 
-// Conversation reads what was said in a session. It is used by one decision at a time.
-type Conversation interface {
-	// Turns returns the last n turns, the oldest first.
-	Turns(ctx context.Context, n int) ([]Turn, error)
+	// Conversation returns the last n turns of the session, the oldest first. One decision uses it at a time. nil: only Message is known.
+	Conversation interface {
+		Turns(ctx context.Context, n int) ([]Turn, error)
+	}
 }
 
 // Turn is what one side said until the other replied.
@@ -61,11 +59,3 @@ type Decision struct {
 
 // Continue reports whether the agent goes on.
 func (d Decision) Continue() bool { return d.Outcome == rules.Continued }
-
-type eventKey struct{}
-
-// EventOf returns the event that is decided, for the sources and effects of a program, which get its context.
-func EventOf(ctx context.Context) (ev Event, ok bool) {
-	ev, ok = ctx.Value(eventKey{}).(Event)
-	return ev, ok
-}

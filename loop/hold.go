@@ -4,11 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"time"
 )
 
-// ErrHeld is the error of Hold while another run holds the name.
-var ErrHeld = errors.New("another run holds it")
+// errHeld is the error of Hold while another run holds the name.
+var errHeld = fmt.Errorf("another run holds it: %w", fs.ErrExist)
 
 // The lock of a name is free at once, or held for long.
 const (
@@ -20,15 +21,15 @@ const (
 // events of that policy which are not of a run are not decided: their agents may stop. The hold ends with f, or with the process, however
 // that ends; f may make decisions of the run.
 //
-// The error wraps ErrHeld if another run has the name, else it is that of f or of the store.
+// The error wraps fs.ErrExist if another run has the name, else it is that of f or of the store.
 func (l *Loop) Hold(ctx context.Context, name, run string, f func() error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	late := time.AfterFunc(takeHold, func() { cancel(ErrHeld) })
+	late := time.AfterFunc(takeHold, func() { cancel(errHeld) })
 	var failed error
 	err := l.store.Update(ctx, l.key("hold", l.root, name), func(old []byte) ([]byte, error) {
 		if !late.Stop() {
-			return nil, ErrHeld
+			return nil, errHeld
 		}
 		running := context.WithoutCancel(ctx)
 		if err := l.change(running, func(s *switches) { s.Runs[name] = run }); err != nil {
@@ -40,8 +41,8 @@ func (l *Loop) Hold(ctx context.Context, name, run string, f func() error) error
 	switch {
 	case failed != nil:
 		return failed
-	case errors.Is(err, ErrHeld):
-		return fmt.Errorf("%s: %w", name, ErrHeld)
+	case errors.Is(err, errHeld):
+		return fmt.Errorf("%s: %w", name, errHeld)
 	}
 	return err
 }
@@ -52,11 +53,11 @@ func (l *Loop) Held(ctx context.Context, name string) (run string, err error) {
 	if err != nil || s.Runs[name] == "" {
 		return "", err
 	}
-	waiting, cancel := context.WithTimeoutCause(ctx, seeHold, ErrHeld)
+	waiting, cancel := context.WithTimeoutCause(ctx, seeHold, errHeld)
 	defer cancel()
 	err = l.store.Update(waiting, l.key("hold", l.root, name), func(old []byte) ([]byte, error) { return old, nil })
 	switch {
-	case errors.Is(err, ErrHeld):
+	case errors.Is(err, errHeld):
 		return s.Runs[name], nil
 	case err != nil:
 		return "", err

@@ -2,6 +2,7 @@ package loop_test
 
 import (
 	"errors"
+	"io/fs"
 	"net/url"
 	"path/filepath"
 	"testing"
@@ -48,7 +49,7 @@ func TestHold(t *testing.T) {
 				t.Errorf("%+v: %s, want %s", c.ev, got, c.want)
 			}
 		}
-		if err := l.Hold(t.Context(), "policy", "r2", func() error { return nil }); !errors.Is(err, loop.ErrHeld) {
+		if err := l.Hold(t.Context(), "policy", "r2", func() error { return nil }); !errors.Is(err, fs.ErrExist) {
 			t.Errorf("a second run: %v", err)
 		}
 		return mine

@@ -54,7 +54,7 @@ func TestReplace(t *testing.T) {
 	if _, err := loop.New(judged); err == nil || !strings.Contains(err.Error(), "judge.Option()") {
 		t.Errorf("New without a judge: %v", err)
 	}
-	l, err := loop.New(own, loop.WithSource("own", func(context.Context, rules.Query) (any, error) { return 1, nil }))
+	l, err := loop.New(own, loop.WithSource("own", func(context.Context, loop.Event, rules.Query) (any, error) { return 1, nil }))
 	if err != nil {
 		t.Fatal(err)
 	}

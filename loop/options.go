@@ -22,7 +22,7 @@ type config struct {
 	params    map[string]string
 	sources   map[string]SourceFunc
 	functions map[string]any
-	effects   map[string]EffectFunc
+	effects   map[string]effectFunc
 	allow     []string
 	ceilings  rules.Limits
 	scope     string
@@ -32,7 +32,7 @@ type config struct {
 func newConfig(opts []Option) config {
 	c := config{
 		now: time.Now, env: os.LookupEnv,
-		sources: map[string]SourceFunc{}, functions: map[string]any{}, effects: map[string]EffectFunc{},
+		sources: map[string]SourceFunc{}, functions: map[string]any{}, effects: map[string]effectFunc{},
 	}
 	for _, o := range opts {
 		o(&c)
@@ -43,13 +43,11 @@ func newConfig(opts []Option) config {
 	return c
 }
 
-// SourceFunc gathers a fact. An error that is fs.ErrNotExist means missing, any other invalid. Its context ends when the fact's timeout
-// is over; [EventOf] returns the event.
-type SourceFunc func(ctx context.Context, q rules.Query) (any, error)
+// SourceFunc gathers a fact for an event. An error that is fs.ErrNotExist means missing, any other invalid. Its context ends when the fact's
+// timeout is over.
+type SourceFunc func(ctx context.Context, ev Event, q rules.Query) (any, error)
 
-// EffectFunc makes an effect of the program after the verdict is saved. Its error is a line of Decision.Log and in Decision.Err; the
-// decision stays as it is. An effect that must happen is enqueued by the program, from the decision.
-type EffectFunc func(ctx context.Context, text string) error
+type effectFunc = func(ctx context.Context, ev Event, text string) error
 
 // WithRoot says below which directory the files of facts are. Without it there are none.
 func WithRoot(dir string) Option { return func(c *config) { c.root = dir } }
@@ -81,8 +79,10 @@ func WithSource(name string, f SourceFunc) Option { return func(c *config) { c.s
 // WithFunction adds a function that expressions call; see rules.Options. It is for Load.
 func WithFunction(name string, fn any) Option { return func(c *config) { c.functions[name] = fn } }
 
-// WithEffect adds an effect that rules ask for by its name. "run" replaces the built-in one; its text is the program and its arguments.
-func WithEffect(name string, f EffectFunc) Option { return func(c *config) { c.effects[name] = f } }
+// WithEffect adds an effect that rules ask for by its name; f makes it after the verdict is saved. Its error is a line of Decision.Log and in
+// Decision.Err; the decision stays as it is. An effect that must happen is enqueued by the program, from the decision. "run" replaces the
+// built-in one; its text is the program and its arguments.
+func WithEffect(name string, f func(ctx context.Context, ev Event, text string) error) Option { return func(c *config) { c.effects[name] = f } }
 
 // WithAllow lets policies reach beyond the project without approval: "exec" (programs of facts), "run" (programs of effects), "judge"
 // (a model), "env" (environment variables), "home" (files below ~/), or "all". By default they may do nothing of this.

@@ -91,7 +91,7 @@ func reason(err error) error {
 func (w *work) gather(ctx context.Context, q rules.Query, f *rules.Found) (any, error) {
 	source := w.sources[q.Fact.Source]
 	if source != nil && q.Fact.Source != "judge" {
-		return source(ctx, q)
+		return source(ctx, w.ev, q)
 	}
 	switch q.Fact.Source {
 	case "text", "json", "frontmatter", "checklist", "junit":
@@ -126,7 +126,7 @@ func (w *work) gather(ctx context.Context, q rules.Query, f *rules.Found) (any, 
 	if source == nil {
 		return nil, fmt.Errorf("the loop has no source %s", q.Fact.Source)
 	}
-	return source(ctx, q)
+	return source(ctx, w.ev, q)
 }
 
 // parser returns how the files of a source are read, nil if they are not.

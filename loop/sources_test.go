@@ -122,22 +122,19 @@ func TestSources(t *testing.T) {
 		f    loop.SourceFunc
 		want string
 	}{
-		{"a value", func(_ context.Context, q rules.Query) (any, error) { return q.Args[0] + "!", nil }, "ok: x!"},
-		{"the event", func(ctx context.Context, _ rules.Query) (any, error) {
-			ev, ok := loop.EventOf(ctx)
-			return fmt.Sprint(ev.Session, ok), nil
-		}, "ok: strue"},
-		{"nothing", func(context.Context, rules.Query) (any, error) { return nil, fmt.Errorf("no row: %w", fs.ErrNotExist) }, "missing: no row"},
-		{"an error", func(context.Context, rules.Query) (any, error) { return nil, mine }, "invalid: mine"},
-		{"a panic", func(context.Context, rules.Query) (any, error) { panic("oh") }, "invalid: it panicked: oh"},
-		{"too late", func(ctx context.Context, _ rules.Query) (any, error) { <-ctx.Done(); return nil, ctx.Err() }, "invalid: it took longer than 5ms"},
+		{"a value", func(_ context.Context, _ loop.Event, q rules.Query) (any, error) { return q.Args[0] + "!", nil }, "ok: x!"},
+		{"the event", func(_ context.Context, ev loop.Event, _ rules.Query) (any, error) { return ev.Session, nil }, "ok: s"},
+		{"nothing", func(context.Context, loop.Event, rules.Query) (any, error) { return nil, fmt.Errorf("no row: %w", fs.ErrNotExist) }, "missing: no row"},
+		{"an error", func(context.Context, loop.Event, rules.Query) (any, error) { return nil, mine }, "invalid: mine"},
+		{"a panic", func(context.Context, loop.Event, rules.Query) (any, error) { panic("oh") }, "invalid: it panicked: oh"},
+		{"too late", func(ctx context.Context, _ loop.Event, _ rules.Query) (any, error) { <-ctx.Done(); return nil, ctx.Err() }, "invalid: it took longer than 5ms"},
 	} {
 		if got := found(t, "{own: x, timeout: 5ms}", "v", loop.Event{}, source(c.f)); !strings.HasPrefix(got, c.want) {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
 	l := load(t, "facts: {v: {own: x}}\nrules:\n  - {name: end, when: v == 1, stop: x}\n  - {name: go, continue: go}\n",
-		source(func(context.Context, rules.Query) (any, error) { return nil, mine }))
+		source(func(context.Context, loop.Event, rules.Query) (any, error) { return nil, mine }))
 	if d := decide(t, l, loop.Event{}); d.Outcome != rules.Failed || !errors.Is(d.Err, mine) {
 		t.Errorf("a stop rule over a source that failed: %+v", d)
 	}
@@ -169,7 +166,7 @@ func TestApproval(t *testing.T) {
 		"exec":  "facts: {v: {exec: [echo, x]}}\nrules:\n  - {name: end, when: v.code > 0, stop: x}\n",
 		"judge": "facts: {v: {judge: what}}\nrules:\n  - {name: end, when: v == 1, stop: x}\n",
 	} {
-		judge := loop.WithSource("judge", func(context.Context, rules.Query) (any, error) { return 1, nil })
+		judge := loop.WithSource("judge", func(context.Context, loop.Event, rules.Query) (any, error) { return 1, nil })
 		no := loop.WithApproval(func() string { asked++; return "run ralph trust" })
 		asked = 0
 		l := load(t, src+"  - {name: again, when: missing(v), stop: x}\n", judge, no,

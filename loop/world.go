@@ -18,6 +18,7 @@ import (
 type work struct {
 	*Loop
 	policy *rules.Policy
+	broken error // the policy cannot be used
 	ev     Event
 	key    string // of the session
 	now    time.Time

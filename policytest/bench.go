@@ -59,7 +59,7 @@ func hermetic(b *bench) []loop.Option {
 			b.record = &r
 			return nil
 		}),
-		loop.WithEffect("run", func(context.Context, string) error { return nil }),
+		loop.WithEffect("run", func(context.Context, loop.Event, string) error { return nil }),
 	}
 	for _, source := range replaced {
 		opts = append(opts, loop.WithSource(source, b.fact))
@@ -68,7 +68,7 @@ func hermetic(b *bench) []loop.Option {
 }
 
 // fact returns what a test gives for a fact that would start a program or ask a model.
-func (b *bench) fact(_ context.Context, q rules.Query) (any, error) {
+func (b *bench) fact(_ context.Context, _ loop.Event, q rules.Query) (any, error) {
 	name := q.Fact.Name
 	if why, ok := b.given.Invalid[name]; ok {
 		return nil, errors.New(why)

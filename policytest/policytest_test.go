@@ -259,8 +259,8 @@ rules:
 `,
 		loop.WithFunction("twice", func(n int) int { return 2 * n }),
 		loop.WithValues(map[string]any{"limit": nil, "mine": map[string]any{}}),
-		loop.WithSource("ticket", func(context.Context, rules.Query) (any, error) { return map[string]any{"open": true}, nil }),
-		loop.WithEffect("page", func(context.Context, string) error { return nil }))
+		loop.WithSource("ticket", func(context.Context, loop.Event, rules.Query) (any, error) { return map[string]any{"open": true}, nil }),
+		loop.WithEffect("page", func(context.Context, loop.Event, string) error { return nil }))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -103,7 +103,9 @@ func (r *Runner) event(s State) loop.Event {
 
 // talk is the conversation of an iteration: the agent's session file, and what it printed.
 type talk struct {
-	file loop.Conversation // nil: ralph reads none of this agent
+	file interface { // nil: ralph reads none of this agent
+		Turns(ctx context.Context, n int) ([]loop.Turn, error)
+	}
 	text string
 }
 

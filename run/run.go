@@ -30,7 +30,7 @@ type Runner struct {
 }
 
 // Run drives a new run to its end. A done ctx ends it now, and the agent with it. The error is that another run holds the policy in the
-// project, which wraps loop.ErrHeld, or that the run cannot be kept; then it can be resumed from what is kept.
+// project, which wraps fs.ErrExist, or that the run cannot be kept; then it can be resumed from what is kept.
 func (r *Runner) Run(ctx context.Context, s State) (State, error) {
 	err := r.Loop.Hold(ctx, s.Plan.Holds(), s.Plan.ID, func() (err error) {
 		s, err = r.drive(ctx, s, Input{Kind: Begin})

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -199,7 +200,7 @@ func TestBeside(t *testing.T) {
 		if err != nil || d.Outcome != loop.Off {
 			t.Errorf("a hook: %+v, %v", d, err)
 		}
-		if other := onBench(t, b.dir, b.Store, endless, "exit 9"); !errors.Is(second(other), loop.ErrHeld) {
+		if other := onBench(t, b.dir, b.Store, endless, "exit 9"); !errors.Is(second(other), fs.ErrExist) {
 			t.Error("a second run of the policy began")
 		}
 		runs, err := List(t.Context(), b.Store, b.dir)

@@ -133,7 +133,7 @@ func (a *app) drive(ctx context.Context, f runFlags, args []string) (int, error)
 		s, err = r.Run(ctx, s)
 	}
 	switch {
-	case errors.Is(err, loop.ErrHeld):
+	case errors.Is(err, fs.ErrExist):
 		return 0, fmt.Errorf("another run decides by this policy in %s: see ralph status", p.Root)
 	case err != nil:
 		fmt.Fprintf(a.stderr, "ralph: %s\n", text.Clean(err.Error()))

@@ -44,7 +44,7 @@ func observed(t *testing.T, build error, left ...int) (spans, metrics []string) 
 		t.Fatal(err)
 	}
 	l, err := loop.Load(fstest.MapFS{"p.yaml": {Data: []byte(policy)}}, "p.yaml", loop.WithRecorder(r), loop.WithScope("acme"),
-		loop.WithSource("build", func(context.Context, rules.Query) (any, error) { return "green", build }))
+		loop.WithSource("build", func(context.Context, loop.Event, rules.Query) (any, error) { return "green", build }))
 	if err != nil {
 		t.Fatal(err)
 	}

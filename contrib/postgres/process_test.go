@@ -37,7 +37,7 @@ const most = 300
 // count returns a loop whose policy continues, and says how often it has. Its fact is gathered by the program, within the decision.
 func count(s loop.Store, gather func(), opts ...loop.Option) (*loop.Loop, error) {
 	policy := fmt.Sprintf("ralph: 1\nfacts: {word: {program: word}}\nlimits: {continuations: %d}\nrules: [{name: on, when: word != '', continue: '${loop.continuations}'}]\n", most)
-	opts = append(opts, loop.WithStore(s), loop.WithSource("program", func(context.Context, rules.Query) (any, error) {
+	opts = append(opts, loop.WithStore(s), loop.WithSource("program", func(context.Context, loop.Event, rules.Query) (any, error) {
 		gather()
 		return "word", nil
 	}))

@@ -5,6 +5,7 @@ package postgres_test
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"strings"
 	"sync"
 	"testing"
@@ -157,7 +158,7 @@ func TestHold(t *testing.T) {
 		if id, err := two.Held(t.Context(), "p"); err != nil || id != "r1" {
 			t.Errorf("it is held by %q, %v", id, err)
 		}
-		if err := two.Hold(t.Context(), "p", "r2", func() error { return nil }); !errors.Is(err, loop.ErrHeld) {
+		if err := two.Hold(t.Context(), "p", "r2", func() error { return nil }); !errors.Is(err, fs.ErrExist) {
 			t.Errorf("a second hold: %v", err)
 		}
 		cancel()

@@ -38,7 +38,7 @@ rules:
 		return nil, down
 	}
 	l, err := loop.Load(files, "ci.yaml",
-		loop.WithSource("pipeline", func(ctx context.Context, q rules.Query) (any, error) { return answer(ctx, q.Args[0]) }),
+		loop.WithSource("pipeline", func(ctx context.Context, _ loop.Event, q rules.Query) (any, error) { return answer(ctx, q.Args[0]) }),
 		loop.WithFunction("office_hours", func() bool { return true }))
 	if err != nil {
 		fmt.Println(err)

@@ -56,7 +56,7 @@ func (h *Home) Open(ctx context.Context, p Project, f File, s Settings) (*loop.L
 	return loop.New(policy, opts...)
 }
 
-func quiet(context.Context, rules.Query) (any, error) {
+func quiet(context.Context, loop.Event, rules.Query) (any, error) {
 	return nil, errors.New("no program is started and no model is asked now")
 }
 

@@ -32,8 +32,7 @@ func Option() loop.Option { return loop.WithSource("judge", Source(os.LookupEnv)
 // Source returns the judge as a source whose variables come from lookup. A fact of it is missing without a key or without a
 // conversation. With the option command, a program gets the prompt on stdin and prints the answer; it needs no key.
 func Source(lookup func(string) (string, bool)) loop.SourceFunc {
-	return func(ctx context.Context, q rules.Query) (any, error) {
-		ev, _ := loop.EventOf(ctx)
+	return func(ctx context.Context, ev loop.Event, q rules.Query) (any, error) {
 		key, _ := lookup("ANTHROPIC_API_KEY")
 		key = strings.TrimSpace(key)
 		if key == "" && len(q.Command) == 0 {

@@ -187,7 +187,7 @@ func TestNotAsked(t *testing.T) {
 
 // The source says that it is missing by fs.ErrNotExist.
 func TestMissing(t *testing.T) {
-	_, err := judge.Source(func(string) (string, bool) { return "", false })(t.Context(), rules.Query{Fact: &rules.Fact{}, Args: []string{"?"}})
+	_, err := judge.Source(func(string) (string, bool) { return "", false })(t.Context(), loop.Event{}, rules.Query{Fact: &rules.Fact{}, Args: []string{"?"}})
 	if !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("without a key the error is %v", err)
 	}
