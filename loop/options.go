@@ -82,7 +82,9 @@ func WithFunction(name string, fn any) Option { return func(c *config) { c.funct
 // WithEffect adds an effect that rules ask for by its name; f makes it after the verdict is saved. Its error is a line of Decision.Log and in
 // Decision.Err; the decision stays as it is. An effect that must happen is enqueued by the program, from the decision. "run" replaces the
 // built-in one; its text is the program and its arguments.
-func WithEffect(name string, f func(ctx context.Context, ev Event, text string) error) Option { return func(c *config) { c.effects[name] = f } }
+func WithEffect(name string, f func(ctx context.Context, ev Event, text string) error) Option {
+	return func(c *config) { c.effects[name] = f }
+}
 
 // WithAllow lets policies reach beyond the project without approval: "exec" (programs of facts), "run" (programs of effects), "judge"
 // (a model), "env" (environment variables), "home" (files below ~/), or "all". By default they may do nothing of this.

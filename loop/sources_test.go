@@ -124,10 +124,15 @@ func TestSources(t *testing.T) {
 	}{
 		{"a value", func(_ context.Context, _ loop.Event, q rules.Query) (any, error) { return q.Args[0] + "!", nil }, "ok: x!"},
 		{"the event", func(_ context.Context, ev loop.Event, _ rules.Query) (any, error) { return ev.Session, nil }, "ok: s"},
-		{"nothing", func(context.Context, loop.Event, rules.Query) (any, error) { return nil, fmt.Errorf("no row: %w", fs.ErrNotExist) }, "missing: no row"},
+		{"nothing", func(context.Context, loop.Event, rules.Query) (any, error) {
+			return nil, fmt.Errorf("no row: %w", fs.ErrNotExist)
+		}, "missing: no row"},
 		{"an error", func(context.Context, loop.Event, rules.Query) (any, error) { return nil, mine }, "invalid: mine"},
 		{"a panic", func(context.Context, loop.Event, rules.Query) (any, error) { panic("oh") }, "invalid: it panicked: oh"},
-		{"too late", func(ctx context.Context, _ loop.Event, _ rules.Query) (any, error) { <-ctx.Done(); return nil, ctx.Err() }, "invalid: it took longer than 5ms"},
+		{"too late", func(ctx context.Context, _ loop.Event, _ rules.Query) (any, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}, "invalid: it took longer than 5ms"},
 	} {
 		if got := found(t, "{own: x, timeout: 5ms}", "v", loop.Event{}, source(c.f)); !strings.HasPrefix(got, c.want) {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
