@@ -45,7 +45,7 @@ func (p Project) rivals(files []SettingsFile, hooks []Status) (all []Status) {
 		for _, r := range rivals {
 			name := slices.IndexFunc(words, func(w string) bool { w, _, _ = strings.Cut(w, "@"); return w == r.name })
 			competes := slices.ContainsFunc(hooks, func(s Status) bool {
-				return s.Host == f.Host.Name && (s.Policy == r.policy || r.state != "" && has(p.Root, r.state))
+				return s.Host == f.Host.Name && (s.Policy == r.policy || r.state != "" && p.has(p.Root, r.state))
 			})
 			if name < 0 || !competes || p.switchedOff(r.off) {
 				continue
