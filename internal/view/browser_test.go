@@ -22,8 +22,8 @@ func TestBrowser(t *testing.T) {
 		t.Skip("skipped: RALPH_BROWSER is not set")
 	}
 	var chromium string
-	for _, name := range []string{"google-chrome", "chromium-browser", "chromium"} {
-		if path, err := exec.LookPath(name); err == nil {
+	for _, name := range []string{"chromium-browser", "chromium", "google-chrome"} {
+		if path, err := exec.LookPath(name); err == nil { // the last one: the first may be a stub that asks for snap
 			chromium = path
 		}
 	}
