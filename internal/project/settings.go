@@ -89,11 +89,12 @@ func (p Project) Entries(f SettingsFile) ([]host.Entry, error) {
 	return entries, err
 }
 
-// Write replaces a settings file as a whole; nil removes it. What the host needs beside it is written too, and removed unless a person
-// changed it. A link stays one: its target is replaced, which is in the project unless the scope is user.
+// Write replaces a settings file as a whole; nil removes it. What the host needs beside entries is written too, and removed with the last
+// one, unless a person changed it. A link stays one: its target is replaced, which is in the project unless the scope is user.
 func (f SettingsFile) Write(b []byte) error {
+	entries, _ := host.Installed(f.Host.Name, b) // b is what Install or Uninstall returned
 	for _, beside := range f.Host.Settings.Beside {
-		if err := writeBeside(filepath.Join(filepath.Dir(f.Path), filepath.FromSlash(beside.Name)), beside.Text, b != nil); err != nil {
+		if err := writeBeside(filepath.Join(filepath.Dir(f.Path), filepath.FromSlash(beside.Name)), beside.Text, len(entries) > 0); err != nil {
 			return err
 		}
 	}
