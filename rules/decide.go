@@ -12,10 +12,17 @@ import (
 const promptEvent = "UserPromptSubmit"
 
 // Eval tries the rules. It fails only for a value that the program must give and did not, or whose type is wrong: a *ValueError. What
-// cannot be decided is a verdict that lets the agent stop.
-func (p *Policy) Eval(ctx context.Context, in Input) (Verdict, error) {
+// cannot be decided is a verdict that lets the agent stop, and so is what panics in the program's code: functions, a World, methods of
+// values. ctx is passed to the World, and nothing else looks at it; nil is context.Background().
+func (p *Policy) Eval(ctx context.Context, in Input) (v Verdict, err error) {
 	e := p.evaluation(ctx, in)
-	v := Verdict{Outcome: Idle, Memory: in.Memory}
+	v = Verdict{Outcome: Idle, Memory: in.Memory}
+	defer func() {
+		if r := recover(); r != nil {
+			v = Verdict{Outcome: Failed, Memory: in.Memory, Err: panicked(r)}
+			v.Reason = v.Err.Error()
+		}
+	}()
 	e.decide(&v)
 	if e.trace != nil {
 		e.traceFacts()
@@ -25,6 +32,14 @@ func (p *Policy) Eval(ctx context.Context, in Input) (Verdict, error) {
 		v = Verdict{Outcome: Failed, Rule: v.Rule, Reason: e.wrong.Error(), Err: e.wrong, Memory: in.Memory, Trace: v.Trace}
 	}
 	return v, e.wrong
+}
+
+// panicked is the error of code of the program that panicked.
+func panicked(r any) error {
+	if err, ok := r.(error); ok {
+		return fmt.Errorf("the program panicked: %w", err)
+	}
+	return fmt.Errorf("the program panicked: %v", r)
 }
 
 // decide tries the rules in their order.
@@ -186,7 +201,8 @@ const (
 	Failed    Outcome = "failed" // it could not be decided
 )
 
-// Verdict is what a policy decides. Everything but Continued lets the agent stop, the zero value too.
+// Verdict is what a policy says of one Input, and changes nothing; loop.Decision is the answer to an event, after limits, effects and
+// counts were kept. Everything but Continued lets the agent stop, the zero value too.
 type Verdict struct {
 	Outcome     Outcome
 	Rule        string // that decided, or "limits.NAME"

@@ -229,9 +229,14 @@ func (e *evaluation) setEffect(v *Verdict, x *effect, out Effect) error {
 }
 
 // Start evaluates the effects of start. text is the name text there. A policy without start has none. It is an error if a file that it
-// sets exists.
-func (p *Policy) Start(ctx context.Context, in Input, text string) ([]Effect, error) {
+// sets exists, and where the program's code panics.
+func (p *Policy) Start(ctx context.Context, in Input, text string) (effects []Effect, err error) {
 	e := p.evaluation(ctx, in)
+	defer func() {
+		if r := recover(); r != nil {
+			effects, err = nil, panicked(r)
+		}
+	}()
 	e.text = strings.TrimSpace(text)
 	var v Verdict
 	created := map[*Fact]bool{}

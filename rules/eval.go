@@ -45,7 +45,8 @@ type World interface {
 	Ask(ctx context.Context, function, argument string) (any, error)
 }
 
-// Input is what one evaluation gets. Its zero value is a stop in a new session, with no values and nothing outside.
+// Input is what one evaluation gets, with its memory and time; a Loop makes it of a loop.Event, which is what a program knows of a stop.
+// Its zero value is a stop in a new session, with no values and nothing outside.
 type Input struct {
 	Event  string         // "" is "Stop"
 	Values map[string]any // by name: values of facts, of ralph's names, and of Options.Values; nil says that nothing is there
@@ -100,6 +101,9 @@ type evaluation struct {
 }
 
 func (p *Policy) evaluation(ctx context.Context, in Input) *evaluation {
+	if ctx == nil {
+		ctx = context.Background()
+	}
 	c := p.compiler
 	e := &evaluation{p: p, ctx: ctx, in: in, env: map[string]any{}, got: make([]*gathered, c.usedFirst), tested: make([]truth, c.pathsFirst)}
 	e.machine.MemoryBudget = memoryBudget

@@ -97,7 +97,7 @@ func (c *compiler) declareNames() {
 		c.symbol(n, function, typeOf(bound[n](nil))).bind = bound[n]
 	}
 	for _, n := range sortedKeys(c.Functions) {
-		if c.taken(n) || reflect.TypeOf(c.Functions[n]).Kind() != reflect.Func {
+		if c.taken(n) || reflect.ValueOf(c.Functions[n]).Kind() != reflect.Func {
 			c.report(spot{}, 1, "name", fmt.Sprintf("the program declares %s, which is no function or has a name that is taken", n), "")
 			continue
 		}
