@@ -3,6 +3,7 @@ package policytest
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -194,20 +195,17 @@ func (r *reader) ruleNames() []string {
 
 // given reports names that the policy does not have.
 func (r *reader) given(n *yaml.Node) {
-	var facts, asked, params []string
+	var facts, asked []string
 	for _, f := range r.policy.Facts {
 		if facts = append(facts, f.Name); slices.Contains(replaced, f.Source) {
 			asked = append(asked, f.Name)
 		}
 	}
-	for _, p := range r.policy.Params {
-		params = append(params, p.Name)
-	}
 	if !r.open {
 		r.words(field(n, "facts"), "fact", facts)
 	}
 	r.words(field(n, "invalid"), "fact of exec, git or judge", asked)
-	r.words(field(n, "params"), "param", params)
+	r.words(field(n, "params"), "param", slices.Sorted(maps.Keys(r.policy.Params)))
 	r.words(field(field(n, "memory"), "applied"), "rule", r.ruleNames())
 	if transcript := field(n, "transcript"); transcript != nil {
 		for _, turn := range transcript.Content {

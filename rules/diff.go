@@ -89,8 +89,8 @@ var declarations = regexp.MustCompile(`(?m)^(params|facts|let):.*\n([ #-].*\n|\n
 // declared returns the lines of a policy that say what names mean, and the params.
 func declared(p *Policy) string {
 	out := declarations.FindAllString(strings.Join(p.compiler.lines, "\n")+"\n", -1)
-	for _, x := range p.Params {
-		out = append(out, show(x.Value))
+	for _, name := range sortedKeys(p.Params) {
+		out = append(out, show(p.Params[name]))
 	}
 	return strings.Join(out, "\n")
 }

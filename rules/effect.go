@@ -158,12 +158,13 @@ func (c *compiler) target(e *effect, n *yaml.Node, members []*ast.MemberNode, tr
 	e.value.target = t
 }
 
-// effect evaluates an effect.
-func (e *evaluation) effect(v *Verdict, x *effect) error {
-	out := Effect{Kind: x.kind, Fact: x.fact, Older: x.older}
+// effect evaluates an effect. One that has nothing to change is none.
+func (e *evaluation) effect(v *Verdict, x *effect) (err error) {
+	out, what := Effect{Kind: x.kind, Fact: x.fact, Older: x.older}, x.kind
 	switch x.kind {
 	case "set":
-		return e.setEffect(v, x, out)
+		what += " " + x.fact.Name
+		err = e.assign(&out, x)
 	case "archive":
 		g := e.get(x.fact.symbol)
 		if !g.found.OK && g.found.Err == nil {
@@ -171,31 +172,29 @@ func (e *evaluation) effect(v *Verdict, x *effect) error {
 		}
 		out.Found = *g.found
 	case "prune":
-		s, state, err := e.path(x.args[0], true)
+		pattern, state, why := e.path(x.args[0], true)
 		if state == missing {
 			return nil
 		}
-		if state != yes {
-			return fmt.Errorf("prune: %w", err)
-		}
-		out.Args = []string{s}
+		out.Args, err = []string{pattern}, why
 	case "run":
-		args, state, err := e.programLine(x.args)
-		if state != yes {
-			return fmt.Errorf("run %s: %w", x.args[0].lits[0], err)
-		}
-		out.Args = args
+		what += " " + x.args[0].lits[0]
+		out.Args, _, err = e.programLine(x.args)
 	default:
 		out.Args = []string{e.render(x.args[0])}
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", what, err)
 	}
 	v.Effects = append(v.Effects, out)
 	return nil
 }
 
-func (e *evaluation) setEffect(v *Verdict, x *effect, out Effect) error {
+// assign evaluates what set changes, and to what.
+func (e *evaluation) assign(out *Effect, x *effect) error {
 	r := e.value(x.value)
 	if r.state != yes {
-		return fmt.Errorf("set %s: %w", x.fact.Name, r.why)
+		return r.why
 	}
 	out.Value = r.value
 	for _, step := range x.path {
@@ -207,9 +206,9 @@ func (e *evaluation) setEffect(v *Verdict, x *effect, out Effect) error {
 		i, ok := wholeNumber(index.value)
 		switch {
 		case index.state != yes:
-			return fmt.Errorf("set %s: %w", x.fact.Name, index.why)
+			return index.why
 		case index.value == nil:
-			return fmt.Errorf("set %s: the index %s is nil", x.fact.Name, step.index.source)
+			return fmt.Errorf("the index %s is nil", step.index.source)
 		case ok:
 			out.Path = append(out.Path, i)
 		default:
@@ -218,13 +217,12 @@ func (e *evaluation) setEffect(v *Verdict, x *effect, out Effect) error {
 	}
 	g := e.get(x.fact.symbol)
 	if g.state != yes {
-		return fmt.Errorf("set %s: %w", x.fact.Name, g.why)
+		return g.why
 	}
 	out.Found = *g.found
 	if !g.found.OK {
 		out.Found.Value = g.value // the default, from which the file is made
 	}
-	v.Effects = append(v.Effects, out)
 	return nil
 }
 

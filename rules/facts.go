@@ -17,29 +17,22 @@ import (
 
 // params reads the params and gives them their values. Their schemas are compiled as one, which takes a third of the time.
 func (c *compiler) params(n *yaml.Node) {
-	var names []string
-	var params []Param
 	schemas := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
 	c.entries(n, "params", func(k, v *yaml.Node) {
 		if !c.free(at(k), "param") {
 			return
 		}
 		c.symbol(k.Value, constant, nil).at = at(k)
-		if !c.isKind(v, yaml.MappingNode, "the param "+k.Value+" is a schema", "write "+k.Value+": {default: VALUE}") {
-			return
+		if c.isKind(v, yaml.MappingNode, "the param "+k.Value+" is a schema", "write "+k.Value+": {default: VALUE}") {
+			schemas.Content = append(schemas.Content, k, v)
 		}
-		p := Param{Name: k.Value, Line: k.Line}
-		if d := child(v, "description"); d != nil {
-			p.Description = d.Value
-		}
-		params, names = append(params, p), append(names, p.Name)
-		schemas.Content = append(schemas.Content, k, v)
 	})
-	if len(params) > 0 {
+	var names []string
+	if len(schemas.Content) > 0 {
 		properties := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: "properties"}
 		whole := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Content: []*yaml.Node{properties, schemas}, Line: n.Line, Column: n.Column}
 		if s := c.schema(whole); s != nil {
-			c.setParams(params, s, schemas)
+			names = c.setParams(s, schemas.Content)
 		}
 	}
 	for _, name := range sortedKeys(c.Params) {
@@ -49,39 +42,39 @@ func (c *compiler) params(n *yaml.Node) {
 	}
 }
 
-// setParams sets the values of params: the given one, else the default. all is the schema of an object of them.
-func (c *compiler) setParams(params []Param, all *schema.Schema, nodes *yaml.Node) {
-	values := map[string]any{}
-	for i, p := range params {
-		t := all.Type().Properties[p.Name]
-		given, isGiven := c.Params[p.Name]
-		switch {
+// setParams sets params: the given value, else the default. all is the schema of an object of them, nodes are their names and schemas.
+func (c *compiler) setParams(all *schema.Schema, nodes []*yaml.Node) (names []string) {
+	types, values := all.Type().Properties, map[string]any{}
+	for i := 0; i < len(nodes); i += 2 {
+		name := nodes[i].Value
+		given, isGiven := c.Params[name]
+		switch t := types[name]; {
 		case isGiven:
-			values[p.Name] = typed(given, t.Kind)
+			values[name] = typed(given, t.Kind)
 		case t.HasDefault:
-			values[p.Name] = t.Default
+			values[name] = t.Default
 		default:
-			c.report(at(nodes.Content[2*i]), 0, "param", fmt.Sprintf("the param %s has no default, and is not set", p.Name), "give it a default")
+			c.report(at(nodes[i]), 0, "param", fmt.Sprintf("the param %s has no default, and is not set", name), "give it a default")
 		}
 	}
 	read, problems := all.Read(values)
 	values, _ = read.(map[string]any)
-	for i, p := range params {
-		t := all.Type().Properties[p.Name]
-		if problem, bad := problems.Touching([]string{p.Name}); bad {
-			what := "the default of the param " + p.Name
-			given, isGiven := c.Params[p.Name]
+	for i := 0; i < len(nodes); i += 2 {
+		name := nodes[i].Value
+		s, t := c.symbols[name], types[name]
+		if problem, bad := problems.Touching([]string{name}); bad {
+			what := "the default of the param " + name
+			given, isGiven := c.Params[name]
 			if isGiven {
-				what = fmt.Sprintf("the param %s is set to %q, and", p.Name, given)
+				what = fmt.Sprintf("the param %s is set to %q, and", name, given)
 			}
-			c.report(at(nodes.Content[2*i]), 0, "param", what+" "+problem.Message, text.Nearest(given, texts(t.Enum)))
+			c.report(at(nodes[i]), 0, "param", what+" "+problem.Message, text.Nearest(given, texts(t.Enum)))
 		}
-		p.Value = values[p.Name]
-		s := c.symbols[p.Name]
-		s.typ, s.value = t, p.Value
+		s.typ, s.value, c.p.Params[name] = t, values[name], values[name]
 		c.engine.declare(s)
-		c.p.Params = append(c.p.Params, p)
+		names = append(names, name)
 	}
+	return names
 }
 
 // child returns the value of a key, nil if there is none.

@@ -71,7 +71,7 @@ facts: {answer: {judge: is it done, turns: n, max_tokens: 300}}
 	if diff := cmp.Diff(map[string]string{"turns": "5", "max_tokens": "300"}, w.queries["answer"].Options); diff != "" {
 		t.Errorf("the options of the judge (-want +got):\n%s", diff)
 	}
-	if p = parse(t, src); p.Params[0].Value != 3 || p.Params[0].Description != "how many" || p.Limits.Continuations != 3 {
+	if p = parse(t, src); p.Params["n"] != 3 || p.Limits.Continuations != 3 {
 		t.Errorf("the defaults are not used: %+v", p.Params)
 	}
 	for name, c := range map[string][2]string{"n": {"ten", "must be a whole number"}, "mode": {"fst", `did you mean "fast"?`}, "m": {"1", "no param m"}} {

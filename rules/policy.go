@@ -24,8 +24,8 @@ type Policy struct {
 	Description string
 	Events      []string // "Stop", "SubagentStop"; notes are for UserPromptSubmit besides
 	Limits      Limits
-	Facts       []*Fact // in the order of the file
-	Params      []Param
+	Facts       []*Fact        // in the order of the file
+	Params      map[string]any // their values
 	Rules       []RuleInfo
 
 	compiler *compiler
@@ -34,17 +34,10 @@ type Policy struct {
 	start    []*effect
 }
 
-// Param is a param of a policy, with the value that it has.
-type Param struct {
-	Name, Description string
-	Value             any
-	Line              int
-}
-
 // RuleInfo is what others show of a rule.
 type RuleInfo struct {
-	Name, Verb, When string // Verb: "continue", "stop", "done", "note" or ""
-	Line             int
+	Name, Verb string // Verb: "continue", "stop", "done", "note" or ""
+	Line       int
 }
 
 // Limits end every loop. A zero value means the default: 100, 10 where there is progress, 1000, 24h.
@@ -80,7 +73,7 @@ func Parse(name string, src []byte) (*Policy, error) { return Options{}.Parse(na
 // Parse reads a policy file as the function Parse does, with options.
 func (o Options) Parse(name string, src []byte) (*Policy, error) {
 	base := path.Base(strings.ReplaceAll(name, `\`, "/"))
-	p := &Policy{Name: strings.TrimSuffix(base, path.Ext(base)), Events: []string{"Stop"}}
+	p := &Policy{Name: strings.TrimSuffix(base, path.Ext(base)), Events: []string{"Stop"}, Params: map[string]any{}}
 	c := &compiler{Options: o, p: p, file: name, engine: newEngine(), symbols: map[string]*symbol{}, paths: map[string]*valuePath{}}
 	p.compiler = c
 	if root := c.document(src); root != nil {

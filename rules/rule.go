@@ -44,11 +44,7 @@ func (c *compiler) rules(f fields) {
 		} else if r.name != "" {
 			lines[r.name] = r.line
 		}
-		info := RuleInfo{Name: r.name, Verb: r.verb, Line: r.line}
-		if r.when != nil {
-			info.When = r.when.source
-		}
-		c.p.rules, c.p.Rules = append(c.p.rules, r), append(c.p.Rules, info)
+		c.p.rules, c.p.Rules = append(c.p.rules, r), append(c.p.Rules, RuleInfo{r.name, r.verb, r.line})
 	}
 }
 

@@ -68,10 +68,10 @@ func (p Project) own(f File, params, unknown map[string]string) map[string]strin
 		return nil
 	}
 	own := map[string]string{}
-	for _, param := range policy.Params {
-		if v, ok := params[param.Name]; ok {
-			own[param.Name] = v
-			delete(unknown, param.Name)
+	for name := range policy.Params {
+		if v, ok := params[name]; ok {
+			own[name] = v
+			delete(unknown, name)
 		}
 	}
 	return own
