@@ -7,8 +7,11 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"runtime"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 )
 
 // Status 2 continues an agent, and a Go program that crashes ends with 2. Whatever a policy, a file or an event is, the hook ends with 0, 1
@@ -124,7 +127,7 @@ func TestFewFiles(t *testing.T) {
 	}
 }
 
-// The hook ends itself when a decision takes too long.
+// The hook ends itself when a decision takes too long, or too much memory.
 func TestGuard(t *testing.T) {
 	ended := make(chan error)
 	stop := guard(0, func(err error) { ended <- err })
@@ -132,4 +135,12 @@ func TestGuard(t *testing.T) {
 		t.Error(err)
 	}
 	stop()
+	much := make([]byte, maxHeap+1) // which is not touched
+	var once sync.Once
+	stop = guard(time.Hour, func(err error) { once.Do(func() { ended <- err }) })
+	if err := <-ended; !strings.Contains(err.Error(), "more than 1024 MiB of memory") {
+		t.Error(err)
+	}
+	stop()
+	runtime.KeepAlive(much)
 }

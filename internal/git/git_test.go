@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -115,6 +116,34 @@ func TestReadEnds(t *testing.T) {
 	cancel()
 	if err := <-ended; !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
+	}
+}
+
+// A pipe where git has a file holds no read longer than its context.
+func TestPipes(t *testing.T) {
+	for _, script := range []string{
+		"rm .git/config; mkfifo .git/config",
+		"rm .git/HEAD; mkfifo .git/HEAD",
+		"rm .git/index; mkfifo .git/index",
+		"mkfifo .git/packed-refs; rm -r .git/refs/heads/*",
+		"mkdir -p .git/info; rm -f .git/info/exclude; mkfifo .git/info/exclude",
+		"mkdir -p .git/objects/info; mkfifo .git/objects/info/alternates; rm -r .git/objects/??",
+		"mkfifo .git/commondir",
+		"mkfifo ../pipe; git config include.path ../../pipe",
+		"mkfifo ../pipe; git config core.excludesFile ../../pipe",
+		"mkfifo .gitignore",
+		"mkfifo .gitattributes; touch a/f",
+		"git init -q sub; rm sub/.git/HEAD; mkfifo sub/.git/HEAD",
+	} {
+		t.Run(script, func(t *testing.T) {
+			w := newWorld(t, "")
+			w.sh(w.repo, script)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second/4)
+			defer cancel()
+			if got, err := Read(ctx, w.repo, "."); err == nil && got.Branch != "main" {
+				t.Errorf("%+v", got) // one that git does not open
+			}
+		})
 	}
 }
 
