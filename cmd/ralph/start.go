@@ -61,7 +61,7 @@ func (a *app) start(ctx context.Context, name, words string) error {
 	}
 	fmt.Fprintf(a.stdout, "Started %s: %s\n", name, l.Policy().Description)
 	if len(a.hosts(p, name)) == 0 {
-		fmt.Fprintf(a.stdout, "No hook uses it yet: ralph install claude-code --policy %s\n", name)
+		fmt.Fprintf(a.stdout, "No hook in the settings uses it: ralph install claude-code --policy %s\n", name)
 	}
 	return nil
 }
