@@ -160,7 +160,7 @@ func promptID(id string) string {
 
 // repeated returns the answer of the last delivery, if this is the same.
 func (c *counts) repeated(ev Event) (Decision, bool) {
-	if ev.ID == "" || c.Last == nil || c.Last.ID != ev.ID || c.Last.Repeats >= maxRepeats {
+	if ev.ID == "" || c.Last == nil || c.Last.ID != ev.ID || c.Last.Repeats >= maxRepeats && !ev.Run { // a run counts its own tries
 		return Decision{}, false
 	}
 	c.Last.Repeats++

@@ -139,12 +139,7 @@ func TestEnds(t *testing.T) {
 // An agent of the table is read by its records.
 func TestKnownAgent(t *testing.T) {
 	b := newBench(t, endless, "")
-	bin := t.TempDir()
-	script := "#!/bin/sh\necho \"$@\" >>args; cat >>prompts\ncat <<'E'\n" + streams(t)["claude/denied"] + "E\n"
-	if err := os.WriteFile(filepath.Join(bin, "claude"), []byte(script), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
+	b.prints("claude", "cat <<'E'\n"+streams(t)["claude/denied"]+"E\n")
 	b.plan.Args, b.plan.Limits = []string{"claude", "-p", "Do it."}, Limits{Budget: 0.0005}
 	s := b.run(t.Context())
 	if s.Iteration != 2 || s.End.Rule != "--budget" || s.Spent.Tokens != 90 || s.Last.Session == "" || len(s.Last.Denied) != 2 {
@@ -152,6 +147,28 @@ func TestKnownAgent(t *testing.T) {
 	}
 	if got := b.file("args"); !strings.HasPrefix(got, "--output-format stream-json --verbose -p Do it.\n") || b.file("prompts") != "Go on, after 0 .\nGo on, after 1 ok.\n" {
 		t.Errorf("arguments %q, prompts %q", got, b.file("prompts"))
+	}
+}
+
+// prints puts an agent of the table on PATH.
+func (b *bench) prints(name, script string) {
+	b.t.Helper()
+	bin := b.t.TempDir()
+	if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\necho \"$@\" >>args; cat >>prompts\n"+script), 0o755); err != nil {
+		b.t.Fatal(err)
+	}
+	b.t.(*testing.T).Setenv("PATH", bin+":"+os.Getenv("PATH"))
+}
+
+// A rate limit is waited for, however long it lasts: each try counts for --max, and has the prompt of the one decision that was made.
+func TestRateLimit(t *testing.T) {
+	const tries = 15
+	b := newBench(t, endless, "")
+	b.prints("codex", "printf x >>count; test \"$(wc -c <count)\" -lt 15 || exit 0\ncat <<'E'\n"+streams(t)["codex/rate-limit"]+"E\nexit 1\n")
+	b.plan.Args, b.plan.Limits = []string{"codex"}, Limits{Max: tries}
+	s := b.run(t.Context())
+	if want := strings.Repeat("Go on, after 0 .\n", tries); b.file("prompts") != want || s.End.Rule != "--max" || s.Iteration != tries {
+		t.Errorf("%d iterations, %+v, prompts\n%s", s.Iteration, s.End, b.file("prompts"))
 	}
 }
 
