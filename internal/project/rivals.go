@@ -21,6 +21,7 @@ var rivals = []rival{
 	{"ralph-specum", "specum", "specs/.current-spec", ".claude/ralph-specum.local.md"},
 	{"ralph-wiggum", "ralph-wiggum", ".claude/ralph-loop.local.md", ""},
 	{"ralph-loop", "ralph-wiggum", ".claude/ralph-loop.local.md", ""},
+	{"ralph@ralph", "ralph-wiggum", "", ""}, // below packaging
 	{"double-shot-latte", "double-shot-latte", ".", ""},
 	{"oh-my-claudecode", "", ".omc", ""},
 	{"planning-with-files", "", "task_plan.md", ""},
@@ -43,7 +44,7 @@ func (p Project) rivals(files []SettingsFile, hooks []Status) (all []Status) {
 			seen[plugin] = true
 		}
 		for _, r := range rivals {
-			name := slices.IndexFunc(words, func(w string) bool { w, _, _ = strings.Cut(w, "@"); return w == r.name })
+			name := slices.IndexFunc(words, func(w string) bool { plugin, _, _ := strings.Cut(w, "@"); return r.name == w || r.name == plugin })
 			competes := slices.ContainsFunc(hooks, func(s Status) bool {
 				return s.Host == f.Host.Name && (s.Policy == r.policy || r.state != "" && p.has(p.Root, r.state))
 			})
@@ -58,7 +59,7 @@ func (p Project) rivals(files []SettingsFile, hooks []Status) (all []Status) {
 				fix = fmt.Sprintf("claude plugin disable %s --scope %s", words[name], f.Scope)
 			}
 			all = append(all, Status{Policy: words[name], State: Beside, Host: f.Host.Name, Settings: f.Path,
-				Problems: []Problem{{"it is not of ralph, and answers the same events", fix}}})
+				Problems: []Problem{{"it answers the same events as an installed hook", fix}}})
 		}
 	}
 	return all
