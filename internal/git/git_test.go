@@ -138,7 +138,7 @@ func TestPipes(t *testing.T) {
 		t.Run(script, func(t *testing.T) {
 			w := newWorld(t, "")
 			w.sh(w.repo, script)
-			ctx, cancel := context.WithTimeout(t.Context(), time.Second/4)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second/10)
 			defer cancel()
 			if got, err := Read(ctx, w.repo, "."); err == nil && got.Branch != "main" {
 				t.Errorf("%+v", got) // one that git does not open
