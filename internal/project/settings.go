@@ -1,6 +1,7 @@
 package project
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -28,7 +29,7 @@ type SettingsFile struct {
 	Host  *host.Host
 	Scope string
 	Path  string
-	Bytes []byte // as it is; nil: there is none
+	Bytes []byte // as it is; nil: there is no file, or nothing in it
 
 	root string // of the project, which no link leaves when it is written; "" in the scope user
 }
@@ -57,10 +58,9 @@ func (p Project) Settings(h *host.Host, scope string, getenv func(string) string
 	} else if err != nil {
 		return f, err
 	}
-	if len(b) == 0 {
-		return f, fmt.Errorf("%s is empty, which %s cannot read: remove it first", f.Path, h.Title)
+	if len(bytes.TrimSpace(b)) > 0 {
+		f.Bytes = b
 	}
-	f.Bytes = b
 	return f, nil
 }
 
