@@ -47,7 +47,7 @@ type Command struct {
 // Result is how a program ended.
 type Result struct {
 	Code                   int           // exit status; 128 and the signal if a signal ended it
-	Stdout, Stderr, Output []byte        // Output is both, as they came; a line says how much was left out
+	Stdout, Stderr, Output []byte        // Output is both, as they were read, which is not exact; a line says how much was left out
 	Took                   time.Duration // by the clock
 }
 
