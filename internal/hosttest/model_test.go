@@ -25,6 +25,7 @@ type reply struct {
 	tool  string
 	space string // of the tool, where Codex has one
 	input object
+	error int // the status of a failure of the model, with the text as its message
 	n     int // of the request, which makes IDs differ
 }
 
@@ -91,6 +92,12 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		m.asked = append(m.asked, req)
 		answer = m.script(req)
 		answer.n = req.n
+	}
+	if answer.error != 0 {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(answer.error)
+		fmt.Fprint(w, encode(object{"type": "error", "error": object{"code": answer.error, "status": "UNAUTHENTICATED", "type": "authentication_error", "message": answer.text}}))
+		return
 	}
 	if body["stream"] == true || strings.Contains(r.URL.Path, ":stream") {
 		w.Header().Set("Content-Type", "text/event-stream")

@@ -13,7 +13,7 @@ import (
 // ralph run drives each agent that it knows by one policy, without a hook: a box of the list each iteration, until all are ticked.
 func TestRun(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
-		if !slices.Contains([]string{"claude-code", "codex", "gemini", "qwen"}, s.host) {
+		if !inTable(s) {
 			t.Skip("ralph run knows no more of it than of any other command")
 		}
 		boxes := []string{"- [ ] write hello.txt\n", "- [ ] add the date\n"}
@@ -35,6 +35,26 @@ func TestRun(t *testing.T) {
 			}
 		}
 	})
+}
+
+// An agent that cannot sign in ends the run: another iteration would fail too.
+func TestRunSignIn(t *testing.T) {
+	each(t, func(t *testing.T, s *scene) {
+		if !inTable(s) {
+			t.Skip("ralph run knows no more of it than of any other command")
+		}
+		s.env = append(s.env, "CLAUDE_CODE_MAX_RETRIES=1")
+		s.script = func(request) reply { return reply{error: 401, text: "The key is wrong."} }
+		run := append([]string{"-c", `"$@"; test $? = 3`, "sh", ralphProgram, "run", "--promise", "DONE", "--", filepath.Join(clientsDir, "node_modules", s.program)}, s.args...)
+		if out := s.command("sh", run...); !regexp.MustCompile(`\niteration 1 of 100: auth in .*\nfailed: the agent cannot sign in: .*\(1 iteration`).MatchString(out) {
+			t.Errorf("ralph run prints\n%s", out)
+		}
+	})
+}
+
+// inTable reports whether ralph run reads the agent's records.
+func inTable(s *scene) bool {
+	return slices.Contains([]string{"claude-code", "codex", "gemini", "qwen"}, s.host)
 }
 
 // The line of an iteration names what the agent was not allowed to do.
