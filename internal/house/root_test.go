@@ -1,7 +1,10 @@
 package house
 
 import (
+	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -29,5 +32,20 @@ func TestRoot(t *testing.T) {
 	slices.Sort(got)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+// Programs that import a nested module ignore its replace directives. So it requires the version that CHANGELOG.md releases.
+func TestNestedModules(t *testing.T) {
+	version := regexp.MustCompile(`(?m)^## (v[0-9.]+)`).FindStringSubmatch(pages(t)["CHANGELOG.md"])[1]
+	modules, err := filepath.Glob(root + "/contrib/*/go.mod")
+	if err != nil || len(modules) == 0 {
+		t.Fatal("there is no nested module", err)
+	}
+	for _, file := range modules {
+		src, err := os.ReadFile(file)
+		if want := "github.com/ralph-sdk/ralph " + version; err != nil || !regexp.MustCompile(`\s`+regexp.QuoteMeta(want)+`\n`).Match(src) {
+			t.Errorf("%s: write there: require %s", file, want)
+		}
 	}
 }
