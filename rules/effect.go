@@ -118,21 +118,12 @@ func (c *compiler) set(e *effect, n *yaml.Node) {
 		c.report(at(n), len(id.Value), "fact", fmt.Sprintf("set changes a fact, and %s is none", id.Value), text.Nearest(id.Value, c.named(factName)))
 	case f.meaning == fieldName:
 		c.report(at(n), len(id.Value), "fact", fmt.Sprintf("%s is a field", id.Value), fmt.Sprintf("write %s.%s = …", f.fact.Name, id.Value))
-	case !settable(f.fact, len(members)):
+	case f.fact.source != nil && len(members) > f.fact.source.sets:
 		c.report(at(n), 0, "effect", fmt.Sprintf("set cannot change this of a fact from %s", f.fact.Source), "set changes values in json, fields of frontmatter, and whole texts")
 	default:
 		e.fact, f.read[nil] = f.fact, at(n)
 		c.target(e, n, members, tree, f.typ)
 	}
-}
-
-// settable reports whether set can change what lies depth fields below a fact.
-func settable(f *Fact, depth int) bool {
-	most := map[string]int{"text": 0, "frontmatter": 1}
-	if n, ok := most[f.Source]; ok {
-		return depth <= n
-	}
-	return !slices.Contains([]string{"checklist", "glob", "exec", "git", "tasks", "junit", "judge"}, f.Source)
 }
 
 // target reads the path of an assignment, and what may be set there.

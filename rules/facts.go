@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -186,7 +187,7 @@ func (c *compiler) schema(n *yaml.Node) *schema.Schema {
 func (c *compiler) facts(n *yaml.Node) {
 	known := sources()
 	for _, name := range c.Sources {
-		known[name] = &source{argument: aText}
+		known[name] = &source{argument: aText, sets: maxFileDepth}
 	}
 	c.entries(n, "facts", func(k, v *yaml.Node) {
 		if !c.free(at(k), "fact") {
@@ -215,23 +216,22 @@ func (c *compiler) facts(n *yaml.Node) {
 
 func (c *compiler) fact(f *Fact, k, v *yaml.Node, known map[string]*source) {
 	names := sortedKeys(known)
-	allowed := append(slices.Clone(names), "schema", "default", "inline", "timeout")
-	for i := 0; i < len(v.Content); i += 2 {
-		if s := known[v.Content[i].Value]; s != nil && v.Kind == yaml.MappingNode {
-			f.source, f.Source = s, v.Content[i].Value
-			allowed = append(allowed, s.options...)
-		}
+	all, allowed := strings.Join(names, ", "), append(slices.Clone(names), "schema", "default", "inline", "timeout")
+	names = slices.DeleteFunc(names, func(name string) bool { return v.Kind != yaml.MappingNode || child(v, name) == nil })
+	for _, name := range names {
+		f.source, f.Source, allowed = known[name], name, append(allowed, known[name].options...)
 	}
 	values := c.fields(v, "the fact "+f.Name, allowed)
-	names = slices.DeleteFunc(names, func(s string) bool { return values.values[s] == nil })
-	if len(names) != 1 {
-		if len(names) > 0 {
-			c.report(at(k), 0, "source", fmt.Sprintf("the fact %s has two sources, %s and %s", f.Name, names[0], names[1]), "make two facts of it")
-		} else if v.Kind == yaml.MappingNode && values.whole() {
-			c.report(at(k), 0, "source", fmt.Sprintf("the fact %s has no source", f.Name), "there is "+strings.Join(sortedKeys(known), ", "))
-		} else if last := len(c.findings) - 1; v.Kind == yaml.MappingNode && c.findings[last].Help == "" {
-			c.findings[last].Help = "a fact has one of " + strings.Join(sortedKeys(known), ", ")
-		}
+	switch {
+	case len(names) > 1:
+		c.report(at(k), 0, "source", fmt.Sprintf("the fact %s has two sources, %s and %s", f.Name, names[0], names[1]), "make two facts of it")
+		return
+	case f.source == nil && values.whole():
+		c.report(at(k), 0, "source", fmt.Sprintf("the fact %s has no source", f.Name), "there is "+all)
+		return
+	case f.source == nil:
+		last := &c.findings[len(c.findings)-1]
+		last.Help = cmp.Or(last.Help, "a fact has one of "+all)
 		return
 	}
 	f.OnePath = f.source.argument == aPath
@@ -250,8 +250,12 @@ func (c *compiler) fact(f *Fact, k, v *yaml.Node, known map[string]*source) {
 	for _, key := range f.source.options {
 		switch o := values.values[key]; key {
 		case "parse":
+			parsers := []string{"json", "frontmatter", "checklist"}
 			if c.scalar(o, key) {
 				f.Parse = o.Value
+			}
+			if f.Parse != "" && !slices.Contains(parsers, f.Parse) {
+				c.report(at(o), 0, "source", "no file is parsed as "+f.Parse, text.Nearest(f.Parse, parsers))
 			}
 		case "command":
 			f.command = c.program(o, key)
@@ -264,9 +268,6 @@ func (c *compiler) fact(f *Fact, k, v *yaml.Node, known map[string]*source) {
 				f.options[key] = t
 			}
 		}
-	}
-	if parsers := []string{"", "json", "frontmatter", "checklist"}; !slices.Contains(parsers, f.Parse) {
-		c.report(at(values.values["parse"]), 0, "source", "no file is parsed as "+f.Parse, text.Nearest(f.Parse, parsers[1:]))
 	}
 	c.factOptions(f, values)
 }
@@ -341,6 +342,7 @@ type source struct {
 	argument argument
 	typ      *schema.Type
 	options  []string
+	sets     int // how many fields below it set can change; -1: set cannot change it
 }
 
 // sources returns the sources by name, without those of the embedding program.
@@ -348,17 +350,17 @@ func sources() map[string]*source {
 	str, number, truth := kind("string"), kind("integer"), kind("boolean")
 	item := object(map[string]*schema.Type{"text": str, "mark": str, "done": truth, "depth": number, "line": number, "section": str, "tags": listOf(str), "source": str})
 	return map[string]*source{
-		"text":        {aPath, str, nil},
-		"json":        {aPath, nil, nil},
-		"frontmatter": {aPath, kind("object"), nil},
-		"checklist":   {aPath, listOf(item), nil},
-		"glob":        {aPattern, listOf(str), []string{"parse"}},
-		"exec":        {aProgram, object(map[string]*schema.Type{"code": number, "stdout": str, "stderr": str, "output": str, "lines": listOf(str)}), []string{"dir"}},
-		"git":         {aPlace, object(map[string]*schema.Type{"dirty": truth, "changed": listOf(str), "branch": str, "ahead": number}), nil},
-		"tasks":       {aText, listOf(nil), nil},
-		"junit":       {aPath, object(map[string]*schema.Type{"tests": number, "failures": number, "errors": number, "skipped": number, "failed": listOf(str)}), nil},
-		"judge":       {aText, nil, []string{"model", "system", "turns", "max_tokens", "command"}},
-		"value":       {aText, nil, nil},
+		"text":        {aPath, str, nil, 0},
+		"json":        {aPath, nil, nil, maxFileDepth},
+		"frontmatter": {aPath, kind("object"), nil, 1},
+		"checklist":   {aPath, listOf(item), nil, -1},
+		"glob":        {aPattern, listOf(str), []string{"parse"}, -1},
+		"exec":        {aProgram, object(map[string]*schema.Type{"code": number, "stdout": str, "stderr": str, "output": str, "lines": listOf(str)}), []string{"dir"}, -1},
+		"git":         {aPlace, object(map[string]*schema.Type{"dirty": truth, "changed": listOf(str), "branch": str, "ahead": number}), nil, -1},
+		"tasks":       {aText, listOf(nil), nil, -1},
+		"junit":       {aPath, object(map[string]*schema.Type{"tests": number, "failures": number, "errors": number, "skipped": number, "failed": listOf(str)}), nil, -1},
+		"judge":       {aText, nil, []string{"model", "system", "turns", "max_tokens", "command"}, -1},
+		"value":       {aText, nil, nil, maxFileDepth},
 	}
 }
 
