@@ -15,13 +15,13 @@ import (
 // gathered is what was found of a name.
 type gathered struct {
 	state    truth
+	given    bool // by the program, as a Go value whose type is not checked
+	complete bool // the defaults are filled in
+	file     bool // there is a file
 	value    any
 	why      error // it is not known
 	problems schema.Problems
 	found    *Found // of a fact, else noFound
-	given    bool   // by the program, as a Go value whose type is not checked
-	complete bool   // the defaults are filled in
-	file     bool   // there is a file
 }
 
 var (
