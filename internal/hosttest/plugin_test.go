@@ -46,11 +46,14 @@ func TestPlugin(t *testing.T) {
 					return reply{text: "It is sung.\n\n<promise>DONE</promise>"}
 				}, "Sing a song.", "Sing a song.")
 				s.logs("continued", "continued", "done")
+				if skill := "start: Repeat a prompt until it is done"; !p.slash && !strings.Contains(s.asked[0].last, skill) { // Codex makes none of a command with $ARGUMENTS
+					t.Errorf("the agent does not know the skill %s:\n%s", skill, s.asked[0].last)
+				}
 				if p.slash {
 					s.script, s.asked = says("No."), nil
 					s.command(program, append(slices.Clone(s.args), "/ralph:start Sing another.")...)
-					if want := "The prompt to repeat is: Sing another.\n"; len(s.asked) != 1 || !strings.Contains(s.asked[0].last, want) {
-						t.Errorf("the agent is not asked %q: %+v", want, s.asked)
+					if len(s.asked) != 1 || !strings.Contains(s.asked[0].last, "Start a loop of ralph") || !strings.Contains(s.asked[0].last, "Sing another.") {
+						t.Errorf("the agent is not asked to start a loop: %+v", s.asked)
 					}
 				}
 			})
