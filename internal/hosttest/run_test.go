@@ -52,6 +52,23 @@ func TestRunSignIn(t *testing.T) {
 	})
 }
 
+// A rate limit is waited for, and the next iteration has the same prompt.
+func TestRunRateLimit(t *testing.T) {
+	s := newScene(t, clientRows[0])
+	s.env = append(s.env, "CLAUDE_CODE_MAX_RETRIES=0")
+	s.script = func(r request) reply {
+		if r.n == 1 {
+			return reply{error: 429, text: "Too many requests."}
+		}
+		return reply{text: "ALL DONE"}
+	}
+	args := append([]string{"run", "--promise", "ALL DONE", "--", filepath.Join(clientsDir, "node_modules", s.program)}, s.args...)
+	out := s.command(ralphProgram, append(args, "Follow the plan.")...)
+	if !regexp.MustCompile(`\niteration 1 of 100: rate limited in .*\nit rests until .*\niteration 2 of 100: ok in .*\ndone by said`).MatchString(out) || !strings.Contains(s.asked[1].last, "Follow the plan.") {
+		t.Errorf("ralph run prints\n%s", out)
+	}
+}
+
 // inTable reports whether ralph run reads the agent's records.
 func inTable(s *scene) bool {
 	return slices.Contains([]string{"claude-code", "codex", "gemini", "qwen"}, s.host)
