@@ -85,11 +85,11 @@ func (c *inspector) dead(r *rule, x *cond) bool {
 	}
 	switch {
 	case x.leaf != nil && c.never(x):
-		c.warn(r.part(x), 1, "never-true", x.String()+" is never true", c.known(x), "")
+		c.warn(r.part(x), 1, "never-true", x.String()+" is never true", "change it, or remove it", "")
 	case x.op == "and" && c.never(x):
 		c.warn(r.part(x.r), 1, "contradiction", fmt.Sprintf("%s and %s are never true together", x.l, x.r), "remove one of them, or join them with or", "")
 	case x.op != "and" && c.never(&cond{op: "not", l: x}):
-		c.warn(r.part(x), 1, "always-true", x.String()+" is never false", cmp.Or(c.known(x), "change it, or remove it"), "")
+		c.warn(r.part(x), 1, "always-true", x.String()+" is never false", "change it, or remove it", "")
 	default:
 		return false
 	}
@@ -105,21 +105,6 @@ func (x *cond) String() string {
 		return "not (" + x.l.String() + ")"
 	}
 	return x.l.String() + " " + x.op + " " + x.r.String()
-}
-
-// known says what the values are that an operand compares.
-func (c *inspector) known(x *cond) string {
-	for _, o := range x.operands() {
-		for _, r := range o.reads {
-			switch t := r.path.typ; {
-			case t != nil && len(t.Enum) > 0:
-				return fmt.Sprintf("%s is one of %s", r.path, strings.Join(texts(t.Enum), ", "))
-			case t != nil && t.Minimum != nil:
-				return fmt.Sprintf("%s is at least %s", r.path, show(*t.Minimum))
-			}
-		}
-	}
-	return ""
 }
 
 // reached returns a test that is yes where a rule holds and none before it decides. It notes those that decide instead.

@@ -24,8 +24,7 @@ func (u *uses) decided(n ast.Node) bool {
 	ok := true
 	switch n := n.(type) {
 	case *ast.CallNode:
-		name, _ := asked(n)
-		return name == "ok" || name == "missing" || name == "invalid"
+		return slices.Contains([]string{"ok", "missing", "invalid"}, n.Callee.String())
 	case *ast.BinaryNode:
 		with := []ast.Node{n.Right}
 		if list, isList := n.Right.(*ast.ArrayNode); isList && n.Operator == "in" {
@@ -110,7 +109,7 @@ func compare(a, b side, ordered bool) bool {
 // domain sets the values of a variable that make a difference.
 func (m *model) domain(v *variable) {
 	var values []any
-	t := cmp.Or(v.typ, &schema.Type{})
+	t := v.typ
 	if t.HasDefault && v.kind != "array" {
 		values = []any{t.Default}
 	}
@@ -132,7 +131,7 @@ func (m *model) domain(v *variable) {
 		}
 	}
 	if v.vague || v.tooMany {
-		values = append(values, m.likely.of(v.typ, 3)...)
+		values = append(values, m.likely.of(t, 3)...)
 	}
 	seen := map[string]bool{}
 	for _, x := range values {
@@ -149,9 +148,10 @@ const (
 	maxLength  = 2_000 // of a list
 )
 
-// numbers returns the numbers that a variable may be without loss of generality, or lists of these lengths; nil if they are too many.
+// numbers returns the numbers that a variable may be without loss of generality, or lists of these lengths. It is nil if they are too many,
+// or not all whole.
 func (m *model) numbers(v *variable) (out []any) {
-	all, radius, step, near := []*variable{v}, 1.0, 1.0, []float64{0}
+	all, radius, near := []*variable{v}, 1, []int{0}
 	for i := 0; i < len(all); i++ { // with all that it is compared with, in any number of steps
 		w := all[i]
 		for _, peer := range w.peers {
@@ -159,63 +159,44 @@ func (m *model) numbers(v *variable) (out []any) {
 				all = append(all, peer)
 			}
 		}
-		if near, radius = append(near, w.points()...), max(radius, w.offset+1); (w.kind == "number") != (v.kind == "number") {
-			return nil
+		constants := slices.Concat(w.consts, w.typ.Enum, []any{w.offset})
+		for _, bound := range []*float64{w.typ.Minimum, w.typ.Maximum} {
+			if bound != nil {
+				constants = append(constants, *bound)
+			}
 		}
+		for _, k := range constants {
+			n, ok := wholeNumber(k)
+			if !ok || w.kind == "number" || max(n, -n) > 1<<53 {
+				return nil
+			}
+			near = append(near, n)
+		}
+		radius = max(radius, int(w.offset)+1)
 	}
-	for v.kind == "number" && step*float64(len(all)+1) > 1 { // exact in binary
-		step /= 2
-	}
-	found := map[float64]bool{}
-	for _, p := range near {
-		for x := p - radius*float64(len(all)); x <= p+radius*float64(len(all)) && len(found) <= maxNumbers; x += step {
+	found := map[int]bool{}
+	for _, n := range near {
+		for x := n - radius*len(all); x <= n+radius*len(all) && len(found) <= maxNumbers; x++ {
 			found[x] = true
 		}
-		if p != math.Trunc(p) || radius != math.Trunc(radius) || len(found) > maxNumbers {
-			return nil
-		}
 	}
-	t := cmp.Or(v.typ, &schema.Type{})
-	for _, f := range slices.SortedFunc(maps.Keys(found), func(a, b float64) int { return cmp.Or(cmp.Compare(math.Abs(a), math.Abs(b)), cmp.Compare(b, a)) }) {
+	if len(found) > maxNumbers || v.kind == "array" && slices.Max(near) > maxLength {
+		return nil
+	}
+	for _, x := range slices.SortedFunc(maps.Keys(found), func(a, b int) int { return cmp.Or(max(a, -a)-max(b, -b), b-a) }) {
 		switch {
-		case v.kind == "array" && f > maxLength:
-			return nil
-		case v.kind == "array" && f >= 0:
-			out = append(out, slices.Repeat(m.likely.of(t.Items, 2)[:1], int(f)))
-		case v.kind == "array" || !within(t, f):
-		case f == math.Trunc(f):
-			out = append(out, int(f))
-		default:
-			out = append(out, f)
+		case v.kind == "array" && x >= 0:
+			out = append(out, slices.Repeat(m.likely.of(v.typ.Items, 2)[:1], x))
+		case v.kind != "array" && within(v.typ, x):
+			out = append(out, x)
 		}
 	}
 	return out
 }
 
 // within reports whether a schema allows a number.
-func within(t *schema.Type, f float64) bool {
-	return (t.Minimum == nil || f >= *t.Minimum) && (t.Maximum == nil || f <= *t.Maximum)
-}
-
-// points returns the constants that a number is compared with, and those of its schema.
-func (v *variable) points() (out []float64) {
-	constants := v.consts
-	if v.typ != nil {
-		constants = slices.Concat(constants, v.typ.Enum)
-		for _, bound := range []*float64{v.typ.Minimum, v.typ.Maximum} {
-			if bound != nil {
-				out = append(out, *bound)
-			}
-		}
-	}
-	for _, k := range constants {
-		if f, ok := k.(float64); ok {
-			out = append(out, f)
-		} else if i, ok := k.(int); ok {
-			out = append(out, float64(i))
-		}
-	}
-	return out
+func within(t *schema.Type, n int) bool {
+	return (t.Minimum == nil || float64(n) >= *t.Minimum) && (t.Maximum == nil || float64(n) <= *t.Maximum)
 }
 
 // likely are values that are likely to make a difference: the texts and numbers of conditions, and the fields of elements.
@@ -258,7 +239,7 @@ func (l *likely) of(t *schema.Type, depth int) (out []any) {
 	case t.Kind == "string":
 		return l.texts
 	case t.Kind == "integer" || t.Kind == "number":
-		if out = slices.DeleteFunc(slices.Clone(l.numbers), func(x any) bool { return !within(t, float64(x.(int))) }); len(out) == 0 {
+		if out = slices.DeleteFunc(slices.Clone(l.numbers), func(x any) bool { return !within(t, x.(int)) }); len(out) == 0 {
 			out = []any{int(*cmp.Or(t.Minimum, t.Maximum))}
 		}
 		return out

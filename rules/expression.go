@@ -44,6 +44,7 @@ type operand struct {
 	slot    *ast.Node // in the tree of its expression
 	program *vm.Program
 	reads   []read
+	asks    []*symbol // facts that it asks about, as ok(state) does
 }
 
 // read is a path that an operand reads. What covers it, ?? or ?., lets it be missing.

@@ -1,14 +1,13 @@
 package rules
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"reflect"
 	"slices"
 	"strings"
-
-	"github.com/expr-lang/expr/ast"
 
 	"github.com/ralph-sdk/ralph/schema"
 )
@@ -88,7 +87,11 @@ func newModel(policies ...*Policy) *model {
 				m.uses[o], decided[o] = u, u.decided(*o.slot)
 				if x.condition || x.symbol != nil {
 					m.likely.note(*o.slot)
-					u.vague(!decided[o])
+					for _, r := range u.reads {
+						if r.value != nil && !decided[o] {
+							r.value.vague = true
+						}
+					}
 				}
 			}
 		}
@@ -143,33 +146,10 @@ func (m *model) usesOf(p *Policy, o *operand) *uses {
 		u.reads = append(u.reads, m.use(p, r))
 	}
 	slices.SortStableFunc(u.reads, func(a, b use) int { return len(a.path.steps) - len(b.path.steps) })
-	ast.Walk(o.slot, visitor(func(n *ast.Node) {
-		if _, fact := asked(*n); fact != "" {
-			s := p.compiler.symbols[fact]
-			u.asks = append(u.asks, use{read: read{path: &valuePath{root: s}}, status: m.status(s.fact)})
-		}
-	}))
+	for _, s := range o.asks {
+		u.asks = append(u.asks, use{read: read{path: &valuePath{root: s}}, status: m.status(s.fact)})
+	}
 	return u
-}
-
-// vague notes of the variables of an operand whether boundary values do not decide it.
-func (u *uses) vague(is bool) {
-	for _, r := range u.reads {
-		if r.value != nil {
-			r.value.vague = r.value.vague || is
-		}
-	}
-}
-
-// asked returns the function and the fact of a call such as ok(state).
-func asked(n ast.Node) (function, fact string) {
-	if c, ok := n.(*ast.CallNode); ok && len(c.Arguments) == 1 {
-		id, isName := c.Callee.(*ast.IdentifierNode)
-		if arg, ok := c.Arguments[0].(*ast.StringNode); ok && isName && asking[id.Value] {
-			return id.Value, arg.Value
-		}
-	}
-	return "", ""
 }
 
 // status returns the variable of a fact's status. It has the value of a fact of whose fields nothing is known. Where the file of an invalid
@@ -194,16 +174,14 @@ func (m *model) status(f *Fact) *variable {
 // use finds the variables of a path.
 func (m *model) use(p *Policy, r read) use {
 	u, s := use{read: r}, r.path.root
-	v := variable{key: fmt.Sprint(s.name, r.path.steps), typ: r.path.typ}
-	if v.typ != nil {
-		v.kind = v.typ.Kind
-	}
+	v := variable{key: fmt.Sprint(s.name, r.path.steps), typ: cmp.Or(r.path.typ, &schema.Type{})}
+	v.kind = v.typ.Kind
 	variable, isVariable := strings.CutPrefix(s.name, "env.")
 	switch {
 	case s.let != nil:
 		u.isTruth = s.let.root != nil && s.let.root.leaf == nil || p.compiler.engine.conf.Env.Fields[s.name].Kind == reflect.Bool
 		return u
-	case s.meaning == function || s.meaning == givenName || s.meaning == textName || v.typ != nil && v.typ.Go != nil:
+	case s.meaning == function || s.meaning == givenName || s.meaning == textName || v.typ.Go != nil:
 		return u
 	case s.meaning == constant:
 		if len(m.policies) > 1 { // it has one value

@@ -274,6 +274,7 @@ func (w *walk) ask(n *ast.CallNode, function string) {
 		return
 	}
 	w.need(s, n.Arguments[0])
+	w.operand.asks = append(w.operand.asks, s)
 	if function == "missing" {
 		w.x.missing = append(w.x.missing, s)
 	}
