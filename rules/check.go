@@ -67,7 +67,7 @@ func (r *rule) part(x *cond) spot { return r.when.at.plus(start(*x.operands()[0]
 
 // never reports whether a condition never holds.
 func (c *inspector) never(x *cond) bool {
-	found, whole := c.m.find(searchSteps, c.m.is(x))
+	found, whole := c.m.find(c.m.is(x))
 	return !found && whole
 }
 
@@ -115,13 +115,13 @@ func (m *model) reached(i int, by map[string]bool) func() truth {
 		if t := holds(); t != yes || rules[i].verb == "note" {
 			return t
 		}
-		switch j, how := m.decide(0, i); {
+		switch r, how := m.decide(0, i); {
 		case how == "":
 			return open
-		case j == i:
+		case r == nil:
 			return yes
 		default:
-			by[rules[j].name] = true
+			by[r.name] = true
 			return no
 		}
 	}
@@ -130,10 +130,10 @@ func (m *model) reached(i int, by map[string]bool) func() truth {
 // order reports a rule that never decides, because earlier ones do wherever it holds.
 func (c *inspector) order(i int, r *rule) {
 	by := map[string]bool{}
-	if found, whole := c.m.find(searchSteps, c.m.reached(i, by)); found || !whole {
+	if found, whole := c.m.find(c.m.reached(i, by)); found || !whole {
 		return
 	}
-	situation := c.m.show(exampleSteps, c.m.is(r.condition()), func(in Input) bool { return c.p.evaluation(context.Background(), in).is(r) })
+	situation := c.m.show(c.m.is(r.condition()), func(in Input) bool { return c.p.evaluation(context.Background(), in).is(r) })
 	c.warn(r.at, 1, "never-decides", fmt.Sprintf("%s never decides: where it holds, %s decides before it", r.name, strings.Join(sortedKeys(by), " or ")), "move it up, or remove it", situation)
 }
 
@@ -162,7 +162,7 @@ func (c *inspector) once() {
 		}
 		first = cmp.Or(first, r)
 		reached := m.reached(i, map[string]bool{})
-		found, whole := m.find(searchSteps/10, func() truth {
+		found, whole := m.find(func() truth {
 			switch active := m.now(again); {
 			case active.state == open:
 				return open
@@ -196,7 +196,7 @@ func (c *inspector) optional(i int, r *rule) {
 				continue
 			}
 			how := ""
-			situation := c.m.show(exampleSteps, func() truth { return c.skipped(r, u, &how) }, func(in Input) bool { return outcome(c.p, in) == how })
+			situation := c.m.show(func() truth { return c.skipped(r, u, &how) }, func(in Input) bool { return outcome(c.p, in) == how })
 			if situation != "" {
 				c.warn(r.part(&cond{leaf: o}), 1, "optional-field", fmt.Sprintf("where %s is absent, %s is skipped, and %s continues the agent", u.path, r.name, strings.TrimPrefix(how, "continue by ")),
 					fmt.Sprintf("give the field a default in the schema, or write (%s ?? VALUE)", u.path), situation)
@@ -226,7 +226,7 @@ func (c *inspector) skipped(r *rule, field use, how *string) truth {
 
 // texts reports placeholders that fail in a situation in which their rule is reached. What this does not depend on has its first value.
 func (c *inspector) texts(i int, r *rule) {
-	if c.m.show(exampleSteps, c.m.reached(i, map[string]bool{}), func(in Input) bool { return true }) == "" {
+	if c.m.show(c.m.reached(i, map[string]bool{}), func(in Input) bool { return true }) == "" {
 		return
 	}
 	for _, t := range r.texts() {

@@ -44,33 +44,41 @@ func panicked(r any) error {
 
 // decide tries the rules in their order.
 func (e *evaluation) decide(v *Verdict) {
-	event := cmp.Or(e.in.Event, "Stop")
-	prompt := event == promptEvent
-	if !prompt && !slices.Contains(e.p.Events, event) {
+	if event := cmp.Or(e.in.Event, "Stop"); event != promptEvent && !slices.Contains(e.p.Events, event) {
 		return
 	}
-	for _, r := range e.p.rules {
-		if (r.verb == "note") != prompt {
+	switch r, t, why := e.first(e.p.rules, e.try, func(r *rule) error { return e.apply(v, r) }); {
+	case r == nil:
+		e.see(v)
+	case t == yes:
+		e.end(v, r)
+	default:
+		e.failed(v, r, why)
+	}
+}
+
+// first returns the first of some rules that ends the trying, with the truth of its condition: it decides, or it stops and cannot be
+// decided. It is nil if none does. apply is called for each other rule that holds.
+func (e *evaluation) first(rules []*rule, try func(*rule) (truth, error), apply func(*rule) error) (*rule, truth, error) {
+	for _, r := range rules {
+		if (r.verb == "note") != (e.in.Event == promptEvent) {
 			continue
 		}
-		t, why := e.try(r)
-		switch {
-		case t == yes && r.decides():
-			e.end(v, r)
-			return
-		case t == yes:
-			if err := e.apply(v, r); err != nil {
-				e.failed(v, r, err)
-				return
+		t, why := try(r)
+		if t == yes && !r.decides() {
+			if err := apply(r); err != nil {
+				return r, failed, err
 			}
-		case t == failed && (r.verb == "stop" || r.verb == "done" || errors.As(why, new(Findings))): // the last: it does not compile
-			e.failed(v, r, why)
-			return
+			continue
+		}
+		switch {
+		case t == yes, t == open, t == failed && (r.verb == "stop" || r.verb == "done" || errors.As(why, new(Findings))): // the last: it does not compile
+			return r, t, why
 		case t != no && r.decides() && e.doubt == nil:
 			e.doubt = fmt.Errorf("rule %s is unknown: %w", r.name, why)
 		}
 	}
-	e.see(v)
+	return nil, no, nil
 }
 
 var errSkipped = errors.New("it was applied as often as at_most says")

@@ -31,11 +31,12 @@ func Diff(ctx context.Context, old, new *Policy) (found []Difference, exhausted 
 	if deadline, ok := ctx.Deadline(); ok {
 		left = time.Until(deadline)
 	}
-	return diff(ctx, max(0, int(left/stepTime))/2, old, new)
+	return diff(ctx, max(0, int(left/stepTime)), old, new)
 }
 
 func diff(ctx context.Context, steps int, old, new *Policy) (found []Difference, exhausted bool) {
 	m := newModel(old, new)
+	m.room = steps
 	var was, is string
 	differ := func() truth {
 		was, is = m.decision(0), m.decision(1)
@@ -50,24 +51,23 @@ func diff(ctx context.Context, steps int, old, new *Policy) (found []Difference,
 	}
 	confirm := func(in Input) bool { return outcome(old, in) == was && outcome(new, in) == is }
 	for len(found) < maxDifferences {
-		situation := m.show(steps, differ, confirm)
+		situation := m.show(differ, confirm)
 		if situation == "" {
 			break
 		}
 		found = append(found, Difference{was, is, situation})
 	}
-	other, whole := m.find(steps, differ)
+	other, whole := m.find(differ)
 	return append(found, limits(old.Limits, new.Limits)...), whole && !other && declared(old) == declared(new)
 }
 
 // decision returns how a policy decides, such as "continue by next-task", "" where that is open.
 func (m *model) decision(i int) string {
-	rules := m.policies[i].rules
-	switch j, how := m.decide(i, len(rules)); {
+	switch r, how := m.decide(i, len(m.policies[i].rules)); {
 	case how == "":
 		return ""
-	case j < len(rules):
-		return how + " by " + rules[j].name
+	case r != nil:
+		return how + " by " + r.name
 	}
 	return "stop (no rule decides)"
 }

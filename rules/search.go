@@ -6,29 +6,25 @@ import (
 	"slices"
 )
 
-const (
-	searchSteps  = 200_000   // operands that a question may evaluate
-	exampleSteps = 20_000    // that one for an example may evaluate
-	allSteps     = 2_000_000 // that all questions of a model may evaluate
-)
+// allSteps are the operands that all searches of a model may evaluate, each of them a quarter of what is left.
+const allSteps = 2_000_000
 
 // find looks for a situation in which test is yes. Without one, whole says whether all situations were tried: only then there is none.
 // test depends on nothing but variables. They keep what was found until the next search.
-func (m *model) find(steps int, test func() truth) (found, whole bool) {
+func (m *model) find(test func() truth) (found, whole bool) {
 	for _, v := range m.vars {
 		v.now = nil
 	}
-	left := min(steps, m.room)
-	m.left = left
+	m.left = m.room / 4
 	t, _ := m.search(test)
-	m.room -= left - m.left
+	m.room -= m.room/4 - m.left
 	return t == yes, t == no
 }
 
 // show looks for a situation in which test is yes and which the evaluator of decisions confirms. It returns it as a line of a test.
-func (m *model) show(steps int, test func() truth, is func(in Input) bool) (line string) {
+func (m *model) show(test func() truth, is func(in Input) bool) (line string) {
 	m.example = true
-	m.find(steps, func() truth {
+	m.find(func() truth {
 		t := test()
 		if t == yes {
 			if line = m.confirmed(is); line == "" {
@@ -176,43 +172,35 @@ func (m *model) is(x *cond) func() truth {
 	}
 }
 
-// decide returns the rule that decides, of those before end, and how: continue, stop, or done. It is "" where that is open, and stop with
-// end where none decides. Effects are taken to succeed.
-func (m *model) decide(i, end int) (int, string) {
+// decide returns the rule that decides, of those before end, and how: continue, stop, or done. It is "" where that is open, and the rule is
+// nil where none decides. Effects are taken to succeed.
+func (m *model) decide(i, end int) (*rule, string) {
 	e := m.evals[i]
 	e.doubt = nil
-	for j, r := range m.policies[i].rules[:end] {
-		if r.verb == "note" {
-			continue
-		}
-		t := m.try(e, r)
-		switch stops := r.verb == "stop" || r.verb == "done"; {
-		case t == open:
-			return j, ""
-		case t == failed && stops, t == yes && r.verb == "done" && e.doubt != nil:
-			return j, "stop"
-		case t == yes && r.decides():
-			return j, r.verb
-		case t > yes && r.decides():
-			e.doubt = errSkipped
-		}
+	r, t, _ := e.first(m.policies[i].rules[:end], m.try(e), func(*rule) error { return nil })
+	switch {
+	case t == open:
+		return r, ""
+	case r == nil, t == failed, r.verb == "done" && e.doubt != nil:
+		return r, "stop"
 	}
-	return end, "stop"
+	return r, r.verb
 }
 
-// try returns the truth of a rule's condition. One that at_most holds back is missing.
-func (m *model) try(e *evaluation, r *rule) truth {
-	if r.times > 0 {
-		v := m.variable(variable{key: "times " + r.name, at: []string{"memory", "applied", r.name}, values: []result{known(0)}})
-		if full := known(r.times); !slices.Contains(v.values, full) {
-			v.values = append(v.values, full)
+// try returns a function that returns the truth of a rule's condition. One that at_most holds back is missing.
+func (m *model) try(e *evaluation) func(r *rule) (truth, error) {
+	return func(r *rule) (truth, error) {
+		if r.times > 0 {
+			v := m.variable(variable{key: "times " + r.name, at: []string{"memory", "applied", r.name}, values: []result{known(0)}})
+			if full := known(r.times); !slices.Contains(v.values, full) {
+				v.values = append(v.values, full)
+			}
+			if n := m.now(v); n.state == open {
+				return open, errOpen
+			} else if n.value.(int) >= r.times {
+				return missing, errSkipped
+			}
 		}
-		if n := m.now(v); n.state == open {
-			return open
-		} else if n.value.(int) >= r.times {
-			return missing
-		}
+		return e.holds(r.when)
 	}
-	t, _ := e.holds(r.when)
-	return t
 }
