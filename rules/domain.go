@@ -131,7 +131,8 @@ func (m *model) domain(v *variable) {
 		}
 	}
 	if v.vague || v.tooMany {
-		values = append(values, m.likely.of(t, 3)...)
+		likely := m.likely.of(t, 3)
+		values = append(values, likely[:min(len(likely), maxLikely)]...)
 	}
 	seen := map[string]bool{}
 	for _, x := range values {
@@ -146,6 +147,7 @@ func (m *model) domain(v *variable) {
 const (
 	maxNumbers = 400
 	maxLength  = 2_000 // of a list
+	maxLikely  = 100
 )
 
 // numbers returns the numbers that a variable may be without loss of generality, or lists of these lengths. It is nil if they are too many,
@@ -212,20 +214,25 @@ func (l *likely) note(n ast.Node) {
 		case *ast.MemberNode:
 			_, root := chain(x)
 			_, isName := root.(*ast.IdentifierNode)
-			if name, ok := x.Property.(*ast.StringNode); ok && !isName && !slices.Contains(l.fields, name.Value) {
-				l.fields = append(l.fields, name.Value)
+			if name, ok := x.Property.(*ast.StringNode); ok && !isName {
+				l.fields = add(l.fields, name.Value)
 			}
 		case *ast.BinaryNode:
 			for _, side := range []ast.Node{x.Left, x.Right} {
 				switch k := side.(type) {
 				case *ast.StringNode:
-					l.texts = append(l.texts, k.Value)
+					l.texts = add[any](l.texts, k.Value)
 				case *ast.IntegerNode:
-					l.numbers = append(l.numbers, k.Value-1, k.Value, k.Value+1)
+					l.numbers = add[any](l.numbers, k.Value-1, k.Value, k.Value+1)
 				}
 			}
 		}
 	}))
+}
+
+// add adds values to a list that it does not have yet.
+func add[T comparable](list []T, values ...T) []T {
+	return append(list, slices.DeleteFunc(values, func(v T) bool { return slices.Contains(list, v) })...)
 }
 
 // of returns likely values of a type. depth bounds what is within it.
@@ -246,7 +253,7 @@ func (l *likely) of(t *schema.Type, depth int) (out []any) {
 	case t.Kind == "array":
 		out = []any{[]any{}}
 		items := l.of(t.Items, depth-1)
-		for _, x := range items {
+		for _, x := range items[:min(len(items), maxLikely)] {
 			out = append(out, []any{x}, []any{items[0], x})
 		}
 		return out

@@ -63,7 +63,10 @@ type use struct {
 
 // uses is what an operand depends on.
 type uses struct {
+	text        string
 	reads, asks []use
+	vague       bool      // boundary values do not decide the operand
+	values      []result  // that it may have
 	atom        *variable // for the operand as a whole
 }
 
@@ -73,7 +76,7 @@ var errOpen = errors.New("it is open")
 func newModel(policies ...*Policy) *model {
 	m := &model{policies: policies, byKey: map[string]*variable{}, uses: map[*operand]*uses{}, room: allSteps}
 	m.likely.texts, m.likely.numbers = []any{"another"}, []any{0, 1, 2}
-	decided := map[*operand]bool{}
+	var atoms []*uses
 	for _, p := range policies {
 		e := p.evaluation(context.Background(), m.input(nil))
 		e.model = m
@@ -83,16 +86,15 @@ func newModel(policies ...*Policy) *model {
 				continue
 			}
 			for _, o := range x.root.operands() {
-				u := m.usesOf(p, o)
-				m.uses[o], decided[o] = u, u.decided(*o.slot)
-				if x.condition || x.symbol != nil {
-					m.likely.note(*o.slot)
-					for _, r := range u.reads {
-						if r.value != nil && !decided[o] {
-							r.value.vague = true
-						}
-					}
-				}
+				u := m.usesOf(p, x, o)
+				m.uses[o] = u
+				atoms = append(atoms, u)
+			}
+		}
+		for _, r := range p.rules {
+			if r.times > 0 {
+				v := m.variable(variable{key: "times " + r.name, at: []string{"memory", "applied", r.name}, values: []result{known(0)}})
+				v.values = append(v.values, known(r.times))
 			}
 		}
 	}
@@ -101,15 +103,9 @@ func newModel(policies ...*Policy) *model {
 			m.domain(v)
 		}
 	}
-	for o, u := range m.uses {
-		tooMany := slices.ContainsFunc(u.reads, func(r use) bool { return r.value != nil && r.value.tooMany })
-		if !decided[o] || tooMany {
-			values := []result{known(true), known(false), {state: missing}, {state: failed}}
-			question := !slices.ContainsFunc(u.reads, func(r use) bool { return r.path.root.meaning != function })
-			if len(policies) > 1 && question { // they are compared where it has an answer
-				values = values[:2]
-			}
-			u.atom = m.variable(variable{key: "operand " + o.text, values: values})
+	for _, u := range atoms {
+		if u.vague || slices.ContainsFunc(u.reads, func(r use) bool { return r.value != nil && r.value.tooMany }) {
+			u.atom = m.variable(variable{key: "operand " + u.text, values: u.values})
 		}
 	}
 	slices.SortStableFunc(m.vars, func(a, b *variable) int { return len(a.at) - len(b.at) }) // an object is before its fields
@@ -139,17 +135,39 @@ func (m *model) variable(v variable) *variable {
 	return m.byKey[v.key]
 }
 
-// usesOf finds what an operand reads and asks about.
-func (m *model) usesOf(p *Policy, o *operand) *uses {
-	u := &uses{}
+// usesOf finds what an operand of an expression reads and asks about.
+func (m *model) usesOf(p *Policy, x *expression, o *operand) *uses {
+	u := &uses{text: o.text, values: []result{known(true), {state: missing}, {state: failed}, known(false)}}
+	question := len(o.reads) > 0
 	for _, r := range o.reads {
 		u.reads = append(u.reads, m.use(p, r))
+		question = question && r.path.root.meaning == function
 	}
 	slices.SortStableFunc(u.reads, func(a, b use) int { return len(a.path.steps) - len(b.path.steps) })
 	for _, s := range o.asks {
 		u.asks = append(u.asks, use{read: read{path: &valuePath{root: s}}, status: m.status(s.fact)})
 	}
+	u.vague = !u.decided(*o.slot)
+	switch {
+	case x.symbol != nil && !isTruth(p, x.symbol): // it is known or not
+		u.values = u.values[:3]
+	case question && len(m.policies) > 1: // they are compared where it has an answer
+		u.values = []result{known(true), known(false)}
+	}
+	if x.condition || x.symbol != nil {
+		m.likely.note(*o.slot)
+		for _, r := range u.reads {
+			if r.value != nil && u.vague {
+				r.value.vague = true
+			}
+		}
+	}
 	return u
+}
+
+// isTruth reports whether a let is true or false.
+func isTruth(p *Policy, s *symbol) bool {
+	return s.let.root != nil && s.let.root.leaf == nil || p.compiler.engine.conf.Env.Fields[s.name].Kind == reflect.Bool
 }
 
 // status returns the variable of a fact's status. It has the value of a fact of whose fields nothing is known. Where the file of an invalid
@@ -179,7 +197,7 @@ func (m *model) use(p *Policy, r read) use {
 	variable, isVariable := strings.CutPrefix(s.name, "env.")
 	switch {
 	case s.let != nil:
-		u.isTruth = s.let.root != nil && s.let.root.leaf == nil || p.compiler.engine.conf.Env.Fields[s.name].Kind == reflect.Bool
+		u.isTruth = isTruth(p, s)
 		return u
 	case s.meaning == function || s.meaning == givenName || s.meaning == textName || v.typ.Go != nil:
 		return u

@@ -191,13 +191,10 @@ func (m *model) decide(i, end int) (*rule, string) {
 func (m *model) try(e *evaluation) func(r *rule) (truth, error) {
 	return func(r *rule) (truth, error) {
 		if r.times > 0 {
-			v := m.variable(variable{key: "times " + r.name, at: []string{"memory", "applied", r.name}, values: []result{known(0)}})
-			if full := known(r.times); !slices.Contains(v.values, full) {
-				v.values = append(v.values, full)
-			}
-			if n := m.now(v); n.state == open {
+			switch n := m.now(m.byKey["times "+r.name]); {
+			case n.state == open:
 				return open, errOpen
-			} else if n.value.(int) >= r.times {
+			case n.value.(int) >= r.times:
 				return missing, errSkipped
 			}
 		}
