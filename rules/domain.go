@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 
@@ -47,25 +46,23 @@ type side struct {
 	known    bool // else it is something else
 	v        *variable
 	constant any
-	number   float64
+	number   int
 	numeric  bool
 }
 
 // side returns what a node is. A let that is a condition has both values, and so is as good as a constant.
 func (u *uses) side(n ast.Node, found *[]*valuePath) side {
-	kinds := []string{"string", "boolean", "", "integer", "number"}
+	kinds := []string{"string", "boolean", "", "integer"}
 	switch x := n.(type) {
 	case *ast.StringNode:
 		return side{known: true, constant: x.Value}
 	case *ast.BoolNode:
 		return side{known: true, constant: x.Value}
 	case *ast.IntegerNode:
-		return side{known: true, constant: x.Value, number: float64(x.Value), numeric: true}
-	case *ast.FloatNode:
 		return side{known: true, constant: x.Value, number: x.Value, numeric: true}
 	case *ast.BinaryNode:
 		l, r := u.side(x.Left, found), u.side(x.Right, found)
-		sign := map[string]float64{"+": 1, "-": -1}[x.Operator]
+		sign := map[string]int{"+": 1, "-": -1}[x.Operator]
 		l.known = l.numeric && r.numeric && l.v != nil && r.v == nil && sign != 0
 		l.number += sign * r.number
 		return l
@@ -84,7 +81,7 @@ func (u *uses) side(n ast.Node, found *[]*valuePath) side {
 		return side{known: r.isTruth, constant: true}
 	}
 	k := r.value.kind
-	return side{known: slices.Contains(kinds, k), v: r.value, numeric: k == "array" || k == "integer" || k == "number"}
+	return side{known: slices.Contains(kinds, k), v: r.value, numeric: k == "array" || k == "integer"}
 }
 
 // compare reports whether boundary values decide how two sides compare.
@@ -97,7 +94,7 @@ func compare(a, b side, ordered bool) bool {
 		return false
 	case a.v == nil:
 	case b.v != nil:
-		a.v.peers, b.v.peers, a.v.offset = append(a.v.peers, b.v), append(b.v.peers, a.v), max(a.v.offset, math.Abs(a.number-b.number))
+		a.v.peers, b.v.peers, a.v.offset = append(a.v.peers, b.v), append(b.v.peers, a.v), max(a.v.offset, a.number-b.number, b.number-a.number)
 	case numbers:
 		a.v.consts = append(a.v.consts, b.number-a.number)
 	default:
@@ -118,7 +115,9 @@ func (m *model) domain(v *variable) {
 		values = append(values, t.Enum...)
 	case v.kind == "boolean":
 		values = append(values, false, true)
-	case v.kind == "integer" || v.kind == "number" || v.kind == "array":
+	case v.kind == "number":
+		values = append(values, m.likely.numbers...)
+	case v.kind == "integer" || v.kind == "array":
 		numbers := m.numbers(v)
 		v.tooMany = numbers == nil
 		values = append(values, numbers...)
@@ -161,7 +160,7 @@ func (m *model) numbers(v *variable) (out []any) {
 				all = append(all, peer)
 			}
 		}
-		constants := slices.Concat(w.consts, w.typ.Enum, []any{w.offset})
+		constants := slices.Concat(w.consts, w.typ.Enum)
 		for _, bound := range []*float64{w.typ.Minimum, w.typ.Maximum} {
 			if bound != nil {
 				constants = append(constants, *bound)
@@ -169,12 +168,12 @@ func (m *model) numbers(v *variable) (out []any) {
 		}
 		for _, k := range constants {
 			n, ok := wholeNumber(k)
-			if !ok || w.kind == "number" || max(n, -n) > 1<<53 {
+			if !ok || max(n, -n) > 1<<53 {
 				return nil
 			}
 			near = append(near, n)
 		}
-		radius = max(radius, int(w.offset)+1)
+		radius = max(radius, w.offset+1)
 	}
 	found := map[int]bool{}
 	for _, n := range near {

@@ -49,11 +49,11 @@ type variable struct {
 	index    int
 	vague    bool        // boundary values do not decide each operand that reads it
 	peers    []*variable // that it is compared with
-	offset   float64     // the largest number that is added to it before
+	offset   int         // the largest number that is added to it before
 	consts   []any       // that it is compared with
 }
 
-// use is a path that an operand reads, or a fact that it asks about.
+// use is a path that an operand reads.
 type use struct {
 	read
 	status  *variable // of the fact; nil: it is none
@@ -63,11 +63,10 @@ type use struct {
 
 // uses is what an operand depends on.
 type uses struct {
-	text        string
-	reads, asks []use
-	vague       bool      // boundary values do not decide the operand
-	values      []result  // that it may have
-	atom        *variable // for the operand as a whole
+	reads []use
+	asks  []*variable // the statuses of the facts that it asks about
+	vague bool        // boundary values do not decide the operand
+	atom  *variable   // for the operand as a whole
 }
 
 var errOpen = errors.New("it is open")
@@ -76,7 +75,6 @@ var errOpen = errors.New("it is open")
 func newModel(policies ...*Policy) *model {
 	m := &model{policies: policies, byKey: map[string]*variable{}, uses: map[*operand]*uses{}, room: allSteps}
 	m.likely.texts, m.likely.numbers = []any{"another"}, []any{0, 1, 2}
-	var atoms []*uses
 	for _, p := range policies {
 		e := p.evaluation(context.Background(), m.input(nil))
 		e.model = m
@@ -86,9 +84,7 @@ func newModel(policies ...*Policy) *model {
 				continue
 			}
 			for _, o := range x.root.operands() {
-				u := m.usesOf(p, x, o)
-				m.uses[o] = u
-				atoms = append(atoms, u)
+				m.uses[o] = m.usesOf(p, x, o)
 			}
 		}
 		for _, r := range p.rules {
@@ -103,9 +99,9 @@ func newModel(policies ...*Policy) *model {
 			m.domain(v)
 		}
 	}
-	for _, u := range atoms {
-		if u.vague || slices.ContainsFunc(u.reads, func(r use) bool { return r.value != nil && r.value.tooMany }) {
-			u.atom = m.variable(variable{key: "operand " + u.text, values: u.values})
+	for _, u := range m.uses {
+		if !u.vague && !slices.ContainsFunc(u.reads, func(r use) bool { return r.value != nil && r.value.tooMany }) {
+			u.atom = nil
 		}
 	}
 	slices.SortStableFunc(m.vars, func(a, b *variable) int { return len(a.at) - len(b.at) }) // an object is before its fields
@@ -137,7 +133,7 @@ func (m *model) variable(v variable) *variable {
 
 // usesOf finds what an operand of an expression reads and asks about.
 func (m *model) usesOf(p *Policy, x *expression, o *operand) *uses {
-	u := &uses{text: o.text, values: []result{known(true), {state: missing}, {state: failed}, known(false)}}
+	u, values := &uses{}, []result{known(true), {state: missing}, {state: failed}, known(false)}
 	question := len(o.reads) > 0
 	for _, r := range o.reads {
 		u.reads = append(u.reads, m.use(p, r))
@@ -145,15 +141,16 @@ func (m *model) usesOf(p *Policy, x *expression, o *operand) *uses {
 	}
 	slices.SortStableFunc(u.reads, func(a, b use) int { return len(a.path.steps) - len(b.path.steps) })
 	for _, s := range o.asks {
-		u.asks = append(u.asks, use{read: read{path: &valuePath{root: s}}, status: m.status(s.fact)})
+		u.asks = append(u.asks, m.status(s.fact))
 	}
 	u.vague = !u.decided(*o.slot)
 	switch {
 	case x.symbol != nil && !isTruth(p, x.symbol): // it is known or not
-		u.values = u.values[:3]
+		values = values[:3]
 	case question && len(m.policies) > 1: // they are compared where it has an answer
-		u.values = []result{known(true), known(false)}
+		values = []result{known(true), known(false)}
 	}
+	u.atom = m.variable(variable{key: "operand " + o.text, values: values})
 	if x.condition || x.symbol != nil {
 		m.likely.note(*o.slot)
 		for _, r := range u.reads {

@@ -103,12 +103,12 @@ func (m *model) operand(e *evaluation, o *operand) (out result) {
 	if u.atom != nil && !m.example {
 		return m.now(u.atom)
 	}
-	for _, a := range u.asks {
-		if out = m.now(a.status); out.state == open {
+	for i, s := range o.asks {
+		if out = m.now(u.asks[i]); out.state == open {
 			return out
 		}
-		e.known(a.path.root)
-		e.got[a.path.root.id] = &gathered{state: out.state, why: errOpen, found: noFound}
+		e.known(s)
+		e.got[s.id] = &gathered{state: out.state, why: errOpen, found: noFound}
 	}
 	e.asked = nil
 	if out = e.exec(o); errors.Is(out.why, errOpen) {
