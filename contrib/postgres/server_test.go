@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/exec"
 	"os/user"
@@ -58,12 +59,12 @@ func TestServer(t *testing.T) {
 	}
 }
 
-// server is a PostgreSQL in a directory of its own, on a socket there.
+// server is a PostgreSQL in a directory of its own, on a port of the loopback interface.
 type server struct {
-	dir, bin string
-	as       *syscall.SysProcAttr // PostgreSQL refuses to run as root
-	watch    io.Closer            // closed, also by the end of this process: ends the server
-	watcher  *exec.Cmd
+	dir, bin, port string
+	as             *syscall.SysProcAttr // PostgreSQL refuses to run as root
+	watch          io.Closer            // closed, also by the end of this process: ends the server
+	watcher        *exec.Cmd
 }
 
 func start() (*server, error) {
@@ -74,11 +75,17 @@ func start() (*server, error) {
 	if len(bins) == 0 {
 		return nil, errors.New("initdb is neither in /usr/lib/postgresql/*/bin nor in the PATH; install the package postgresql")
 	}
-	dir, err := os.MkdirTemp("/tmp", "pg") // the path of a socket has at most 107 bytes
+	dir, err := os.MkdirTemp("/tmp", "pg") // also for a socket, whose path has at most 107 bytes
 	if err != nil {
 		return nil, err
 	}
-	s := &server{dir: dir, bin: filepath.Dir(bins[0])}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	_, port, _ := net.SplitHostPort(l.Addr().String())
+	l.Close()
+	s := &server{dir: dir, bin: filepath.Dir(bins[0]), port: port}
 	if os.Getuid() == 0 {
 		u, err := user.Lookup("postgres")
 		if err != nil {
@@ -116,14 +123,14 @@ func (s *server) command(name string, args ...string) error {
 }
 
 func (s *server) up() error {
-	return s.command("pg_ctl", "-w", "-l", filepath.Join(s.dir, "log"), "-o", "-c listen_addresses='' -c unix_socket_directories="+s.dir, "start")
+	return s.command("pg_ctl", "-w", "-l", filepath.Join(s.dir, "log"), "-o", "-h 127.0.0.1 -p "+s.port+" -k "+s.dir, "start")
 }
 
 // down ends the server, as if its machine were switched off.
 func (s *server) down() error { return s.command("pg_ctl", "-w", "-m", "immediate", "stop") }
 
 func (s *server) url(schema string) string {
-	return fmt.Sprintf("postgres:///postgres?host=%s&user=ralph&search_path=%s&pool_max_conns=16", s.dir, schema)
+	return fmt.Sprintf("postgres://ralph@127.0.0.1:%s/postgres?search_path=%s&pool_max_conns=16", s.port, schema)
 }
 
 var schemas atomic.Int64

@@ -53,20 +53,23 @@ const ending = 5 * time.Second
 // begin opens a transaction that holds the lock of a key, in one round trip. The lock is one of the transaction and not of the row, so
 // that a session without a row has it too, and that it leaves nothing to be vacuumed. Statements after it see what was committed before.
 //
-// The server ends a transaction that waits for its process longer than the deadline: the process is frozen, or its machine is gone.
+// The server ends a transaction that waits for its process longer than the deadline: the process is frozen, or its machine is gone. Without
+// a deadline it asks the machine, and ends it after 25 seconds without an answer.
 func (s *Store) begin(ctx context.Context, key string) (*pgxpool.Conn, []byte, error) {
 	conn, err := s.pool.Acquire(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	idle := "0" // without end
+	lock, args := `SELECT pg_advisory_xact_lock($1), set_config('idle_in_transaction_session_timeout', '0', true), set_config('tcp_keepalives_idle', '10', true),
+		set_config('tcp_keepalives_interval', '5', true), set_config('tcp_keepalives_count', '3', true)`, []any{lockOf(key)}
 	if deadline, ok := ctx.Deadline(); ok {
-		idle = strconv.FormatInt(max(1, time.Until(deadline).Milliseconds()), 10)
+		lock = `SELECT pg_advisory_xact_lock($1), set_config('idle_in_transaction_session_timeout', $2, true)`
+		args = append(args, strconv.FormatInt(max(1, time.Until(deadline).Milliseconds()), 10))
 	}
 	var old []byte
 	batch := &pgx.Batch{}
 	batch.Queue(`BEGIN ISOLATION LEVEL READ COMMITTED`)
-	batch.Queue(`SELECT pg_advisory_xact_lock($1), set_config('idle_in_transaction_session_timeout', $2, true)`, lockOf(key), idle)
+	batch.Queue(lock, args...)
 	batch.Queue(loadSQL, []byte(key)).QueryRow(func(row pgx.Row) error { return row.Scan(&old) })
 	if err := conn.SendBatch(ctx, batch).Close(); err != nil {
 		conn.Release()

@@ -15,11 +15,11 @@ import (
 // schema, loop and policytest were planned with 3,200, 450, 2,000 and 900 lines, and are still to come down.
 var budgets = map[string]int{
 	"rules": 4_662, "schema": 635, "state": 1_450, "loop": 2_550, "host": 2_180, "run": 1_700, "policytest": 970, "cmd": 2_200, "internal": 2_700, "examples": 200,
-	"contrib/postgres": 250, "contrib/otel": 150,
+	"contrib/postgres": 250, "contrib/temporal": 260, "contrib/otel": 80,
 }
 
 const (
-	allCode     = 18_300
+	allCode     = 18_500
 	allTests    = 20_000 // lines, with scripts and YAML
 	allPage     = 500    // lines of the page of ralph view
 	maxFunction = 60     // lines
