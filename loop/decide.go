@@ -82,7 +82,9 @@ func (l *Loop) work(ctx context.Context, ev Event) (context.Context, *work, erro
 		return ctx, nil, err
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, l.Deadline(), errLate)
-	return ctx, &work{Loop: l, policy: l.Policy(), ev: ev, key: key, now: l.now(), talk: talk{ev: ev}, cancel: cancel}, nil
+	w := &work{Loop: l, policy: l.Policy(), ev: ev, key: key, now: l.now(), cancel: cancel}
+	w.talk.ev = &w.ev
+	return ctx, w, nil
 }
 
 // made is a decision while it is made.
@@ -96,10 +98,15 @@ type made struct {
 // change decides with the document of the session, and returns the new one. Everything in it happens while no other decision of the
 // session is made.
 func (w *work) change(ctx context.Context, old []byte) (d made, new []byte, err error) {
-	s, err := readSession(old)
+	s, err := w.sessions.take(w.key, old)
 	if err != nil {
 		return d, nil, err
 	}
+	defer func() {
+		if err == nil {
+			w.sessions.keep(w.key, new, s)
+		}
+	}()
 	c := s.of(w.policy.Name, w.ev)
 	if d.Decision, d.repeated = c.repeated(w.ev); d.repeated {
 		new, err = s.bytes()

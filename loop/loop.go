@@ -13,7 +13,8 @@ import (
 // Loop decides by one policy, and counts. It is safe for concurrent use. There is no zero value: Load or New makes one.
 type Loop struct {
 	config
-	policy atomic.Pointer[rules.Policy]
+	sessions sessions
+	policy   atomic.Pointer[rules.Policy]
 }
 
 // Load reads a policy from a file system, such as embed.FS or os.DirFS. Schemas that it names are read from there too. A policy that is

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -9,7 +10,9 @@ import (
 	"maps"
 	"net/url"
 	"reflect"
+	"slices"
 	"strings"
+	"sync"
 
 	"github.com/ralph-sdk/ralph/rules"
 )
@@ -82,6 +85,48 @@ func (l *Loop) sessionKey(ev Event) (string, error) {
 		return l.key(sessionKind, "", ev.Dir), nil
 	}
 	return "", errors.New("the event names no session and no directory, so nothing can be counted: set Event.Session")
+}
+
+// sessions remembers decoded documents by key, since most are decided again in the process that wrote them. One counts only while the store
+// has its bytes.
+type sessions struct {
+	mu  sync.Mutex
+	all map[string]kept
+}
+
+type kept struct {
+	bytes   []byte
+	session *session
+}
+
+const maxKept = 1000
+
+// take returns the document of a key, and forgets it: its user changes it.
+func (c *sessions) take(key string, b []byte) (*session, error) {
+	c.mu.Lock()
+	k := c.all[key]
+	delete(c.all, key)
+	c.mu.Unlock()
+	if len(b) > 0 && bytes.Equal(k.bytes, b) {
+		return k.session, nil
+	}
+	return readSession(b)
+}
+
+func (c *sessions) keep(key string, b []byte, s *session) {
+	for _, counts := range s.Policies {
+		switch counts.Memory.Progress.(type) {
+		case nil, bool, int, float64, string:
+		default:
+			return // it is the program's own, which it may change
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.all == nil || len(c.all) >= maxKept {
+		c.all = map[string]kept{}
+	}
+	c.all[key] = kept{b, s}
 }
 
 func readSession(b []byte) (*session, error) {
@@ -165,6 +210,7 @@ func (c *counts) repeated(ev Event) (Decision, bool) {
 	}
 	c.Last.Repeats++
 	d := c.Last.Answer
+	d.Log = slices.Clone(d.Log)
 	if c.Last.Err != "" {
 		d.Err = errors.New(c.Last.Err)
 	}
@@ -181,6 +227,7 @@ func (c *counts) keep(ev Event, d Decision) {
 		return
 	}
 	c.Last = &delivery{ID: ev.ID, Answer: d}
+	c.Last.Answer.Log = slices.Clone(d.Log)
 	if d.Err != nil {
 		c.Last.Err = d.Err.Error()
 	}

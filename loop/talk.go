@@ -10,7 +10,7 @@ const recent = 50
 
 // talk is what was said, read once for each event.
 type talk struct {
-	ev    Event
+	ev    *Event
 	asked int // so many turns were asked for
 	turns []Turn
 	err   error
