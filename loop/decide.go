@@ -83,7 +83,10 @@ func (l *Loop) work(ctx context.Context, ev Event) (context.Context, *work, erro
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, l.Deadline(), errLate)
 	w := &work{Loop: l, policy: l.Policy(), ev: ev, key: key, now: l.now(), cancel: cancel}
-	w.talk.ev = &w.ev
+	w.talk.ev, w.counts = &w.ev, w.policy.Name
+	if agent, _ := ev.Names["agent_id"].(string); agent != "" && ev.Name == subagentStop {
+		w.counts += "/" + agent
+	}
 	return ctx, w, nil
 }
 
@@ -107,7 +110,7 @@ func (w *work) change(ctx context.Context, old []byte) (d made, new []byte, err 
 			w.sessions.keep(w.key, new, s)
 		}
 	}()
-	c := s.of(w.policy.Name, w.ev)
+	c := s.of(w.counts)
 	if d.Decision, d.repeated = c.repeated(w.ev); d.repeated {
 		new, err = s.bytes()
 		return d, new, err
@@ -137,8 +140,8 @@ func (w *work) change(ctx context.Context, old []byte) (d made, new []byte, err 
 	}
 	d.Decision = w.decision(d.verdict, c, continued)
 	c.keep(w.ev, d.Decision)
-	if name := countsName(w.policy.Name, w.ev); name != w.policy.Name && !d.Continue() {
-		delete(s.Policies, name) // a subagent ends once
+	if w.counts != w.policy.Name && !d.Continue() {
+		delete(s.Policies, w.counts) // a subagent ends once
 	}
 	new, err = s.bytes()
 	return d, new, err
@@ -199,6 +202,9 @@ func (w *work) decision(v rules.Verdict, c *counts, continued bool) Decision {
 	d.Notice = text.Clean(strings.Join(notices, "\n"))
 	return d
 }
+
+// Continue reports whether the agent goes on.
+func (d Decision) Continue() bool { return d.Outcome == rules.Continued }
 
 // failed is the decision of an event that could not be decided at all.
 func (l *Loop) failed(err error) Decision {

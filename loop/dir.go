@@ -53,8 +53,8 @@ func (d directory) file(key string) string {
 }
 
 func (d directory) Load(ctx context.Context, key string) ([]byte, error) {
-	if err := d.usable(ctx); err != nil {
-		return nil, err
+	if !filepath.IsAbs(string(d)) || ctx.Err() != nil {
+		return nil, d.check(ctx)
 	}
 	_, b, err := readDocument(d.file(key) + documentSuffix)
 	return b, err
@@ -124,20 +124,13 @@ func (d directory) Keys(ctx context.Context, prefix string) ([]string, error) {
 	return keys, err
 }
 
-func (d directory) usable(ctx context.Context) error {
+// check refuses a directory that is not safe. One that is missing is an fs.ErrNotExist.
+func (d directory) check(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	if !filepath.IsAbs(string(d)) {
 		return fmt.Errorf("the directory of the store is %q: it must be an absolute path", string(d))
-	}
-	return nil
-}
-
-// check refuses a directory that is not safe. One that is missing is an fs.ErrNotExist.
-func (d directory) check(ctx context.Context) error {
-	if err := d.usable(ctx); err != nil {
-		return err
 	}
 	info, err := os.Stat(string(d))
 	if err == nil && runtime.GOOS != "windows" && info.Mode()&0o022 != 0 {

@@ -56,6 +56,3 @@ type Decision struct {
 	Log     []string // lines for stderr
 	Err     error    `json:"-"` // of an outcome that failed, or of an effect after the decision
 }
-
-// Continue reports whether the agent goes on.
-func (d Decision) Continue() bool { return d.Outcome == rules.Continued }

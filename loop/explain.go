@@ -25,7 +25,7 @@ func (l *Loop) Explain(ctx context.Context, ev Event) (rules.Verdict, error) {
 	if err != nil {
 		return rules.Verdict{}, err
 	}
-	c := s.of(w.policy.Name, w.ev)
+	c := s.of(w.counts)
 	c.begin(w.ev)
 	w.memory = c.Memory
 	in := w.input(s.Total)

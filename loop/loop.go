@@ -40,20 +40,18 @@ func Load(fsys fs.FS, name string, opts ...Option) (*Loop, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newLoop(p, c)
+	return New(p, opts...)
 }
 
 // New makes a loop of a policy. What the policy uses of the program, such as functions, was declared when it was parsed; sources and
 // effects are also options here.
-func New(p *rules.Policy, opts ...Option) (*Loop, error) { return newLoop(p, newConfig(opts)) }
-
-func newLoop(p *rules.Policy, c config) (*Loop, error) {
-	for _, class := range c.allow {
+func New(p *rules.Policy, opts ...Option) (*Loop, error) {
+	l := &Loop{config: newConfig(opts)}
+	for _, class := range l.allow {
 		if !slices.Contains(classes, class) && class != all {
 			return nil, fmt.Errorf("loop.WithAllow(%q): the classes are %q, and %q", class, classes, all)
 		}
 	}
-	l := &Loop{config: c}
 	if err := l.Replace(p); err != nil {
 		return nil, err
 	}

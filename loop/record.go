@@ -130,7 +130,13 @@ func Log(path string) Recorder {
 		if err != nil {
 			return err
 		}
-		return errors.Join(appendLine(f, size, b.Bytes()), f.Close())
+		var last [1]byte
+		line := b.Bytes()
+		if _, err := f.ReadAt(last[:], size-1); err == nil && last[0] != '\n' { // a full disk, or the end of its writer, cut it off
+			line = append([]byte("\n"), line...)
+		}
+		_, err = f.Write(line)
+		return errors.Join(err, f.Close())
 	}
 }
 
@@ -163,14 +169,4 @@ func rotate(ctx context.Context, path string) error {
 		_ = os.Rename(path, path+".1") // fails on Windows while somebody reads the log, which grows then
 	}
 	return nil
-}
-
-// appendLine appends a line, after the end of one that a full disk or the end of its writer cut off.
-func appendLine(f *os.File, size int64, line []byte) error {
-	var last [1]byte
-	if _, err := f.ReadAt(last[:], size-1); err == nil && last[0] != '\n' {
-		line = append([]byte("\n"), line...)
-	}
-	_, err := f.Write(line)
-	return err
 }

@@ -3,7 +3,6 @@ package loop
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -162,26 +161,21 @@ func (s *session) bytes() ([]byte, error) {
 	return json.Marshal(s)
 }
 
-// of returns the counts of a policy, for an event of the agent or of a subagent.
-func (s *session) of(policy string, ev Event) *counts {
-	name := countsName(policy, ev)
+// of returns the counts of a name.
+func (s *session) of(name string) *counts {
 	if s.Policies[name] == nil {
 		s.Policies[name] = &counts{}
 	}
 	return s.Policies[name]
 }
 
-func countsName(policy string, ev Event) string {
-	if agent, _ := ev.Names["agent_id"].(string); agent != "" && ev.Name == subagentStop {
-		return policy + "/" + agent
-	}
-	return policy
-}
-
 // begin forgets what belongs to the prompt before, if the event is the first of another one.
 func (c *counts) begin(ev Event) {
 	fresh := ev.NewPrompt || ev.AfterStop && c.Ended
-	if id := promptID(ev.PromptID); id != "" {
+	if id := ev.PromptID; id != "" {
+		if len(id) > 64 { // it may be the text of the prompt, which a memory does not hold
+			id = fmt.Sprintf("%x", sha256.Sum256([]byte(id)))
+		}
 		fresh = fresh || id != c.PromptID
 		c.PromptID = id
 	}
@@ -192,15 +186,6 @@ func (c *counts) begin(ev Event) {
 
 func (c *counts) newPrompt() {
 	c.Memory, c.Shown, c.Ended = c.Memory.NewPrompt(), nil, false
-}
-
-// promptID returns what is kept of a prompt's ID, which may be its text.
-func promptID(id string) string {
-	if len(id) <= 64 {
-		return id
-	}
-	sum := sha256.Sum256([]byte(id))
-	return hex.EncodeToString(sum[:])
 }
 
 // repeated returns the answer of the last delivery, if this is the same.

@@ -21,6 +21,7 @@ type work struct {
 	broken error // the policy cannot be used
 	ev     Event
 	key    string // of the session
+	counts string // the name of the policy's counts in it
 	now    time.Time
 	memory rules.Memory
 	cancel context.CancelFunc

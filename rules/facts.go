@@ -37,7 +37,7 @@ func (c *compiler) params(n *yaml.Node) {
 		}
 	}
 	for _, name := range sortedKeys(c.Params) {
-		if !slices.Contains(names, name) && len(c.findings) == 0 {
+		if !slices.Contains(names, name) && len(c.findings) == 0 && !c.MoreParams {
 			c.report(spot{}, 1, "param", "the policy has no param "+name, text.Nearest(name, names))
 		}
 	}

@@ -209,6 +209,8 @@ type Options struct {
 	Files fs.FS
 	// Params are set by text, as --set does. An unknown name or a value that breaks the param's schema is a finding.
 	Params map[string]string
+	// MoreParams allows names in Params that the policy does not have, since they are for several policies: see Policy.Params.
+	MoreParams bool
 	// Values declares names with the Go types of the values, besides those of the policy. For a fact of source value with that name, and
 	// without schema, it sets the type. A value nil declares a name of any type.
 	Values map[string]any

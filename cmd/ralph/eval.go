@@ -20,9 +20,8 @@ import (
 )
 
 const (
-	maxInput = 64 << 20         // bytes of an event
-	slowest  = 25 * time.Second // so long the host waits for a hook whose policies set no longer time
-	early    = time.Second      // a decision ends so long before, and what does not end then is answered in half of it
+	slowest = 25 * time.Second // so long the host waits for a hook whose policies set no longer time
+	early   = time.Second      // a decision ends so long before, and what does not end then is answered in half of it
 )
 
 // evalFlags are the flags of a hook's command line.
@@ -150,28 +149,17 @@ func (a *app) event(name string, from io.Reader) (*host.Host, loop.Event, error)
 	if isTerminal(from) {
 		return nil, loop.Event{}, errors.New("a host sends the event on stdin, and this is a terminal: run ralph explain --now for a decision now")
 	}
-	b, err := io.ReadAll(io.LimitReader(from, maxInput+1))
+	b, err := io.ReadAll(io.LimitReader(from, host.MaxInput+1)) // one more is an error of Decode
 	if err != nil {
 		return nil, loop.Event{}, fmt.Errorf("the event on stdin: %w", err)
 	}
-	if len(b) > maxInput {
-		return nil, loop.Event{}, fmt.Errorf("the event on stdin is larger than %d MiB", maxInput>>20)
-	}
 	h, ev, err := host.Decode(name, b, a.getenv)
-	if err != nil {
-		return h, ev, err
-	}
-	return h, ev, placed(ev)
-}
-
-// placed refuses an event that says nothing: no session, no directory and no text. One with a text only is from a host that runs its hooks
-// in the agent's directory, and counts there.
-func placed(ev loop.Event) error {
 	switch {
+	case err != nil:
 	case ev.Dir == "":
-		return errors.New("the event names a directory that is none")
-	case ev.Dir == "." && ev.Session == "" && ev.Message == "":
-		return errors.New("the event names no session and no directory and has no text, so it is not known whose it is")
+		err = errors.New("the event names a directory that is none")
+	case ev.Dir == "." && ev.Session == "" && ev.Message == "": // one with a text only is from a host that runs its hooks in the agent's directory
+		err = errors.New("the event names no session and no directory and has no text, so it is not known whose it is")
 	}
-	return nil
+	return h, ev, err
 }

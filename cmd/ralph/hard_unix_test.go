@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"github.com/ralph-sdk/ralph/host"
 	"os"
 	"os/exec"
 	"runtime"
@@ -41,7 +42,7 @@ func TestCrashes(t *testing.T) {
 		{name: "lists in a state", policy: when("state.a > 0"), state: strings.Repeat("[", deep), want: "state.json"},
 		{name: "a large state", policy: when("state.a > 0"), state: `{"a": "` + strings.Repeat("x", 20<<20) + `"}`, want: "state.json"},
 		{name: "lists in an event", policy: when("true"), event: `{"session_id": "s", "hook_event_name": "Stop", "x": ` + strings.Repeat("[", deep), want: "not JSON"},
-		{name: "a large event", policy: when("true"), event: event + strings.Repeat(" ", maxInput), want: "64 MiB"},
+		{name: "a large event", policy: when("true"), event: event + strings.Repeat(" ", host.MaxInput), want: "64 MiB"},
 		{name: "a session that is no path", policy: when("1 > 0"), event: `{"hook_event_name": "Stop", "session_id": "../../` + strings.Repeat("x", 1<<20) + `\u0000"}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -63,6 +63,9 @@ func withoutLinks(looks git.Looks, path string) string {
 	}
 }
 
+// Log is the path of the log of decisions.
+func (h *Home) Log() string { return filepath.Join(h.Dir, "decisions.jsonl") }
+
 // openRegular opens a file for reading without waiting: a FIFO, a device or a directory is an error.
 func openRegular(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)

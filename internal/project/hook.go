@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/internal/text"
 	"github.com/ralph-sdk/ralph/loop"
 )
@@ -27,16 +28,21 @@ type Opened struct {
 func (h *Home) Hook(ctx context.Context, p Project, names []string, s Settings) []Opened {
 	var opened []Opened
 	unknown := maps.Clone(s.Params)
-	for _, name := range orDefault(names) {
+	s.several = true
+	for _, name := range (host.Entry{Policies: names}).Names() {
 		f, err := p.Policy(name)
 		if len(names) == 0 && errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
 		o := Opened{Name: name, Root: p.Root, File: f, Err: err}
 		if err == nil {
-			own := s
-			own.Params = p.own(f, s.Params, unknown)
-			o.Loop, o.Err = h.Open(ctx, p, f, own)
+			o.Loop, o.Err = h.Open(ctx, p, f, s)
+		}
+		switch {
+		case o.Loop != nil:
+			maps.DeleteFunc(unknown, func(name, _ string) bool { _, its := o.Loop.Policy().Params[name]; return its })
+		case err == nil:
+			clear(unknown) // the policy's own fault comes first
 		}
 		opened = append(opened, o)
 	}
@@ -48,33 +54,6 @@ func (h *Home) Hook(ctx context.Context, p Project, names []string, s Settings) 
 		}
 	}
 	return opened
-}
-
-func orDefault(names []string) []string {
-	if len(names) == 0 {
-		return []string{Default}
-	}
-	return names
-}
-
-// own returns those of params that a policy has, and takes them out of unknown.
-func (p Project) own(f File, params, unknown map[string]string) map[string]string {
-	if len(params) == 0 {
-		return nil
-	}
-	policy, err := p.Parse(f, Settings{})
-	if err != nil {
-		clear(unknown) // the policy's own fault comes first
-		return nil
-	}
-	own := map[string]string{}
-	for name := range policy.Params {
-		if v, ok := params[name]; ok {
-			own[name] = v
-			delete(unknown, name)
-		}
-	}
-	return own
 }
 
 // Params splits the values of --set.

@@ -7,13 +7,9 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 
 	"github.com/ralph-sdk/ralph/loop"
 )
-
-// Log is the path of the log of decisions.
-func (h *Home) Log() string { return filepath.Join(h.Dir, "decisions.jsonl") }
 
 // Entry is a line of the log.
 type Entry struct {

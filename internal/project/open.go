@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"testing/fstest"
 
@@ -25,11 +26,13 @@ type Settings struct {
 	Typed        bool // a person typed what reaches beyond the project: nothing needs approval
 	Quiet        bool // start no program and ask no model
 	Loop         []loop.Option
+
+	several bool // Params are for several policies
 }
 
 // Parse reads a policy file of a project.
 func (p Project) Parse(f File, s Settings) (*rules.Policy, error) {
-	return rules.Options{Files: files(p.Root), Params: s.Params, Lazy: !s.Whole}.Parse(f.Shown(p), f.Source)
+	return rules.Options{Files: files(p.Root), Params: s.Params, MoreParams: s.several, Lazy: !s.Whole}.Parse(f.Shown(p), f.Source)
 }
 
 // Open returns the loop of a policy in a project.
@@ -45,10 +48,13 @@ func (h *Home) Open(ctx context.Context, p Project, f File, s Settings) (*loop.L
 	if err != nil {
 		return nil, err
 	}
-	opts := append([]loop.Option{loop.WithRoot(p.Root), loop.WithStore(h.Store), judge.Option()}, s.Loop...)
+	opts := append([]loop.Option{loop.WithRoot(p.Root), loop.WithStore(h.Store)}, s.Loop...)
 	opts = append(opts, loop.WithApproval(func() string { return h.why(ctx, f, policy) }))
 	if f.Path == "" || s.Typed {
 		opts = append(opts, loop.WithAllow("all"))
+	}
+	if slices.ContainsFunc(policy.Facts, func(f *rules.Fact) bool { return f.Source == "judge" }) {
+		opts = append(opts, judge.Option())
 	}
 	if s.Quiet {
 		opts = append(opts, loop.WithSource("exec", quiet), loop.WithSource("judge", quiet))
