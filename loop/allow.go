@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 )
 
 // all names every class of WithAllow.
@@ -56,23 +55,4 @@ func real(path string) string {
 		return p
 	}
 	return path
-}
-
-// below returns a directory below the root, which no link leaves.
-func below(root, dir string) (string, error) {
-	if dir == "" {
-		return root, nil
-	}
-	path := filepath.FromSlash(dir)
-	if !filepath.IsLocal(path) || strings.ContainsRune(path, 0) {
-		return "", fmt.Errorf("dir %q is not below the project", dir)
-	}
-	path, err := filepath.EvalSymlinks(filepath.Join(root, path))
-	if err != nil {
-		return "", err
-	}
-	if !inside(root, path) {
-		return "", fmt.Errorf("dir %q leaves the project", dir)
-	}
-	return path, nil
 }

@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 	"strings"
 	"time"
@@ -51,7 +50,7 @@ func (l *Loop) decide(ctx context.Context, ev Event, broken error) (Decision, er
 	}
 	why, err := w.off(ctx, w.ev.Run)
 	if err != nil {
-		return w.unkept(err), nil
+		return w.failed(w.fault(w.key, err)), nil
 	}
 	if why != "" {
 		return w.isOff(ctx, why), nil
@@ -65,7 +64,7 @@ func (l *Loop) decide(ctx context.Context, ev Event, broken error) (Decision, er
 	case d.misuse != nil:
 		return l.failed(d.misuse), d.misuse
 	case err != nil:
-		d = made{Decision: w.unkept(err)}
+		d = made{Decision: w.failed(w.fault(w.key, err))}
 	case d.repeated:
 		return d.Decision, nil
 	}
@@ -107,7 +106,7 @@ func (w *work) change(ctx context.Context, old []byte) (d made, new []byte, err 
 	}
 	defer func() {
 		if err == nil {
-			w.sessions.keep(w.key, new, s)
+			w.sessions.keep(w.key, s)
 		}
 	}()
 	c := s.of(w.counts)
@@ -129,7 +128,7 @@ func (w *work) change(ctx context.Context, old []byte) (d made, new []byte, err 
 		d.verdict = rules.Verdict{Outcome: rules.Failed, Reason: "the turn failed: " + w.ev.Failed, Memory: c.Memory}
 	} else if d.verdict, err = w.verdict(ctx, s.Total); err != nil {
 		if ctx.Err() == nil {
-			d.misuse = err
+			d.misuse = misuse("%w", err)
 		}
 		return d, nil, err
 	}
@@ -163,6 +162,7 @@ func (w *work) verdict(ctx context.Context, total int) (rules.Verdict, error) {
 			return v, nil
 		}
 		if !errors.Is(err, state.ErrChanged) || try == evaluations {
+			err = &Fault{"files", errors.Is(err, state.ErrChanged), err}
 			return rules.Verdict{Outcome: rules.Failed, Rule: v.Rule, Reason: err.Error(), Err: err, Memory: w.memory, Trace: v.Trace}, nil
 		}
 	}
@@ -206,34 +206,6 @@ func (w *work) decision(v rules.Verdict, c *counts, continued bool) Decision {
 // Continue reports whether the agent goes on.
 func (d Decision) Continue() bool { return d.Outcome == rules.Continued }
 
-// failed is the decision of an event that could not be decided at all.
-func (l *Loop) failed(err error) Decision {
-	reason := text.Clean(err.Error())
-	name := l.Policy().Name
-	return Decision{Outcome: rules.Failed, Policy: name, Reason: reason, Notice: name + ": the agent may stop: " + reason, Err: err}
-}
-
-// unkept is the decision of an event whose counts could not be read or saved, so that nothing is continued.
-func (w *work) unkept(err error) Decision {
-	what, at := "the counts of this session", w.key
-	if file := new(fs.PathError); errors.As(err, &file) {
-		at, err = file.Path, file.Err
-	}
-	switch {
-	case errors.Is(err, errLate):
-		err = fmt.Errorf("it was not decided within %v (%w)", w.Deadline(), err)
-	case errors.Is(err, context.DeadlineExceeded):
-		err = fmt.Errorf("it was not decided in time (%w)", err)
-	case errors.Is(err, errNewer):
-		err = fmt.Errorf("%s cannot be read: %w; update ralph, or remove %s", what, err, at)
-	case errors.Is(err, errDamaged):
-		err = fmt.Errorf("%s cannot be read: %w; remove %s", what, err, at)
-	default:
-		err = fmt.Errorf("%s cannot be kept in %s: %w", what, at, err)
-	}
-	return w.failed(err)
-}
-
 // end returns what the person sees of the end of a loop beside the notices of the rules: each kind of end once a prompt. The ends that
 // mean nothing without a continuation before are silent without one.
 func (c *counts) end(v rules.Verdict, continued bool) string {
@@ -256,10 +228,10 @@ func (c *counts) end(v rules.Verdict, continued bool) string {
 		line = "the agent may stop: " + cmp.Or(v.Reason, fmt.Sprint(v.Err))
 		kind = line
 	}
-	if line == "" || !c.show(kind) {
-		return ""
+	if line != "" && c.show(kind) {
+		return line
 	}
-	return line
+	return ""
 }
 
 // show reports whether the person has not seen an end in this prompt. A memory holds no texts, so of one it is the hash.

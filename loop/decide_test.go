@@ -374,8 +374,12 @@ func TestCountsThatCannotBeKept(t *testing.T) {
 			if d.Outcome != rules.Failed || !strings.Contains(d.Notice, c.says) || strings.Contains(d.Notice, "remove") != c.removing {
 				t.Errorf("the decision is %s: %s", d.Outcome, d.Notice)
 			}
-			if d.Err == nil {
-				t.Error("the decision has no error")
+			want := loop.Fault{Kind: "store", Again: true}
+			if c.removing {
+				want = loop.Fault{Kind: "damaged"}
+			}
+			if f := fault(t, d.Err); f.Kind != want.Kind || f.Again != want.Again {
+				t.Errorf("the fault is %+v, want %+v", f, want)
 			}
 		})
 	}
@@ -406,6 +410,17 @@ func TestDeadline(t *testing.T) {
 	}
 }
 
+// fault returns the Fault that an error wraps.
+func fault(t *testing.T, err error) loop.Fault {
+	t.Helper()
+	f := new(loop.Fault)
+	if !errors.As(err, &f) {
+		t.Errorf("%v is no Fault", err)
+		return loop.Fault{}
+	}
+	return *f
+}
+
 func TestMisuse(t *testing.T) {
 	l := load(t, "facts: {v: {value: x}}\nrules:\n  - {name: go, when: v == 1, continue: go}\n")
 	if d, err := l.Decide(t.Context(), loop.Event{Session: "s"}); err == nil || d.Continue() || d.Err == nil {
@@ -413,6 +428,24 @@ func TestMisuse(t *testing.T) {
 	}
 	if d, err := l.Decide(t.Context(), loop.Event{}); err == nil || d.Continue() {
 		t.Errorf("without a session: %+v, %v", d, err)
+	}
+	for what, err := range map[string]error{
+		"a value": func() error { _, err := l.Decide(t.Context(), loop.Event{Session: "s"}); return err }(),
+		"Explain": func() error { _, err := l.Explain(t.Context(), loop.Event{Session: "s"}); return err }(),
+		"Load":    func() error { _, err := loop.Load(nil, "p.yaml"); return err }(),
+		"New":     func() error { _, err := loop.New(nil); return err }(),
+		"allow":   func() error { _, err := loop.New(l.Policy(), loop.WithAllow("al")); return err }(),
+		"Replace": l.Replace(nil),
+		"Start":   l.Start(t.Context(), "x"),
+		"session": l.NewPrompt(t.Context(), ""),
+	} {
+		if f := fault(t, err); f.Kind != "program" || f.Again {
+			t.Errorf("%s: the fault is %+v", what, f)
+		}
+	}
+	nothing := []loop.Option{nil, loop.WithStore(nil), loop.WithClock(nil), loop.WithEnv(nil), loop.WithRecorder(nil), loop.WithSource("own", nil), loop.WithEffect("own", nil), loop.WithApproval(nil)}
+	if d := decide(t, load(t, always, nothing...), loop.Event{}); !d.Continue() {
+		t.Errorf("nil as options: %+v", d)
 	}
 	if d, err := l.Decide(t.Context(), loop.Event{Session: "s", Values: map[string]any{"v": 1}}); err != nil || !d.Continue() {
 		t.Errorf("with all: %+v, %v", d, err)
@@ -485,6 +518,35 @@ func TestEveryMethod(t *testing.T) {
 			}
 			if d, err := l.Decide(ctx, loop.Event{}); err != nil || !d.Continue() {
 				t.Errorf("Decide without a session: %+v, %v", d, err)
+			}
+			ctx, cancel := context.WithCancel(ctx)
+			cancel()
+			_, stops := l.Stops(ctx)
+			_, off := l.Off(ctx)
+			_, held := l.Held(ctx, "x")
+			_, explained := l.Explain(ctx, loop.Event{})
+			decided, err := l.Decide(ctx, loop.Event{})
+			for what, err := range map[string]error{
+				"Stop": l.Stop(ctx, "x"), "Undo": l.Undo(ctx, "x"), "NewPrompt": l.NewPrompt(ctx, "s"), "Start": l.Start(ctx, "hello"), "Stops": stops, "Off": off,
+				"Held": held, "Hold": l.Hold(ctx, "x", "r", func() error { t.Error("held"); return nil }), "Explain": explained, "Decide": decided.Err,
+				"Refuse": l.Refuse(ctx, loop.Event{}, os.ErrNotExist).Err,
+			} {
+				if f := fault(t, err); f.Kind != "time" || !f.Again || !errors.Is(err, context.Canceled) {
+					t.Errorf("%s with a context that has ended: %+v", what, f)
+				}
+			}
+			if decided.Continue() || err != nil {
+				t.Errorf("Decide with a context that has ended: %+v, %v", decided, err)
+			}
+			oh := func() { panic("oh") }
+			l = load(t, "facts: {f: {own: x}}\nrules:\n  - {name: note, log: 'bad: ${problem(f)}', then: [{fall: x}]}\n  - {name: fn, when: 'prompt == \"fn\" and fails()', stop: x}\n",
+				append(opts, loop.WithSource("own", func(context.Context, loop.Event, rules.Query) (any, error) { oh(); return nil, nil }),
+					loop.WithEffect("fall", func(context.Context, loop.Event, string) error { oh(); return nil }),
+					loop.WithFunction("fails", func() bool { oh(); return true }),
+					loop.WithRecorder(func(context.Context, loop.Record) error { oh(); return nil }))...)
+			d, f := decide(t, l, loop.Event{Session: "panics"}), decide(t, l, loop.Event{Session: "panics", Names: map[string]any{"prompt": "fn"}})
+			if all := strings.Join(append(d.Log, f.Reason), "\n"); d.Continue() || f.Continue() || strings.Count(all, "oh") != 4 {
+				t.Errorf("panics in a source, an effect, a recorder and a function: %s", all)
 			}
 		})
 	}

@@ -153,7 +153,7 @@ func (w *work) program(ctx context.Context, class string, args []string, dir str
 	if err != nil {
 		return process.Result{}, err
 	}
-	at, err := below(root.Dir(), dir)
+	at, err := root.Below(dir)
 	if err != nil {
 		return process.Result{}, err
 	}

@@ -3,7 +3,6 @@ package loop
 import (
 	"cmp"
 	"context"
-	"fmt"
 
 	"github.com/ralph-sdk/ralph/internal/text"
 	"github.com/ralph-sdk/ralph/rules"
@@ -17,20 +16,24 @@ func (l *Loop) Explain(ctx context.Context, ev Event) (rules.Verdict, error) {
 		return rules.Verdict{}, err
 	}
 	defer w.close()
+	var s *session
 	b, err := l.store.Load(ctx, w.key)
-	if err != nil {
-		return rules.Verdict{}, err
+	if err == nil {
+		s, err = readSession(b)
 	}
-	s, err := readSession(b)
 	if err != nil {
-		return rules.Verdict{}, err
+		return rules.Verdict{}, l.fault(w.key, err)
 	}
 	c := s.of(w.counts)
 	c.begin(w.ev)
 	w.memory = c.Memory
 	in := w.input(s.Total)
 	in.Trace = true
-	return w.policy.Eval(ctx, in)
+	v, err := w.policy.Eval(ctx, in)
+	if err != nil {
+		err = misuse("%w", err)
+	}
+	return v, err
 }
 
 // NewPrompt begins a new prompt of a session, for all its policies.
@@ -39,7 +42,7 @@ func (l *Loop) NewPrompt(ctx context.Context, session string) error {
 	if err != nil {
 		return err
 	}
-	return l.store.Update(ctx, key, func(old []byte) ([]byte, error) {
+	return l.fault(key, l.store.Update(ctx, key, func(old []byte) ([]byte, error) {
 		s, err := readSession(old)
 		if err != nil {
 			return nil, err
@@ -48,7 +51,7 @@ func (l *Loop) NewPrompt(ctx context.Context, session string) error {
 			c.newPrompt()
 		}
 		return s.bytes()
-	})
+	}))
 }
 
 // Start makes the changes of the policy's start, where the name text is words. It refuses where a file that it sets exists, and a policy that
@@ -59,12 +62,15 @@ func (l *Loop) Start(ctx context.Context, words string) error {
 		return err
 	}
 	defer w.close()
+	if ctx.Err() != nil {
+		return l.fault(w.key, context.Cause(ctx))
+	}
 	effects, err := w.policy.Start(ctx, w.input(0), words)
 	if err != nil {
 		return err
 	}
 	if len(effects) == 0 {
-		return fmt.Errorf("the policy %s has no start: what it is for, such as a plugin, begins its loop%s", w.policy.Name, after("; it says: ", text.Line(w.policy.Description)))
+		return misuse("the policy %s has no start: what it is for, such as a plugin, begins its loop%s", w.policy.Name, after("; it says: ", text.Line(w.policy.Description)))
 	}
 	if err := w.apply(effects); err != nil {
 		return err

@@ -44,7 +44,7 @@ func (l *Loop) Hold(ctx context.Context, name, run string, f func() error) error
 	case errors.Is(err, errHeld):
 		return fmt.Errorf("%s: %w", name, errHeld)
 	}
-	return err
+	return l.fault(name, err)
 }
 
 // Held returns the ID of the run that holds a name in the loop's project, or "".
@@ -56,11 +56,8 @@ func (l *Loop) Held(ctx context.Context, name string) (run string, err error) {
 	waiting, cancel := context.WithTimeoutCause(ctx, seeHold, errHeld)
 	defer cancel()
 	err = l.store.Update(waiting, l.key("hold", l.root, name), func(old []byte) ([]byte, error) { return old, nil })
-	switch {
-	case errors.Is(err, errHeld):
+	if errors.Is(err, errHeld) {
 		return s.Runs[name], nil
-	case err != nil:
-		return "", err
 	}
-	return "", nil // it was killed
+	return "", l.fault(name, err) // nil: it was killed
 }

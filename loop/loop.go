@@ -20,6 +20,9 @@ type Loop struct {
 // Load reads a policy from a file system, such as embed.FS or os.DirFS. Schemas that it names are read from there too. A policy that is
 // wrong gives an error that wraps rules.Findings.
 func Load(fsys fs.FS, name string, opts ...Option) (*Loop, error) {
+	if fsys == nil {
+		return nil, misuse("there is no file system to read %s from: it is nil", name)
+	}
 	src, err := fs.ReadFile(fsys, name)
 	if err != nil {
 		return nil, fmt.Errorf("the policy: %w", err)
@@ -49,7 +52,7 @@ func New(p *rules.Policy, opts ...Option) (*Loop, error) {
 	l := &Loop{config: newConfig(opts)}
 	for _, class := range l.allow {
 		if !slices.Contains(classes, class) && class != all {
-			return nil, fmt.Errorf("loop.WithAllow(%q): the classes are %q, and %q", class, classes, all)
+			return nil, misuse("loop.WithAllow(%q): the classes are %q, and %q", class, classes, all)
 		}
 	}
 	if err := l.Replace(p); err != nil {
@@ -61,6 +64,9 @@ func New(p *rules.Policy, opts ...Option) (*Loop, error) {
 // Replace lets the loop decide by another policy from now on. Counts belong to the name of a policy: one of the same name goes on with
 // those that there are. It refuses what New refuses; the loop then keeps its policy.
 func (l *Loop) Replace(p *rules.Policy) error {
+	if p == nil {
+		return misuse("there is no policy: it is nil")
+	}
 	for _, f := range p.Facts {
 		if _, own := l.sources[f.Source]; own || slices.Contains(builtin, f.Source) {
 			continue
@@ -69,7 +75,7 @@ func (l *Loop) Replace(p *rules.Policy) error {
 		if f.Source == "judge" {
 			help = ": add the option judge.Option()"
 		}
-		return fmt.Errorf("policy %s, line %d: the loop has no source %s for the fact %s%s", p.Name, f.Line, f.Source, f.Name, help)
+		return misuse("policy %s, line %d: the loop has no source %s for the fact %s%s", p.Name, f.Line, f.Source, f.Name, help)
 	}
 	l.policy.Store(p)
 	return nil

@@ -42,9 +42,10 @@ func (l *Loop) Stops(ctx context.Context) (map[string]time.Time, error) {
 }
 
 func (l *Loop) switches(ctx context.Context) (switches, error) {
-	b, err := l.store.Load(ctx, l.key("project", l.root))
+	key := l.key("project", l.root)
+	b, err := l.store.Load(ctx, key)
 	if err != nil {
-		return switches{}, err
+		return switches{}, l.fault(key, err)
 	}
 	s, err := l.readSwitches(b)
 	if err != nil { // the error of Update names the file
@@ -62,7 +63,8 @@ func (l *Loop) readSwitches(b []byte) (switches, error) {
 }
 
 func (l *Loop) change(ctx context.Context, change func(*switches)) error {
-	return l.store.Update(ctx, l.key("project", l.root), func(old []byte) ([]byte, error) {
+	key := l.key("project", l.root)
+	return l.fault(key, l.store.Update(ctx, key, func(old []byte) ([]byte, error) {
 		s, err := l.readSwitches(old)
 		if err != nil {
 			return nil, err
@@ -72,7 +74,7 @@ func (l *Loop) change(ctx context.Context, change func(*switches)) error {
 			return nil, nil
 		}
 		return json.Marshal(s)
-	})
+	}))
 }
 
 // Off returns why events are not decided, or "": a person switched ralph off, or stopped the policy.

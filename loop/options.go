@@ -8,7 +8,7 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// Option configures a loop.
+// Option configures a loop. nil, as an option or in one, leaves the default.
 type Option func(*config)
 
 type config struct {
@@ -31,14 +31,21 @@ type config struct {
 
 func newConfig(opts []Option) config {
 	c := config{
-		now: time.Now, env: os.LookupEnv,
 		sources: map[string]SourceFunc{}, functions: map[string]any{}, effects: map[string]effectFunc{},
 	}
 	for _, o := range opts {
-		o(&c)
+		if o != nil {
+			o(&c)
+		}
 	}
 	if c.store == nil {
 		c.store = Map()
+	}
+	if c.now == nil {
+		c.now = time.Now
+	}
+	if c.env == nil {
+		c.env = os.LookupEnv
 	}
 	return c
 }

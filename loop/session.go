@@ -34,6 +34,8 @@ type session struct {
 	Total    int                `json:"total,omitempty"`    // continuations, by all policies
 	Off      []string           `json:"off,omitempty"`      // what kept it from being decided, each recorded once
 	Policies map[string]*counts `json:"policies,omitempty"` // by name; of a subagent NAME/AGENT
+
+	written []byte
 }
 
 // counts are what is kept of a policy.
@@ -83,19 +85,14 @@ func (l *Loop) sessionKey(ev Event) (string, error) {
 	case ev.Dir != "":
 		return l.key(sessionKind, "", ev.Dir), nil
 	}
-	return "", errors.New("the event names no session and no directory, so nothing can be counted: set Event.Session")
+	return "", misuse("the event names no session and no directory, so nothing can be counted: set Event.Session")
 }
 
 // sessions remembers decoded documents by key, since most are decided again in the process that wrote them. One counts only while the store
 // has its bytes.
 type sessions struct {
 	mu  sync.Mutex
-	all map[string]kept
-}
-
-type kept struct {
-	bytes   []byte
-	session *session
+	all map[string]*session
 }
 
 const maxKept = 1000
@@ -103,16 +100,16 @@ const maxKept = 1000
 // take returns the document of a key, and forgets it: its user changes it.
 func (c *sessions) take(key string, b []byte) (*session, error) {
 	c.mu.Lock()
-	k := c.all[key]
+	s := c.all[key]
 	delete(c.all, key)
 	c.mu.Unlock()
-	if len(b) > 0 && bytes.Equal(k.bytes, b) {
-		return k.session, nil
+	if s != nil && len(b) > 0 && bytes.Equal(s.written, b) {
+		return s, nil
 	}
 	return readSession(b)
 }
 
-func (c *sessions) keep(key string, b []byte, s *session) {
+func (c *sessions) keep(key string, s *session) {
 	for _, counts := range s.Policies {
 		switch counts.Memory.Progress.(type) {
 		case nil, bool, int, float64, string:
@@ -123,9 +120,9 @@ func (c *sessions) keep(key string, b []byte, s *session) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.all == nil || len(c.all) >= maxKept {
-		c.all = map[string]kept{}
+		c.all = map[string]*session{}
 	}
-	c.all[key] = kept{b, s}
+	c.all[key] = s
 }
 
 func readSession(b []byte) (*session, error) {
@@ -153,12 +150,13 @@ func readSession(b []byte) (*session, error) {
 }
 
 // bytes returns the document, nothing if there is nothing to keep.
-func (s *session) bytes() ([]byte, error) {
+func (s *session) bytes() (b []byte, err error) {
 	maps.DeleteFunc(s.Policies, func(_ string, c *counts) bool { return reflect.ValueOf(*c).IsZero() })
 	if len(s.Policies) == 0 && s.Total == 0 && len(s.Off) == 0 {
 		return nil, nil
 	}
-	return json.Marshal(s)
+	s.written, err = json.Marshal(s)
+	return s.written, err
 }
 
 // of returns the counts of a name.

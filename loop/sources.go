@@ -32,12 +32,10 @@ func timeout(f *rules.Fact) time.Duration {
 		return f.Timeout
 	case f.Source == "judge":
 		return 8 * time.Second
-	case f.Source == "exec":
-		return 10 * time.Second
-	case slices.Contains(builtin, f.Source):
+	case f.Source != "exec" && slices.Contains(builtin, f.Source):
 		return filesTime
 	}
-	return 10 * time.Second // of the program
+	return 10 * time.Second // of a program
 }
 
 // tooLate is why a source or effect was ended.

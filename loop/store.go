@@ -32,26 +32,6 @@ type memory struct {
 	held      map[string]chan struct{} // a channel of capacity 1 for each key that was ever used
 }
 
-// lock waits for a key until ctx is done.
-func (m *memory) lock(ctx context.Context, key string) (unlock func(), err error) {
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
-	}
-	m.mu.Lock()
-	held := m.held[key]
-	if held == nil {
-		held = make(chan struct{}, 1)
-		m.held[key] = held
-	}
-	m.mu.Unlock()
-	select {
-	case held <- struct{}{}:
-		return func() { <-held }, nil
-	case <-ctx.Done():
-		return nil, context.Cause(ctx)
-	}
-}
-
 func (m *memory) Load(ctx context.Context, key string) ([]byte, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, context.Cause(ctx)
@@ -62,11 +42,19 @@ func (m *memory) Load(ctx context.Context, key string) ([]byte, error) {
 }
 
 func (m *memory) Update(ctx context.Context, key string, change func([]byte) ([]byte, error)) error {
-	unlock, err := m.lock(ctx, key)
-	if err != nil {
-		return err
+	m.mu.Lock()
+	held := m.held[key]
+	if held == nil {
+		held = make(chan struct{}, 1)
+		m.held[key] = held
 	}
-	defer unlock()
+	m.mu.Unlock()
+	select {
+	case held <- struct{}{}:
+		defer func() { <-held }()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 	old, err := m.Load(ctx, key)
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -119,28 +120,12 @@ func (w *work) Name(ctx context.Context, name string) (any, error) {
 
 // busy reports whether a subagent or a wake-up that comes once will start the agent again.
 func (w *work) busy() bool {
-	for _, task := range objects(w.ev.Names["background_tasks"]) {
-		if task["status"] == "running" && task["type"] != "shell" {
-			return true
-		}
+	some := func(name string, f func(m map[string]any) bool) bool {
+		list, _ := w.ev.Names[name].([]any)
+		return slices.ContainsFunc(list, func(v any) bool { m, ok := v.(map[string]any); return ok && f(m) })
 	}
-	for _, cron := range objects(w.ev.Names["session_crons"]) {
-		if cron["recurring"] != true {
-			return true
-		}
-	}
-	return false
-}
-
-// objects returns the objects in a list.
-func objects(v any) (out []map[string]any) {
-	list, _ := v.([]any)
-	for _, e := range list {
-		if m, ok := e.(map[string]any); ok {
-			out = append(out, m)
-		}
-	}
-	return out
+	return some("background_tasks", func(task map[string]any) bool { return task["status"] == "running" && task["type"] != "shell" }) ||
+		some("session_crons", func(cron map[string]any) bool { return cron["recurring"] != true })
 }
 
 // yourTurn reports whether the host plans, or the last tool asked the user.

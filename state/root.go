@@ -47,6 +47,21 @@ func (r *Root) Dir() string {
 	return r.dir
 }
 
+// Below returns the full path of a directory below the root, without links; "" is the root itself.
+func (r *Root) Below(dir string) (string, error) {
+	rel := "."
+	if dir != "" {
+		var err error
+		if rel, err = local(dir); err == nil {
+			rel, err = r.real(rel)
+		}
+		if err != nil {
+			return "", fail("dir", dir, err)
+		}
+	}
+	return filepath.Join(r.Dir(), filepath.FromSlash(rel)), nil
+}
+
 // errLeaves is for a link to something outside of the root.
 var errLeaves = errors.New("a link leaves the project")
 
