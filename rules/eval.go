@@ -91,6 +91,7 @@ type evaluation struct {
 	tested   []truth        // by the IDs of paths
 	asked    map[[2]string]result
 	machine  vm.VM
+	stack    [4]any // of the machine, enough for most expressions
 	running  bool
 	progress result
 	wrong    error // a value that the program must give
@@ -106,7 +107,7 @@ func (p *Policy) evaluation(ctx context.Context, in Input) *evaluation {
 	}
 	c := p.compiler
 	e := &evaluation{p: p, ctx: ctx, in: in, env: map[string]any{}, got: make([]*gathered, c.usedFirst), tested: make([]truth, c.pathsFirst)}
-	e.machine.MemoryBudget = memoryBudget
+	e.machine.MemoryBudget, e.machine.Stack = memoryBudget, e.stack[:0]
 	if in.Trace {
 		e.trace = &Trace{}
 	}
