@@ -63,6 +63,9 @@ type previous struct {
 // shows reports whether people see the next character of the text, or what it does to the one before it.
 func (p *previous) shows(r rune) bool {
 	switch {
+	case ' ' <= r && r < 0x7f: // most are
+		*p = previous{char: r}
+		return true
 	case unicode.Is(unicode.Me, r), unicode.Is(unicode.Sk, r) && r > 0xffff:
 		p.parts = 0 // a key, a shade of skin: the emoji goes on
 		return true
@@ -107,7 +110,7 @@ func joining() []*unicode.RangeTable {
 
 // hidden reports whether a character is invisible by itself, or changes the order of others.
 func hidden(r rune) bool {
-	if ' ' <= r && r < 0x7f || unicode.In(r, unicode.Prepended_Concatenation_Mark, unicode.Egyptian_Hieroglyphs) {
+	if unicode.In(r, unicode.Prepended_Concatenation_Mark, unicode.Egyptian_Hieroglyphs) {
 		return false
 	}
 	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
