@@ -10,21 +10,21 @@ import (
 
 // rival is a plugin of Claude Code, or the program of a hook, that answers events as a shipped policy does, or in another loop.
 type rival struct {
-	name   string
+	name   string // of a plugin with @, without its marketplace; else of a program
 	policy string // "": ralph ships none instead of it
 	state  string // what it works on in a project, "." for everything; "": it competes only with its policy
 	off    string // the file in which enabled: false switches off its hook alone
 }
 
 var rivals = []rival{
-	{"ralph-speckit", "speckit", ".specify/.current-feature", ".claude/ralph-speckit.local.md"},
-	{"ralph-specum", "specum", "specs/.current-spec", ".claude/ralph-specum.local.md"},
-	{"ralph-wiggum", "ralph-wiggum", ".claude/ralph-loop.local.md", ""},
-	{"ralph-loop", "ralph-wiggum", ".claude/ralph-loop.local.md", ""},
+	{"ralph-speckit@", "speckit", ".specify/.current-feature", ".claude/ralph-speckit.local.md"},
+	{"ralph-specum@", "specum", "specs/.current-spec", ".claude/ralph-specum.local.md"},
+	{"ralph-wiggum@", "ralph-wiggum", ".claude/ralph-loop.local.md", ""},
+	{"ralph-loop@", "ralph-wiggum", ".claude/ralph-loop.local.md", ""},
 	{"ralph@ralph", "ralph-wiggum", "", ""}, // below packaging
-	{"double-shot-latte", "double-shot-latte", ".", ""},
-	{"oh-my-claudecode", "", ".omc", ""},
-	{"planning-with-files", "", "task_plan.md", ""},
+	{"double-shot-latte@", "double-shot-latte", ".", ""},
+	{"oh-my-claudecode@", "", ".omc", ""},
+	{"planning-with-files@", "", "task_plan.md", ""},
 	{"stop_hook.py", "stravinsky", ".stravinsky/continuation-loop.md", ""},
 	{"todo_continuation.py", "todo-reminder", "", ""},
 	{"unified-stop-gate.sh", "system3", ".", ""},
@@ -44,7 +44,7 @@ func (p Project) rivals(files []SettingsFile, hooks []Status) (all []Status) {
 			seen[plugin] = true
 		}
 		for _, r := range rivals {
-			name := slices.IndexFunc(words, func(w string) bool { plugin, _, _ := strings.Cut(w, "@"); return r.name == w || r.name == plugin })
+			name := slices.IndexFunc(words, func(w string) bool { return strings.HasPrefix(w, r.name) })
 			competes := slices.ContainsFunc(hooks, func(s Status) bool {
 				return s.Host == f.Host.Name && (s.Policy == r.policy || r.state != "" && p.has(p.Root, r.state))
 			})
