@@ -25,7 +25,7 @@ func Check(p *Policy) Findings {
 		}
 		if c.dead(r, x); !c.never(x) {
 			c.order(i, r)
-			c.optional(i, r)
+			c.optional(r)
 			c.texts(i, r)
 		}
 	}
@@ -183,7 +183,7 @@ func (c *inspector) once() {
 
 // optional reports a field that may be absent, in a comparison of a rule that stops: where it is absent, the rule is skipped, and a later
 // one continues the agent.
-func (c *inspector) optional(i int, r *rule) {
+func (c *inspector) optional(r *rule) {
 	if r.verb != "stop" && r.verb != "done" || r.when == nil {
 		return
 	}
@@ -196,32 +196,28 @@ func (c *inspector) optional(i int, r *rule) {
 				continue
 			}
 			how := ""
-			situation := c.m.show(func() truth { return c.skipped(r, u, &how) }, func(in Input) bool { return outcome(c.p, in) == how })
-			if situation != "" {
+			skipped := func() truth {
+				switch status, value := c.m.now(u.status), c.m.now(u.value); {
+				case status.state == open || value.state == open:
+					return open
+				case status.state != yes || value.state != missing:
+					return no
+				}
+				t, _ := c.m.evals[0].holds(r.when)
+				switch how = c.m.decision(0); {
+				case t == open || how == "":
+					return open
+				case t == missing && strings.HasPrefix(how, "continue"):
+					return yes
+				}
+				return no
+			}
+			if situation := c.m.show(skipped, func(in Input) bool { return outcome(c.p, in) == how }); situation != "" {
 				c.warn(r.part(&cond{leaf: o}), 1, "optional-field", fmt.Sprintf("where %s is absent, %s is skipped, and %s continues the agent", u.path, r.name, strings.TrimPrefix(how, "continue by ")),
 					fmt.Sprintf("give the field a default in the schema, or write (%s ?? VALUE)", u.path), situation)
 			}
 		}
 	}
-}
-
-// skipped is yes where a field is absent and because of that a rule unknown, and the agent continues. It sets how.
-func (c *inspector) skipped(r *rule, field use, how *string) truth {
-	status, value := c.m.now(field.status), c.m.now(field.value)
-	switch {
-	case status.state == open || value.state == open:
-		return open
-	case status.state != yes || value.state != missing:
-		return no
-	}
-	t, _ := c.m.evals[0].holds(r.when)
-	switch *how = c.m.decision(0); {
-	case t == open || *how == "":
-		return open
-	case t == missing && strings.HasPrefix(*how, "continue"):
-		return yes
-	}
-	return no
 }
 
 // texts reports placeholders that fail in a situation in which their rule is reached. What this does not depend on has its first value.

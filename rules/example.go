@@ -44,7 +44,7 @@ func (m *model) given(all bool) any {
 			out = put(out, v.invalid, map[string]string{"invalid": "it cannot be read"}[v.invalid[0]])
 		case v.isStatus:
 			out = put(out, v.at, r.value)
-		case inFact && !ok, r.state == missing, !inFact && (r.state == failed || r.value == nil || r.value == 0): // nothing shows it
+		case inFact && !ok, r.state == missing, !inFact && (r.state == failed || slices.Contains([]any{nil, 0, false}, r.value)): // nothing shows it
 		case r.state == failed: // a value of another kind
 			out = put(out, v.at, map[bool]any{true: 7, false: "?"}[v.kind == "string"])
 		case written && !inFact: // what is said
