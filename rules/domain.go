@@ -12,10 +12,10 @@ import (
 	"github.com/ralph-sdk/ralph/schema"
 )
 
-// This file says which operands boundary values decide, and which values these are. Of a text it matters only what it is equal to. Where
-// whole numbers are compared with constants and with each other, each may be moved towards the constants while no two that are further
-// apart than the largest number that is added to one of them come closer: so some that are near to the constants fulfil the same
-// comparisons.
+// This file says which operands boundary values decide, and which values these are. Of a text it matters only what it is equal to. Whole
+// numbers that are compared with constants and with each other can be moved towards the constants, as long as a distance that is larger
+// than the largest number which a comparison adds stays larger: no comparison changes. So the numbers near the constants are enough, and
+// near means this number and one for each of those that are compared with each other. Other numbers are not decided.
 
 // decided reports whether boundary values decide an operand, and notes for its variables what they are compared with.
 func (u *uses) decided(n ast.Node) bool {
