@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"time"
 
 	"go.temporal.io/api/enums/v1"
@@ -15,7 +16,6 @@ import (
 	"go.temporal.io/sdk/worker"
 	"go.temporal.io/sdk/workflow"
 
-	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/run"
 )
 
@@ -79,7 +79,7 @@ func (w *Worker) iterate(ctx context.Context, s run.State, cmd run.Command) (in 
 			return nil
 		})
 	}
-	for again := err == nil; again; again = errors.Is(err, loop.ErrHeld) && ctx.Err() == nil {
+	for again := err == nil; again; again = errors.Is(err, fs.ErrExist) && ctx.Err() == nil {
 		err = hold()
 	}
 	switch {
