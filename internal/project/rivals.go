@@ -45,16 +45,17 @@ func (p Project) rivals(files []SettingsFile, hooks []Status) (all []Status) {
 		}
 		for _, r := range rivals {
 			name := slices.IndexFunc(words, func(w string) bool { return strings.HasPrefix(w, r.name) })
-			competes := slices.ContainsFunc(hooks, func(s Status) bool {
-				return s.Host == f.Host.Name && (s.Policy == r.policy || r.state != "" && p.has(p.Root, r.state))
-			})
-			if name < 0 || !competes || p.switchedOff(r.off) {
+			own := slices.IndexFunc(hooks, func(s Status) bool { return s.Host == f.Host.Name && s.Policy == r.policy })
+			beside := r.state != "" && p.has(p.Root, r.state) && slices.ContainsFunc(hooks, func(s Status) bool { return s.Host == f.Host.Name })
+			if name < 0 || own < 0 && !beside || p.switchedOff(r.off) {
 				continue
 			}
 			fix := "take it out of " + f.Path
 			switch {
+			case r.off != "" && own >= 0:
+				fix = fmt.Sprintf("write enabled: false in the front matter of %s, and run %s --set follow=false", r.off, hooks[own].again)
 			case r.off != "":
-				fix = fmt.Sprintf("write enabled: false in the front matter of %s, and run ralph install %s --policy %s --set follow=false", r.off, f.Host.Name, r.policy)
+				fix = "write enabled: false in the front matter of " + r.off
 			case strings.Contains(words[name], "@"):
 				fix = fmt.Sprintf("claude plugin disable %s --scope %s", words[name], f.Scope)
 			}

@@ -44,6 +44,7 @@ type Status struct {
 	Problems []Problem    `json:"problems,omitempty"`
 
 	logged string // the policy's name in the log
+	again  string // installs the hook again
 }
 
 // Status returns what would decide the next stop of each installed hook, in the order of the settings, and the policies of the project that
@@ -63,7 +64,7 @@ func (h *Home) Status(ctx context.Context, p Project, getenv func(string) string
 		for _, e := range entries {
 			for _, o := range h.hook(ctx, p, e) {
 				s := h.status(ctx, p, e, o)
-				s.Host, s.Settings = f.Host.Name, f.Path
+				s.Host, s.Settings, s.again = f.Host.Name, f.Path, again(e, f)
 				if _, limit := f.Host.Limit(getenv); s.Bound != "" && limit != "" {
 					s.Bound += " " + limit
 				}
@@ -205,12 +206,21 @@ func StopInForce(ctx context.Context, o Opened) string {
 	return ""
 }
 
+// again is the command that installs an entry.
+func again(e host.Entry, f SettingsFile) string {
+	command := "ralph install " + typed(e) + " --scope " + f.Scope
+	for _, set := range e.Set {
+		command += " --set '" + strings.ReplaceAll(set, "'", `'\\''`) + "'"
+	}
+	return command
+}
+
 // inEntry returns what is wrong with an entry itself.
 func inEntry(e host.Entry, f SettingsFile) (problems []Problem) {
 	if _, err := process.Find(e.Program, filepath.Dir(f.Path)); err != nil {
 		fix := "install ralph in a directory of PATH"
 		if filepath.IsAbs(e.Program) {
-			fix = "ralph install " + typed(e) + " --scope " + f.Scope
+			fix = again(e, f)
 		}
 		problems = append(problems, Problem{fmt.Sprintf("%s names %s, which is no program here", f.Path, e.Program), fix})
 	}
