@@ -3,6 +3,8 @@ package policytest
 import (
 	"encoding/json"
 	"strings"
+
+	"github.com/ralph-sdk/ralph/internal/text"
 )
 
 // difference shows how two texts differ, "" if they do not: the lines that only the wanted one has after -, those that only the other has
@@ -36,8 +38,8 @@ func difference(want, got string) string {
 // indented returns a value as JSON in one form: equal values have equal texts, whatever their Go types are.
 func indented(v any) string {
 	var plain any
-	if json.Unmarshal([]byte(jsonText(v)), &plain) != nil {
-		return jsonText(v)
+	if json.Unmarshal([]byte(text.JSON(v)), &plain) != nil {
+		return text.JSON(v)
 	}
 	var b strings.Builder
 	e := json.NewEncoder(&b)

@@ -11,7 +11,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/ralph-sdk/ralph/rules"
+	"github.com/ralph-sdk/ralph/internal/text"
 )
 
 // expectation is what a decision must be, as nodes of the test file. A zero node is not compared.
@@ -69,9 +69,12 @@ func (e *expectation) compare(got decided) (all []Failure) {
 	all = append(all, compareText("note", &e.Note, got.Note)...)
 	all = append(all, compareText("log", &e.Log, strings.Join(got.Log, "\n"))...)
 	if e.Effects.Kind != 0 {
-		want := []any{}
-		err := e.Effects.Decode(&want)
-		if diff := difference(indented(want), indented(effectValues(got.effects))); diff != "" || err != nil {
+		want, err := effectLines(&e.Effects)
+		var lines []string
+		for _, x := range got.effects {
+			lines = append(lines, x.String())
+		}
+		if diff := difference(want, strings.Join(lines, "\n")); diff != "" || err != nil {
 			all = append(all, failure(&e.Effects, "effects (-want +got)\n"+diff))
 		}
 	}
@@ -79,6 +82,23 @@ func (e *expectation) compare(got decided) (all []Failure) {
 		all = append(all, e.Files[path].compare("file "+path, filepath.Join(got.root, filepath.FromSlash(path)))...)
 	}
 	return all
+}
+
+// effectLines returns expected effects, a line each, as Effect.String does.
+func effectLines(n *yaml.Node) (string, error) {
+	var effects []map[string]any
+	err := n.Decode(&effects)
+	var lines []string
+	for _, e := range effects {
+		for kind, v := range e {
+			if s, ok := v.(string); ok {
+				lines = append(lines, kind+": "+s)
+			} else {
+				lines = append(lines, kind+": "+text.JSON(v))
+			}
+		}
+	}
+	return strings.Join(lines, "\n"), err
 }
 
 // compareText compares a text to a whole one, or to a list of what occurs in it. Space around a whole text does not matter.
@@ -135,54 +155,10 @@ func (d decided) why() string {
 		for _, o := range rule.Operands {
 			why := o.Why
 			if why == "" && len(o.Values) > 0 {
-				why = "with " + jsonText(o.Values)
+				why = "with " + text.JSON(o.Values)
 			}
 			fmt.Fprintf(&b, "\n    %s is %s %s", o.Text, o.Truth, why)
 		}
 	}
 	return b.String()
-}
-
-// jsonText returns a value as JSON.
-func jsonText(v any) string {
-	var b strings.Builder
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return fmt.Sprint(v)
-	}
-	return strings.TrimSpace(b.String())
-}
-
-// effectValues returns effects as a test writes them:
-//
-//	set: epic.specs[1].status = "completed"
-//	archive: plan
-//	prune: {glob: tmp/*.md, older: 24h}
-//	run: [notify, done]
-func effectValues(all []rules.Effect) []any {
-	values := []any{}
-	for _, e := range all {
-		var v any = strings.Join(e.Args, " ")
-		switch e.Kind {
-		case "set":
-			place := e.Fact.Name
-			for _, step := range e.Path {
-				if name, ok := step.(string); ok {
-					place += "." + name
-				} else {
-					place += fmt.Sprintf("[%v]", step)
-				}
-			}
-			v = place + " = " + jsonText(e.Value)
-		case "archive":
-			v = e.Fact.Name
-		case "prune":
-			v = map[string]any{"glob": e.Args[0], "older": strings.TrimSuffix(strings.TrimSuffix(e.Older.String(), "0s"), "0m")}
-		case "run":
-			v = e.Args
-		}
-		values = append(values, map[string]any{e.Kind: v})
-	}
-	return values
 }

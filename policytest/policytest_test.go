@@ -178,7 +178,7 @@ func TestFailures(t *testing.T) {
 		{"reason: Task 2", `p_test.yaml:6:22: reason (-want +got; in brackets it need only occur in the text)`},
 		{"reason: [Task 2, Task 4]", `p_test.yaml:6:31: reason: "Task 4" does not occur in it:` + "\nTask 2 of 3"},
 		{"log: some", `p_test.yaml:6:19: log (-want +got)` + "\n- some\n+ \n"},
-		{"effects: [{set: state.taskIndex = 5}]", `p_test.yaml:6:23: effects (-want +got)` + "\n    {\n-     \"set\": \"state.taskIndex = 5\"\n+     \"set\": \"state.taskIndex = 2\"\n    }\n"},
+		{"effects: [{set: state.taskIndex = 5}]", `p_test.yaml:6:23: effects (-want +got)` + "\n- set: state.taskIndex = 5\n+ set: state.taskIndex = 2\n"},
 		{"files: {state.json: {absent: true}}", `p_test.yaml:6:34: file state.json: want none, got` + "\n{"},
 		{"files: {state.json: {json: {phase: run}}}", `p_test.yaml:6:34: file state.json (-want +got)`},
 		{"files: {none: text}", `p_test.yaml:6:28: file none: there is none`},

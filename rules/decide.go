@@ -6,7 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
+
+	"github.com/ralph-sdk/ralph/internal/text"
 )
 
 const promptEvent = "UserPromptSubmit"
@@ -234,6 +237,33 @@ type Effect struct {
 	Value any           // of set
 	Args  []string      // of run; of prune: the glob; of Options.Effects: the text
 	Older time.Duration // of prune
+}
+
+// String returns an effect as a policy writes it, with its values: set: state.phase = "plan". What is no text is JSON.
+func (e Effect) String() string {
+	value := any(strings.Join(e.Args, " "))
+	switch e.Kind {
+	case "set":
+		place := e.Fact.Name
+		for _, step := range e.Path {
+			if name, ok := step.(string); ok {
+				place += "." + name
+			} else {
+				place += fmt.Sprintf("[%v]", step)
+			}
+		}
+		return "set: " + place + " = " + text.JSON(e.Value)
+	case "archive":
+		value = e.Fact.Name
+	case "prune":
+		value = map[string]any{"glob": e.Args[0], "older": strings.TrimSuffix(strings.TrimSuffix(e.Older.String(), "0s"), "0m")}
+	case "run":
+		value = e.Args
+	}
+	if s, ok := value.(string); ok {
+		return e.Kind + ": " + s
+	}
+	return e.Kind + ": " + text.JSON(value)
 }
 
 // Trace shows how a verdict came about.

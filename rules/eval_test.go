@@ -160,6 +160,9 @@ func TestConditions(t *testing.T) {
 		{`(state.done ?? 7) == 7`, broken, "idle failed"},
 		{`invalid(state) and problem(state) == "it is not JSON"`, broken, "continued stopped"},
 		{`false and done < 5`, broken, "idle idle"},
+		// An inline fact is an object: its fields are not those of another value.
+		{`done == 3`, map[string]rules.Found{"state": ok(3.0)}, "idle failed"},
+		{`invalid(state) and problem(state) == "must be an object, and is a list"`, map[string]rules.Found{"state": ok([]any{})}, "continued stopped"},
 		{`done < 5 and false`, broken, "idle idle"},
 		{`done < 5 or true`, broken, "continued stopped"},
 		{`done < 5 and list == ""`, broken, "idle failed"},

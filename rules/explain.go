@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -20,7 +21,7 @@ var habits = map[string]string{
 	"if:": "write when", "condition:": "write when", "unless:": "write when: not (…)", "on:": "write events", "block:": "write continue", "allow:": "write stop",
 	"reason:": "the text of continue or stop is the reason", "include:": "a policy is one file: write its rules here", "unless_repeated:": "write at_most",
 	"wait:": "write stop, with when: busy", "finally:": "write a rule with then and no verb, above those that decide", "success:": "write done instead of stop",
-	"set:": "write then: [set: …]", "archive:": "write then: [archive: …]", "delete:": "write archive", "run:": "write then: [run: […]]", "version:": "write ralph: 1",
+	"set:": "write then: [set: …]", "archive:": "write then: [archive: …]", "delete:": "write archive", "run:": "write then: [run: […]]", "version:": "write ralph: 1", "tests:": "tests of NAME.yaml are in NAME_test.yaml beside it", "given:": "tests of NAME.yaml are in NAME_test.yaml beside it",
 	"file:": "write text, json, frontmatter or checklist", "yaml:": "write frontmatter for YAML between two lines ---", "cmd:": "write exec: [PROGRAM, ARGUMENT]", "shell:": "write exec: [sh, -c, COMMAND]",
 }
 
@@ -35,7 +36,7 @@ var rewordings = [][3]string{
 	{`unexpected token Identifier\("(is|equals|eq)"\)`, "$1 is no operator", "write == to compare"},
 	{`unknown pointer #(\w+)`, "there is no #$1", "write # for the element; reduce has #acc too"},
 	{`expected at least (\d+) arguments`, "there are fewer than $1 arguments", "functions of lists take a condition for the elements: all(LIST, .FIELD > 1)"},
-	{`unexpected token EOF|unexpected end of expression`, "the expression ends too early", "close every bracket, and finish the last comparison"},
+	{`unexpected token EOF|unexpected end of expression`, "the expression ends too early", "write the value that is missing at its end"},
 	{`unexpected token (?:Identifier|String|Number)\((.+)\)$`, "$1 is not expected here", "put an operator before it: and, or, ==, +"},
 	{`unexpected token Operator\("(.+)"\)`, "$1 is not expected here", "write a value on each side of an operator, and close every bracket and quote"},
 	{`unexpected token \w+\("(.+)"\)`, "$1 is not expected here", "see that every bracket and quote is closed"},
@@ -49,6 +50,7 @@ var rewordings = [][3]string{
 	{`^invalid operation: (\S+) \(mismatched types? ((?:int|float|string)\d*) and ((?:int|float|string)\d*)\)`, "$1 does not go between $T2 and $T3",
 		"leave the quotes of a number out; int(…) makes a number of a text, string(…) a text of a number"},
 	{`^invalid operation: (\S+) \(mismatched types? .*time\.Duration.*\)`, "$1 does not go between a duration and this", "write duration(\"1h\")"},
+	{`^invalid operation: (==|!=|in) \(mismatched types? (?:(bool) and (.*)|(.*) and (bool))\)`, "$1 does not go between $T2$T4 and $T3$T5", "write NAME or not NAME: what is true or false needs no comparison"},
 	{`^invalid operation: (\S+) \(mismatched types? (.*) and (.*)\)`, "$1 does not go between $T2 and $T3", "compare values of one kind: those of an object are its fields"},
 	{`^invalid operation: (\S+) \(mismatched type (.*)\)`, "$1 does not go with $T2", "compare it with something"},
 	{`^non-bool expression \(type (.*)\)|^predicate should return boolean \(got (.*)\)`, "a condition is true or false, and this is $T1$T2", "compare it with something"},
@@ -134,6 +136,9 @@ func (c *compiler) explain(x *expression, problem *exprError) {
 	end := strings.TrimRight(x.source, " \n")
 	if strings.HasPrefix(message, "the expression ends") {
 		at = max(0, utf8.RuneCountInString(end)-1)
+		if i, closes := openBracket(x.source); i >= 0 {
+			help = fmt.Sprintf("close the %s before %s with %s", x.source[i:i+1], text.Cut(strings.TrimSpace(x.source[i+1:]), 20), closes)
+		}
 	}
 	if early := strings.HasPrefix(message, "the expression ends"); early && n.Style == 0 && n.Line <= len(c.lines) {
 		_, after, _ := strings.Cut(c.lines[n.Line-1], end) // a plain scalar ends where YAML sees a sign of its own
@@ -158,4 +163,23 @@ func (c *compiler) explain(x *expression, problem *exprError) {
 		message, help = "the expression is empty", ""
 	}
 	c.report(x.at.plus(at), max(1, min(problem.width, 40)), check, text.Line(message), help)
+}
+
+// openBracket returns the place of the innermost bracket that is not closed, and the sign that closes it; -1 if there is none.
+func openBracket(s string) (at int, closes string) {
+	var open []int
+	unquoted(s, func(i int) bool {
+		switch {
+		case strings.IndexByte("([{", s[i]) >= 0:
+			open = append(open, i)
+		case strings.IndexByte(")]}", s[i]) >= 0 && len(open) > 0:
+			open = open[:len(open)-1]
+		}
+		return false
+	})
+	if len(open) == 0 {
+		return -1, ""
+	}
+	at = open[len(open)-1]
+	return at, map[byte]string{'(': ")", '[': "]", '{': "}"}[s[at]]
 }

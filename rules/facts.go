@@ -299,8 +299,12 @@ func (c *compiler) factOptions(f *Fact, values fields) {
 		if v.Tag != "!!bool" {
 			c.report(at(v), 0, "type", "inline is true or false", "write inline: true")
 		}
-		if t := f.source.typ; values.values["schema"] == nil && (t == nil || t.Properties == nil) && c.Values[f.Name] == nil {
-			c.report(at(values.keys["inline"]), 0, "inline", "inline makes names of the fields of a schema, and there is none", "add schema: with properties")
+		t, n := f.source.typ, values.values["schema"]
+		if f.Schema != nil {
+			t = f.Schema.Type()
+		}
+		if (n == nil || f.Schema != nil) && (t == nil || len(t.Properties) == 0) && c.Values[f.Name] == nil {
+			c.report(at(values.keys["inline"]), 0, "inline", "inline makes names of the properties of a schema, and there are none", "write schema: {properties: {NAME: {}}}, or the path of a file with properties")
 		}
 	}
 }

@@ -222,6 +222,9 @@ func (e *evaluation) settle(f *Fact, g *gathered) {
 			g.value, g.problems = f.read(g.value)
 		}
 		g.found.Value = g.value
+		if _, ok := g.value.(map[string]any); f.Inline && !ok && g.value != nil && len(g.problems) == 0 {
+			g.problems = schema.Problems{{Message: "must be an object, and is " + kindOf(g.value)}}
+		}
 		if whole, ok := g.problems.Whole(); ok {
 			g.take(failed, nil, fmt.Errorf("%s: %s", f.Name, whole.Message))
 			g.found.Problem = whole.Message

@@ -77,7 +77,7 @@ func (c *compiler) rule(n *yaml.Node) *rule {
 	case len(found) == 1:
 		r.verb = found[0]
 		r.text = c.template(f.values[r.verb], r.verb)
-	case f.values["notice"] == nil && f.values["log"] == nil && f.values["then"] == nil && len(f.values) > 0:
+	case f.values["notice"] == nil && f.values["log"] == nil && f.values["then"] == nil && f.whole() && len(f.values) > 0:
 		c.report(at(n), 1, "rule", "the rule does nothing", "give it continue, stop, done, note, notice, log or then")
 	}
 	r.notice, r.log = c.template(f.values["notice"], "notice"), c.template(f.values["log"], "log")

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/expr-lang/expr/ast"
@@ -20,7 +21,8 @@ type walk struct {
 	operand *operand
 	part    map[ast.Node]bool // nodes that are read as a part of another: of a path, of a call
 	covered map[ast.Node]bool // nodes whose value ?? lets be missing
-	lists   bool              // there is a condition for the elements of a list
+	element map[ast.Node]bool // nodes in a condition for the elements of a list
+	text    map[ast.Node]bool // names that are compared as a whole, so that they may be meant for texts
 	local   map[string]bool   // names of let NAME = …; within the expression
 }
 
@@ -37,10 +39,13 @@ func (w *walk) names(o *operand) {
 				w.part[n.Arguments[0]] = true
 			}
 		case *ast.PredicateNode:
-			w.lists = true
+			ast.Walk(&n.Node, visitor(func(m *ast.Node) { w.element[*m] = true }))
 		case *ast.VariableDeclaratorNode:
 			w.local[n.Name] = true
 		case *ast.BinaryNode:
+			if slices.Contains([]string{"==", "!=", "in"}, n.Operator) {
+				w.text[n.Left], w.text[n.Right] = !isLiteral(n.Right), !isLiteral(n.Left)
+			}
 			left := n.Left
 			for b, ok := left.(*ast.BinaryNode); ok && n.Operator == "??" && b.Operator == "??"; b, ok = left.(*ast.BinaryNode) {
 				w.covered[b.Right], left = true, b.Left
@@ -166,11 +171,7 @@ func (w *walk) resolve(id *ast.IdentifierNode) *symbol {
 	case s == nil && habits[name] != "":
 		w.report(id, "unknown-name", "there is no name "+name, habits[name])
 	case s == nil:
-		help := text.Nearest(name, c.named(constant, ralphName, factName, fieldName, letName, givenName))
-		if help == "" && w.lists {
-			help = "write ." + name + " for a field of the element"
-		}
-		w.report(id, "unknown-name", "there is no name "+name, help)
+		w.report(id, "unknown-name", "there is no name "+name, w.instead(id))
 	case s.meaning == fieldName && len(s.fieldOf) > 1:
 		w.report(id, "ambiguous-name", fmt.Sprintf("%s is a field of the facts %s and %s", name, s.fieldOf[0].name, s.fieldOf[1].name),
 			fmt.Sprintf("write %s.%s or %s.%s", s.fieldOf[0].name, name, s.fieldOf[1].name, name))
@@ -182,6 +183,34 @@ func (w *walk) resolve(id *ast.IdentifierNode) *symbol {
 		return s
 	}
 	return nil
+}
+
+// instead says what to write for a name that there is not.
+func (w *walk) instead(id *ast.IdentifierNode) string {
+	c, name := w.c, id.Value
+	for _, f := range c.p.Facts {
+		if t := f.symbol.typ; t != nil && t.Properties[name] != nil {
+			return fmt.Sprintf("write %s.%s, or give the fact %[1]s inline: true", f.Name, name)
+		}
+	}
+	near := text.Nearest(name, c.named(constant, ralphName, factName, fieldName, letName, givenName))
+	switch {
+	case w.text[id]:
+		return strings.TrimPrefix(near+fmt.Sprintf(" Or write %q with the quotes if it is a text", name), " Or ")
+	case near == "" && w.element[id]:
+		return "write ." + name + " for a field of the element"
+	case near == "" && w.part[id] && name[0] != '$':
+		return "facts are declared below facts:"
+	}
+	return near
+}
+
+func isLiteral(n ast.Node) bool {
+	switch n.(type) {
+	case *ast.StringNode, *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.NilNode, *ast.ArrayNode:
+		return true
+	}
+	return false
 }
 
 // inlineField returns a fact with an inline field of a name, nil if there is none.
@@ -317,7 +346,7 @@ func (w *walk) compare(t *schema.Type, n ast.Node) {
 		return
 	}
 	known := texts(slices.Concat(t.Enum, t.Examples))
-	if t.HasDefault {
+	if t.HasDefault && !slices.Contains(known, show(t.Default)) {
 		known = append(known, show(t.Default))
 	}
 	constants := []ast.Node{n}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -40,7 +39,8 @@ func (c *compiler) document(src []byte) *yaml.Node {
 		if err := d.Decode(&doc); err == io.EOF {
 			c.report(spot{}, 1, "yaml", "the file is empty", "begin with ralph: 1")
 		} else if err != nil {
-			c.yamlError(err)
+			line, col, message, help := text.Misread(strings.Join(c.lines, "\n"), err)
+			c.report(at(&yaml.Node{Line: line, Column: col}), 1, "yaml", message, help)
 		} else if n := excess(doc.Content[0], maxFileDepth, &room); n != nil {
 			c.report(at(n), 1, "yaml", fmt.Sprintf("the file is nested more than %d deep, or has more than %d values with those of its aliases", maxFileDepth, maxFileNodes), "")
 		} else if d.Decode(&more) != io.EOF {
@@ -66,65 +66,6 @@ func excess(n *yaml.Node, depth int, room *int) *yaml.Node {
 		}
 	}
 	return nil
-}
-
-// yamlError reports a syntax error, with the trap that most likely led to it: the library names its line or one beside it.
-func (c *compiler) yamlError(err error) {
-	line, message := 1, strings.TrimPrefix(err.Error(), "yaml: ")
-	if m := regexp.MustCompile(`line (\d+): (.*)`).FindStringSubmatch(message); m != nil {
-		line, _ = strconv.Atoi(m[1])
-		message = m[2]
-	}
-	help := ""
-	if strings.HasPrefix(message, "did not find expected ',' or") {
-		line, message = line+1, "a { or [ is not closed, or a comma is missing within it"
-		help = "within { } and [ ] YAML reads brackets, commas, ? and : itself: put texts and expressions in quotes"
-	}
-	if message == "did not find expected key" || message == "did not find expected '-' indicator" {
-		message = "from here on a line is not indented like those that it belongs to, or goes on after a quote ends"
-		help = "indent the keys of a rule alike; put a value that has quotes in other quotes as a whole"
-	}
-	if _, name, ok := strings.Cut(message, "unknown anchor '"); ok {
-		line = 1 + slices.IndexFunc(c.lines, func(l string) bool { return strings.Contains(l, "*"+strings.TrimSuffix(name, "' referenced")) })
-	}
-	line = min(max(line, 1), len(c.lines))
-	for _, l := range []int{line, line - 1, line + 1} {
-		if l < 1 || l > len(c.lines) {
-			continue
-		}
-		if col, what, advice := trap(c.lines[l-1]); advice != "" {
-			c.report(at(&yaml.Node{Line: l, Column: col}), 1, "yaml", what, advice)
-			return
-		}
-	}
-	c.report(at(&yaml.Node{Line: line, Column: 1}), 1, "yaml", message, help)
-}
-
-// trap names what YAML reads otherwise than it looks in a line that it refuses.
-func trap(line string) (col int, what, help string) {
-	indent := len(line) - len(strings.TrimLeft(line, " \t"))
-	if i := strings.IndexByte(line[:indent], '\t'); i >= 0 {
-		return i + 1, "a tab indents this line", "YAML is indented with spaces"
-	}
-	keyValue := regexp.MustCompile(`^\s*(?:- )?[\w-]+: +([^'"|>\[{! ].*)$`)
-	m := keyValue.FindStringSubmatchIndex(line)
-	if m == nil {
-		return 0, "", ""
-	}
-	value := line[m[2]:]
-	col = utf8.RuneCountInString(line[:m[2]]) + 1
-	if strings.ContainsAny(value[:1], "`@%*&") {
-		return col, "a value cannot begin with " + value[:1], "put the value in quotes"
-	}
-	i := strings.Index(value, ": ")
-	if i < 0 {
-		return 0, "", ""
-	}
-	what = "a text"
-	if strings.Contains(value[:i], " ? ") {
-		what = "a condition with ? and :"
-	}
-	return col + utf8.RuneCountInString(value[:i]), "in YAML a colon and a space end a key, here within " + what, "put the value in quotes, or on a line of its own below |-"
 }
 
 // resolved follows aliases.

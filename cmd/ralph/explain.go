@@ -2,7 +2,7 @@ package main
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -31,6 +31,8 @@ func (a *app) explainCommand() *cobra.Command {
 				return err
 			}
 			switch {
+			case input != "" && now:
+				return errors.New("write --now or --input, not both")
 			case input != "":
 				return a.explainInput(cmd.Context(), home, input, names)
 			case now:
@@ -61,7 +63,7 @@ func (a *app) explainLast(home *project.Home, p project.Project, names []string)
 	for _, r := range slices.Backward(all) {
 		if len(names) == 0 || slices.Contains(names, r.Policy) {
 			fmt.Fprintf(a.stdout, "%s %s\n", r.Time.Local().Format("2006-01-02 15:04:05"), r.Event)
-			a.show(r.Policy, r.Outcome, r.Rule, r.Reason, &rules.Trace{Rules: r.Rules, Facts: r.Facts})
+			a.show(r.Policy, rules.Verdict{Outcome: r.Outcome, Rule: r.Rule, Reason: r.Reason, Trace: &rules.Trace{Rules: r.Rules, Facts: r.Facts}})
 			for _, h := range a.hosts(p, r.Policy) {
 				if most, limit := h.Limit(a.getenv); r.Outcome == rules.Continued && most > 0 && r.Counts.Continuations >= most {
 					fmt.Fprintln(a.stdout, limit)
@@ -110,21 +112,22 @@ func (a *app) explainEvent(ctx context.Context, home *project.Home, p project.Pr
 		if err != nil {
 			return err
 		}
-		a.show(o.Name, v.Outcome, v.Rule, v.Reason, v.Trace)
+		a.show(o.Name, v)
 	}
 	return nil
 }
 
-// show prints a decision: the outcome, each rule that was tried with its operands, and the facts.
-func (a *app) show(policy string, outcome rules.Outcome, rule, reason string, t *rules.Trace) {
+// show prints a decision: the outcome, each rule that was tried with its operands, the facts, and the effects.
+func (a *app) show(policy string, v rules.Verdict) {
 	by := ""
-	if rule != "" {
-		by = " by " + rule
+	if v.Rule != "" {
+		by = " by " + v.Rule
 	}
-	fmt.Fprintf(a.stdout, "%s: %s%s\n", policy, outcome, by)
-	if reason != "" {
-		fmt.Fprintf(a.stdout, "  %s\n", text.Line(text.Cut(reason, 200)))
+	fmt.Fprintf(a.stdout, "%s: %s%s\n", policy, v.Outcome, by)
+	if v.Reason != "" {
+		fmt.Fprintf(a.stdout, "  %s\n", text.Line(text.Cut(v.Reason, 200)))
 	}
+	t := v.Trace
 	if t == nil {
 		return
 	}
@@ -141,10 +144,16 @@ func (a *app) show(policy string, outcome rules.Outcome, rule, reason string, t 
 		fmt.Fprintln(a.stdout, "facts")
 	}
 	for _, f := range t.Facts {
-		fmt.Fprintf(a.stdout, "  %-7s %s %s\n", f.Status, f.Name, text.Line(f.Path))
+		fmt.Fprintln(a.stdout, strings.TrimRight(fmt.Sprintf("  %-7s %s %s", f.Status, f.Name, text.Line(f.Path)), " "))
 		if f.Problem != "" {
-			fmt.Fprintf(a.stdout, "          %s\n", text.Line(f.Problem))
+			fmt.Fprintf(a.stdout, "          %s\n", text.Line(strings.ReplaceAll(f.Problem, "\n", "; ")))
 		}
+	}
+	if len(v.Effects) > 0 {
+		fmt.Fprintln(a.stdout, "effects")
+	}
+	for _, e := range v.Effects {
+		fmt.Fprintf(a.stdout, "  %s\n", text.Line(text.Cut(e.String(), 200)))
 	}
 }
 
@@ -169,13 +178,7 @@ func shown(v any) string {
 	if s, ok := v.(string); ok {
 		return s
 	}
-	var b strings.Builder
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil { // a function, a channel
-		return fmt.Sprint(v)
-	}
-	return strings.TrimSpace(b.String())
+	return text.JSON(v)
 }
 
 // lastSession is the session of the last decision in a project, whose counts would count.

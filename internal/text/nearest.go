@@ -47,22 +47,27 @@ func nearest(name string, known []string) (best string) {
 	return best
 }
 
-// distance returns the number of letters to insert, delete or replace to turn a into b.
+// distance returns the number of letters to insert, delete, replace or swap with the next to turn a into b.
 func distance(a, b []rune) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
+	rows := make([][]int, len(a)+1)
+	for i := range rows {
+		rows[i] = make([]int, len(b)+1)
+		rows[i][0] = i
+	}
+	for j := range b {
+		rows[0][j+1] = j + 1
 	}
 	for i := range a {
-		diagonal := row[0]
-		row[0]++
 		for j := range b {
-			cost := diagonal
+			d := rows[i][j]
 			if a[i] != b[j] {
-				cost = 1 + min(diagonal, row[j], row[j+1])
+				d = 1 + min(d, rows[i][j+1], rows[i+1][j])
 			}
-			diagonal, row[j+1] = row[j+1], cost
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				d = min(d, 1+rows[i-1][j-1])
+			}
+			rows[i+1][j+1] = d
 		}
 	}
-	return row[len(b)]
+	return rows[len(a)][len(b)]
 }

@@ -108,6 +108,7 @@ func TestNearest(t *testing.T) {
 		"phaze": "phase", "pahse": "phase", "Phase": "phase", "taskindex": "taskIndex", "taskIdx": "taskIndex", "total_tasks": "totalTasks",
 		"m": "", "onn": "on", "something": "", "": "", "grösse": "größe",
 		"toom": "tool", "too": "tool", // the first of two
+		"otol":         "tool", // two letters that change places are one typo
 		long[1:] + "b": long,
 		long + "a":     "", // too long for a typo
 	} {
