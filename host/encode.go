@@ -1,9 +1,7 @@
 package host
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -144,13 +142,7 @@ func (b body) encode() []byte {
 	if len(b) == 0 {
 		return nil
 	}
-	var out bytes.Buffer
-	e := json.NewEncoder(&out)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(b); err != nil {
-		return nil // texts and booleans cannot fail
-	}
-	return out.Bytes()
+	return []byte(text.JSON(b) + "\n")
 }
 
 // lines returns the texts that are not empty, each on lines of its own.

@@ -167,19 +167,17 @@ func (c *compiler) explain(x *expression, problem *exprError) {
 
 // openBracket returns the place of the innermost bracket that is not closed, and the sign that closes it; -1 if there is none.
 func openBracket(s string) (at int, closes string) {
-	var open []int
+	open := []int{-1}
 	unquoted(s, func(i int) bool {
-		switch {
-		case strings.IndexByte("([{", s[i]) >= 0:
+		if strings.IndexByte("([{", s[i]) >= 0 {
 			open = append(open, i)
-		case strings.IndexByte(")]}", s[i]) >= 0 && len(open) > 0:
+		} else if strings.IndexByte(")]}", s[i]) >= 0 && len(open) > 1 {
 			open = open[:len(open)-1]
 		}
 		return false
 	})
-	if len(open) == 0 {
-		return -1, ""
+	if at = open[len(open)-1]; at >= 0 {
+		closes = map[byte]string{'(': ")", '[': "]", '{': "}"}[s[at]]
 	}
-	at = open[len(open)-1]
-	return at, map[byte]string{'(': ")", '[': "]", '{': "}"}[s[at]]
+	return at, closes
 }

@@ -22,7 +22,7 @@ type walk struct {
 	part    map[ast.Node]bool // nodes that are read as a part of another: of a path, of a call
 	covered map[ast.Node]bool // nodes whose value ?? lets be missing
 	element map[ast.Node]bool // nodes in a condition for the elements of a list
-	text    map[ast.Node]bool // names that are compared as a whole, so that they may be meant for texts
+	text    map[ast.Node]bool // names that something is compared with, so that they may be meant for texts
 	local   map[string]bool   // names of let NAME = …; within the expression
 }
 
@@ -43,9 +43,7 @@ func (w *walk) names(o *operand) {
 		case *ast.VariableDeclaratorNode:
 			w.local[n.Name] = true
 		case *ast.BinaryNode:
-			if slices.Contains([]string{"==", "!=", "in"}, n.Operator) {
-				w.text[n.Left], w.text[n.Right] = !isLiteral(n.Right), !isLiteral(n.Left)
-			}
+			w.text[n.Right] = n.Operator == "==" || n.Operator == "!="
 			left := n.Left
 			for b, ok := left.(*ast.BinaryNode); ok && n.Operator == "??" && b.Operator == "??"; b, ok = left.(*ast.BinaryNode) {
 				w.covered[b.Right], left = true, b.Left
@@ -203,14 +201,6 @@ func (w *walk) instead(id *ast.IdentifierNode) string {
 		return "facts are declared below facts:"
 	}
 	return near
-}
-
-func isLiteral(n ast.Node) bool {
-	switch n.(type) {
-	case *ast.StringNode, *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.NilNode, *ast.ArrayNode:
-		return true
-	}
-	return false
 }
 
 // inlineField returns a fact with an inline field of a name, nil if there is none.
