@@ -52,8 +52,11 @@ func openSettings(host string, settings []byte) (*Host, *document, error) {
 	d := &document{host: h, newline: "\n", unit: "  "}
 	src := bytes.TrimPrefix(settings, []byte("\ufeff"))
 	d.bom = settings[:len(settings)-len(src)]
-	if len(settings) == 0 {
+	if settings == nil {
 		d.made, src = true, []byte("{}\n")
+	}
+	if len(bytes.TrimSpace(src)) == 0 {
+		return nil, nil, fmt.Errorf("the settings are empty, which %s cannot read: write {} there, or remove the file", h.Title)
 	}
 	if len(src) > maxSettings || bytes.Count(src, []byte("{"))+bytes.Count(src, []byte("[")) > maxNested {
 		return nil, nil, errors.New("the settings are too large to be edited")

@@ -53,7 +53,7 @@ func (e Entry) identity() []string {
 }
 
 // Install returns settings with an entry at those of its events that the host has, instead of one with its identity. Every other byte
-// stays. No settings, which is no file, become new ones. Settings that the host could not read are an error, which says where.
+// stays. Nil, which is no file, becomes new ones. Settings that the host could not read are an error, which says where.
 func Install(settings []byte, entry Entry) ([]byte, error) {
 	h, d, err := openSettings(entry.Host, settings)
 	if err != nil {

@@ -46,7 +46,11 @@ func TestInstall(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := Install([]byte(tt.src), tests)
+			src := []byte(tt.src)
+			if tt.src == "" {
+				src = nil
+			}
+			got, err := Install(src, tests)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -158,7 +162,8 @@ func TestInstallRefuses(t *testing.T) {
 	for src, want := range map[string]string{
 		`{"hooks": {`:                  "the settings are not valid JSON: line 1, column 12:",
 		"{\n  \"a\": 1\n  \"b\": 2\n}": "line 3, column 3: invalid character '\"'",
-		" \n":                          "the settings are not valid JSON",
+		"":                             "the settings are empty, which Claude Code cannot read",
+		" \n":                          "the settings are empty, which Claude Code cannot read",
 		"password-of-mine":             "the settings are not valid JSON: line 1, column 1: invalid literal; fix",
 		`[]`:                           "the settings are no JSON object",
 		"{\n  // mine\n}":              "a comment or a comma before a bracket",

@@ -1,7 +1,6 @@
 package project
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -29,7 +28,7 @@ type SettingsFile struct {
 	Host  *host.Host
 	Scope string
 	Path  string
-	Bytes []byte // as it is; nil: there is no file, or nothing in it
+	Bytes []byte // as it is; nil: there is none
 
 	root string // of the project, which no link leaves when it is written; "" in the scope user
 }
@@ -58,9 +57,7 @@ func (p Project) Settings(h *host.Host, scope string, getenv func(string) string
 	} else if err != nil {
 		return f, err
 	}
-	if len(bytes.TrimSpace(b)) > 0 {
-		f.Bytes = b
-	}
+	f.Bytes = b
 	return f, nil
 }
 
