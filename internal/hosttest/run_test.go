@@ -54,6 +54,7 @@ func TestRunSignIn(t *testing.T) {
 
 // A rate limit is waited for, and the next iteration has the same prompt.
 func TestRunRateLimit(t *testing.T) {
+	t.Parallel()
 	s := newScene(t, clientRows[0])
 	s.env = append(s.env, "CLAUDE_CODE_MAX_RETRIES=0")
 	s.script = func(r request) reply {
@@ -76,6 +77,7 @@ func inTable(s *scene) bool {
 
 // The line of an iteration names what the agent was not allowed to do.
 func TestRunDenied(t *testing.T) {
+	t.Parallel()
 	s := newScene(t, clientRows[0])
 	s.script = func(r request) reply {
 		if r.n == 1 {
