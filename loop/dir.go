@@ -165,19 +165,18 @@ func openRegular(path string, flag int) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := regular(f.Stat()); err != nil {
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = &fs.PathError{Op: "open", Path: path, Err: errNotRegular}
+	}
+	if err != nil {
 		f.Close()
-		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
+		return nil, err
 	}
 	return f, nil
 }
 
-func regular(info fs.FileInfo, err error) error {
-	if err == nil && !info.Mode().IsRegular() {
-		err = errors.New("it is not a regular file")
-	}
-	return err
-}
+var errNotRegular = errors.New("it is not a regular file")
 
 // writeDocument replaces a document as a whole, while its lock is held.
 func writeDocument(path, key string, b []byte) error {
@@ -227,8 +226,8 @@ func tryLock(path string) (*flock.Flock, error) {
 		return nil, err
 	}
 	locked, err := l.Stat()
-	if err = regular(locked, err); err != nil {
-		err = &fs.PathError{Op: "lock", Path: path, Err: err}
+	if err == nil && !locked.Mode().IsRegular() {
+		err = &fs.PathError{Op: "lock", Path: path, Err: errNotRegular}
 	}
 	// A file that was removed after it was opened locks nothing.
 	if there, gone := os.Stat(path); err != nil || gone != nil || !os.SameFile(locked, there) {
