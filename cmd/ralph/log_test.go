@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"io"
 	"os"
@@ -15,67 +14,52 @@ import (
 
 // log -f waits for the first decision, and follows the name of the log when it is rotated, twice too. A line in two pieces is one.
 func TestFollow(t *testing.T) {
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Chdir(dir)
-	own := t.TempDir()
-	ctx, cancel := context.WithCancel(t.Context())
-	r, w := io.Pipe()
-	getenv := func(name string) string { return map[string]string{"RALPH_STATE_DIR": own}[name] }
-	a := &app{stdin: strings.NewReader(""), stdout: w, stderr: io.Discard, getenv: getenv}
-	ended := make(chan int)
-	go func() { ended <- a.run(ctx, []string{"log", "-f"}) }()
-	log, lines := filepath.Join(own, "decisions.jsonl"), bufio.NewScanner(r)
-	follows := func(reason string) {
+	b := newBench(t)
+	must := func(err error) {
 		t.Helper()
-		if !lines.Scan() || !strings.HasSuffix(lines.Text(), reason) {
-			t.Fatalf("log -f printed %q, want %s", lines.Text(), reason)
-		}
-	}
-	keep := func(reason string) {
-		t.Helper()
-		if err := loop.Log(log)(t.Context(), loop.Record{Project: dir, Policy: "p", Reason: reason}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	rotate := func() {
-		t.Helper()
-		if err := os.Rename(log, log+".1"); err != nil {
-			t.Fatal(err)
-		}
-	}
-	keep("first")
-	follows("first")
-	keep("before the rotation")
-	rotate()
-	keep("after it")
-	follows("before the rotation")
-	follows("after it")
-	rotate()
-	keep("in between")
-	rotate()
-	follows("in between")
-	keep("last")
-	follows("last")
-	line, err := os.ReadFile(log)
-	if err != nil {
-		t.Fatal(err)
-	}
-	add := func(piece []byte) {
-		t.Helper()
-		f, err := os.OpenFile(log, os.O_APPEND|os.O_WRONLY, 0)
-		if err == nil {
-			_, err = f.Write(piece)
-			f.Close()
-		}
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	add(line[:10])
-	add(bytes.Replace(line[10:], []byte("last"), []byte("torn"), 1))
+	ctx, cancel := context.WithCancel(t.Context())
+	r, w := io.Pipe()
+	a := &app{stdin: strings.NewReader(""), stdout: w, stderr: io.Discard, getenv: os.Getenv}
+	ended := make(chan int)
+	go func() { ended <- a.run(ctx, []string{"log", "-f"}) }()
+	log, printed := filepath.Join(b.own, "decisions.jsonl"), bufio.NewScanner(r)
+	follows := func(reasons ...string) {
+		t.Helper()
+		for _, reason := range reasons {
+			if !printed.Scan() || !strings.HasSuffix(printed.Text(), reason) {
+				t.Fatalf("log -f printed %q, want %s", printed.Text(), reason)
+			}
+		}
+	}
+	keep := func(reason string) {
+		t.Helper()
+		must(loop.Log(log)(t.Context(), loop.Record{Project: b.dir, Policy: "p", Reason: reason}))
+	}
+	keep("first")
+	follows("first")
+	keep("before the rotation")
+	must(os.Rename(log, log+".1"))
+	keep("after it")
+	follows("before the rotation", "after it")
+	must(os.Rename(log, log+".1"))
+	keep("in between")
+	must(os.Rename(log, log+".1"))
+	follows("in between")
+	keep("last")
+	follows("last")
+	line, err := os.ReadFile(log)
+	must(err)
+	f, err := os.OpenFile(log, os.O_APPEND|os.O_WRONLY, 0)
+	must(err)
+	defer f.Close()
+	for _, piece := range strings.SplitAfter(strings.Replace(string(line), "last", "torn", 1), "p") {
+		_, err := f.WriteString(piece)
+		must(err)
+	}
 	follows("torn")
 	cancel()
 	if status := <-ended; status != exitOK {

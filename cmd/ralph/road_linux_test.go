@@ -28,28 +28,18 @@ func TestRoad(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	env := append(os.Environ(), "CGO_ENABLED=0") // as it is released
+	environ := append(os.Environ(), "CGO_ENABLED=0") // as it is released
 	b := newBench(t)
 	home := filepath.Dir(b.dir)
-	sh := func(script string, env ...string) string {
+	run := func(dir string, env []string, name string, args ...string) string {
 		t.Helper()
-		cmd := exec.Command("sh", "-ec", script)
-		cmd.Dir, cmd.Env = b.dir, append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + home}, env...)
+		cmd := exec.Command(name, args...)
+		cmd.Dir, cmd.Env = dir, env
 		out, err := cmd.CombinedOutput()
 		if err != nil {
-			t.Fatalf("%s: %v\n%s", script, err, out)
+			t.Fatalf("%s %q: %v\n%s", name, args, err, out)
 		}
 		return string(out)
-	}
-	build := func(name string, flags ...string) string {
-		t.Helper()
-		program := filepath.Join(home, name)
-		cmd := exec.Command("go", append(append([]string{"build", "-o", program}, flags...), ".")...)
-		cmd.Dir, cmd.Env = source, env
-		if out, err := cmd.CombinedOutput(); err != nil {
-			t.Fatalf("%v: %s", err, out)
-		}
-		return program
 	}
 	b.write(".ralph/small.yaml", `ralph: 1
 facts:
@@ -62,30 +52,22 @@ rules:
 	b.write("session.jsonl", `{"type": "user", "message": {"role": "user", "content": "go"}}
 {"type": "assistant", "message": {"role": "assistant", "content": [{"type": "text", "text": "One."}]}}
 `)
-	sh(`mkdir -p sub/deep; git init -q; git add .; git -c user.name=n -c user.email=e commit -qm x; git worktree add -q ../tree`)
-	stop := func(program, dir string, env ...string) string {
+	b.write("../counts/none", "")
+	env := []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "CLAUDE_PROJECT_DIR=" + b.dir, "GOCOVERDIR=" + filepath.Join(home, "counts")}
+	run(b.dir, env, "sh", "-ec", "mkdir -p sub/deep; git init -q; git add .; git -c user.name=n -c user.email=e commit -qm x; git worktree add -q ../tree")
+	stop := func(dir, program string) string {
 		t.Helper()
-		event := fmt.Sprintf(`{"session_id": "s", "transcript_path": %q, "cwd": %q, "prompt_id": "p", "hook_event_name": "Stop", "stop_hook_active": false,
-			"last_assistant_message": "One.", "permission_mode": "default", "background_tasks": [], "session_crons": []}`, filepath.Join(b.dir, "session.jsonl"), dir)
-		b.write("../event.json", event)
-		return sh(program+" eval --host claude-code --policy small < ../event.json", append(env, "CLAUDE_PROJECT_DIR="+b.dir)...)
+		b.write("../event.json", fmt.Sprintf(`{"session_id": "s", "transcript_path": %q, "cwd": %q, "prompt_id": "p", "hook_event_name": "Stop",
+			"stop_hook_active": false, "last_assistant_message": "One.", "permission_mode": "default"}`, filepath.Join(b.dir, "session.jsonl"), dir))
+		return run(b.dir, env, "sh", "-c", program+" eval --host claude-code --policy small < ../event.json")
 	}
-	counts := filepath.Join(home, "counts")
-	if err := os.Mkdir(counts, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	covered := build("covered", "-cover", "-coverpkg=github.com/ralph-sdk/ralph/...")
-	if out := stop(covered, b.dir, "GOCOVERDIR="+counts); !strings.Contains(out, "Task 2 of 3.") {
+	run(source, environ, "go", "build", "-o", home, "-cover", "-coverpkg=github.com/ralph-sdk/ralph/...", ".")
+	if out := stop(b.dir, filepath.Join(home, "ralph")); !strings.Contains(out, "Task 2 of 3.") {
 		t.Fatal(out)
 	}
-	list := exec.Command("go", "tool", "covdata", "func", "-i="+counts)
-	list.Dir, list.Env = source, env
-	out, err := list.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := run(source, environ, "go", "tool", "covdata", "func", "-i="+filepath.Join(home, "counts"))
 	functions, in := 0, map[string]bool{}
-	for line := range strings.Lines(string(out)) {
+	for line := range strings.Lines(out) {
 		file, _, ok := strings.Cut(line, ":\t")
 		if f := strings.Fields(line); ok && f[len(f)-1] != "0.0%" {
 			path, _, _ := strings.Cut(file, ":")
@@ -101,15 +83,11 @@ rules:
 	if err != nil {
 		t.Skip("there is no strace to count system calls")
 	}
-	plain, trace := build("plain"), filepath.Join(home, "trace")
+	run(source, environ, "go", "build", "-o", home, ".")
 	for _, dir := range []string{b.dir, filepath.Join(b.dir, "sub", "deep"), filepath.Join(home, "tree")} {
-		stop(strace+" -f -o "+trace+" "+plain, dir)
-		calls, err := os.ReadFile(trace)
-		if err != nil {
-			t.Fatal(err)
-		}
-		extra := strings.Count(b.dir, "/") - 4 // an ordinary project is /home/NAME/src/PROJECT
-		stats, opens := len(regexp.MustCompile(`stat(at|x)?\(`).FindAll(calls, -1))-extra, len(regexp.MustCompile(`open(at)?\(`).FindAll(calls, -1))
+		calls := stop(dir, strace+" -f "+filepath.Join(home, "ralph")) // its output too
+		extra := strings.Count(b.dir, "/") - 4                         // an ordinary project is /home/NAME/src/PROJECT
+		stats, opens := len(regexp.MustCompile(`stat(at|x)?\(`).FindAllString(calls, -1))-extra, len(regexp.MustCompile(`open(at)?\(`).FindAllString(calls, -1))
 		t.Logf("%s: %d stat, %d open", dir, stats, opens)
 		if stats > mostStats || opens > mostOpens || opens < 8 {
 			t.Errorf("a stop in %s makes %d calls of stat and %d of open, and may make %d and %d", dir, stats, opens, mostStats, mostOpens)
