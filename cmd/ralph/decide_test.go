@@ -508,7 +508,9 @@ func TestOff(t *testing.T) {
 		{name: "a policy that cannot be used is shown once a prompt", policy: "rulez: []", script: `
 			{"prompt_id": "p"} -> failed ! ralph: the policy policy lets the agent stop: .ralph/policy.yaml:2:1: a policy has no key rulez…
 			{"prompt_id": "p"} -> failed
-			{"prompt_id": "q"} -> failed ! …`},
+			{"prompt_id": "q"} -> failed ! …
+			ralph stop
+			{"prompt_id": "r"} -> off`},
 		{name: "an agent undoes no stop", policy: twice, script: `
 			ralph stop
 			env CLAUDECODE=1
