@@ -19,31 +19,21 @@ import (
 type effect struct {
 	kind  string
 	fact  *Fact
-	path  []step // of set: from the fact to the value
+	path  []*expression // of set: the fields and indices from the fact to the value
 	value *expression
 	args  []*template // of run and of the program's effects; of prune: the glob
 	older time.Duration
-}
-
-// step is one step of an assignment's target: a field, or an index.
-type step struct {
-	field string
-	index *expression
 }
 
 // effects reads a list of effects; where is the key that it belongs to.
 func (c *compiler) effects(n *yaml.Node, where string) (out []*effect) {
 	known := append([]string{"set", "archive", "prune", "run"}, slices.Sorted(slices.Values(c.Effects))...)
 	for _, x := range c.list(n, where) {
-		if x.Kind == yaml.ScalarNode {
-			c.report(at(x), 0, "effect", "an effect is one key and its value", "write set: FACT.FIELD = EXPRESSION")
+		if x.Kind != yaml.MappingNode || len(x.Content) > 2 {
+			c.report(at(x), 1, "effect", "an effect is one key and its value", "begin each effect with - and its key, as in - set: FACT.FIELD = EXPRESSION")
 			continue
 		}
 		f := c.fields(x, "an effect", known)
-		if len(f.values) > 1 {
-			c.report(at(x), 1, "effect", "an effect is one key and its value", "begin each effect with - ")
-			continue
-		}
 		for kind, v := range f.values {
 			out = append(out, c.effect(kind, v))
 		}
@@ -55,9 +45,7 @@ func (c *compiler) effect(kind string, n *yaml.Node) *effect {
 	e := &effect{kind: kind}
 	switch kind {
 	case "set":
-		if n.Kind != yaml.ScalarNode {
-			c.report(at(n), 0, "effect", "set is an assignment", "write set: FACT.FIELD = EXPRESSION")
-		} else if c.scalar(n, kind) {
+		if c.scalar(n, kind) {
 			c.set(e, n)
 		}
 	case "archive":
@@ -129,21 +117,18 @@ func (c *compiler) set(e *effect, n *yaml.Node) {
 // target reads the path of an assignment, and what may be set there.
 func (c *compiler) target(e *effect, n *yaml.Node, members []*ast.MemberNode, tree *parser.Tree, t *schema.Type) {
 	for _, m := range members {
+		x := c.newExpression(at(n), m.Property.String())
+		x.parsed = &parser.Tree{Node: m.Property, Source: tree.Source}
+		e.path = append(e.path, x)
 		name, ok := m.Property.(*ast.StringNode)
-		if !ok {
-			x := c.newExpression(at(n), m.Property.String())
-			x.parsed = &parser.Tree{Node: m.Property, Source: tree.Source}
-			e.path = append(e.path, step{index: x})
-		} else {
+		switch {
+		case !ok && t != nil:
+			t = t.Items
+		case ok:
 			if t != nil && t.Properties != nil && t.At(name.Value) == nil {
 				c.report(spot{n, name.Location().From}, len(name.Value), "unknown-field", "there is no field "+name.Value, text.Nearest(name.Value, sortedKeys(t.Properties)))
 			}
-			e.path = append(e.path, step{field: name.Value})
-		}
-		if ok {
 			t = t.At(name.Value)
-		} else if t != nil {
-			t = t.Items
 		}
 	}
 	e.value.target = t
@@ -163,14 +148,14 @@ func (e *evaluation) effect(v *Verdict, x *effect) (err error) {
 		}
 		out.Found = *g.found
 	case "prune":
-		pattern, state, why := e.path(x.args[0], true)
+		pattern, state, why := e.fill(x.args[0], aPattern)
 		if state == missing {
 			return nil
 		}
 		out.Args, err = []string{pattern}, why
 	case "run":
 		what += " " + x.args[0].lits[0]
-		out.Args, _, err = e.programLine(x.args)
+		out.Args, _, err = e.fillAll(x.args, aProgram)
 	default:
 		out.Args = []string{e.render(x.args[0])}
 	}
@@ -189,17 +174,13 @@ func (e *evaluation) assign(out *Effect, x *effect) error {
 	}
 	out.Value = r.value
 	for _, step := range x.path {
-		if step.index == nil {
-			out.Path = append(out.Path, step.field)
-			continue
-		}
-		index := e.value(step.index)
+		index := e.value(step)
 		i, ok := wholeNumber(index.value)
 		switch {
 		case index.state != yes:
 			return index.why
 		case index.value == nil:
-			return fmt.Errorf("the index %s is nil", step.index.source)
+			return fmt.Errorf("the index %s is nil", step.source)
 		case ok:
 			out.Path = append(out.Path, i)
 		default:

@@ -284,7 +284,7 @@ func TestRules(t *testing.T) {
 			rules.Verdict{Reason: "x", Effects: []rules.Effect{{Kind: "run", Args: []string{"notify", "--", "-x"}}}}},
 		{"an option from a file", `
   - {name: a, stop: x, then: [run: [notify, "${name}"]]}`, in{}, map[string]rules.Found{"state": ok(map[string]any{"name": "-x"})}, "failed a",
-			rules.Verdict{Reason: "rule a (line 17): run notify: ${name} begins with a hyphen, and the program could take it for an option: write -- before it"}},
+			rules.Verdict{Reason: "rule a (line 17): run notify: ${name} begins with a hyphen, and the program could take it for an option (write -- before it): \"-x\""}},
 	} {
 		got, v := eval(t, head+"progress: {done: done, total: 'total ?? 0'}\nrules:"+c.rules+"\n", &world{facts: c.facts}, c.in)
 		if got != c.want {

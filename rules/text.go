@@ -86,10 +86,7 @@ func (c *compiler) pathTemplate(n *yaml.Node, what string) *template {
 	if t == nil {
 		return nil
 	}
-	bad := strings.HasPrefix(t.lits[0], "/") || strings.HasPrefix(t.lits[0], `\`)
-	for _, lit := range t.lits {
-		bad = bad || slices.Contains(strings.FieldsFunc(lit, isSlash), "..")
-	}
+	bad := strings.HasPrefix(t.lits[0], "/") || strings.HasPrefix(t.lits[0], `\`) || slices.ContainsFunc(t.lits, climbs)
 	if n.Value == "" {
 		c.report(at(n), 1, "path", "the path is empty", "write a path from the project's root")
 	} else if bad {
@@ -141,14 +138,15 @@ func (e *evaluation) render(t *template) string {
 	var b strings.Builder
 	line, filled := "", false // filled: the line has a placeholder
 	for i, lit := range t.lits {
-		before, rest, ends := strings.Cut(lit, "\n")
-		for ; ends; before, rest, ends = strings.Cut(rest, "\n") {
-			if line += before; !filled || strings.TrimSpace(line) != "" {
+		for n, part := range strings.Split(lit, "\n") {
+			if n > 0 && (!filled || strings.TrimSpace(line) != "") {
 				b.WriteString(line + "\n")
 			}
-			line, filled = "", false
+			if n > 0 {
+				line, filled = "", false
+			}
+			line += part
 		}
-		line += before
 		if i == len(t.exprs) || b.Len() > maxText {
 			break
 		}
@@ -169,123 +167,89 @@ func limited(s string) string {
 	return s
 }
 
-// fill renders a text whose placeholders must all be known. fit prepares each value for its place, or says why it does not fit,
-// and then what the text is for is missing.
-func (e *evaluation) fill(t *template, fit func(s string, before string) (string, error)) (string, truth, error) {
+// fill renders an argument whose placeholders must all be known. Values stay values: they match only themselves in a pattern, lead nowhere
+// out of the project in a path, and are no option of a program. An argument with one that does not fit is missing.
+func (e *evaluation) fill(t *template, as argument) (string, truth, error) {
 	out := t.lits[0]
 	for i, x := range t.exprs {
 		r := e.value(x)
 		if r.state != yes {
 			return "", r.state, r.why
 		}
-		s, err := fit(show(r.value), out)
-		if err != nil {
-			return "", missing, fmt.Errorf("${%s} %w", x.source, err)
+		s := show(r.value)
+		if why := unfit(s, out, as); why != "" {
+			return "", missing, fmt.Errorf("${%s} %s: %q", x.source, why, text.Cut(s, 60))
+		}
+		if as == aPattern {
+			s = escapeGlob(s)
 		}
 		out += s + t.lits[i+1]
+	}
+	if len(t.exprs) > 0 && as < aProgram && climbs(out) {
+		return "", missing, fmt.Errorf("the path leads out of its directory: %q", text.Cut(out, 60))
+	}
+	return out, yes, nil
+}
+
+// fillAll renders a program and its arguments, or one path. What follows -- is no option.
+func (e *evaluation) fillAll(args []*template, as argument) (out []string, state truth, err error) {
+	for _, t := range args {
+		arg, state, err := e.fill(t, as)
+		if state != yes {
+			return nil, state, err
+		}
+		if out = append(out, arg); arg == "--" && as == aProgram {
+			as = aText
+		}
 	}
 	return out, yes, nil
 }
 
 // arguments renders what a source is asked for.
 func (e *evaluation) arguments(f *Fact, q *Query) (state truth, err error) {
-	state = yes
-	switch f.source.argument {
-	case aText:
+	if f.source.argument == aText {
 		q.Args = []string{e.render(f.args[0])}
-	case aProgram:
-		q.Args, state, err = e.programLine(f.args)
-	default:
-		q.Args = make([]string, 1)
-		q.Args[0], state, err = e.path(f.args[0], f.source.argument == aPattern)
-	}
-	if state == yes && f.command != nil {
-		q.Command, state, err = e.programLine(f.command)
+		q.Command, state, err = e.fillAll(f.command, aProgram)
+	} else {
+		q.Args, state, err = e.fillAll(f.args, f.source.argument)
 	}
 	for key, t := range f.options {
 		if q.Options == nil {
 			q.Options = make(map[string]string, len(f.options))
 		}
 		if q.Options[key] = e.render(t); key == "dir" && state == yes {
-			q.Options[key], state, err = e.path(t, false)
+			q.Options[key], state, err = e.fill(t, aPath)
 		}
 	}
 	return state, err
 }
 
-// path renders a path. Values stay values: they match only themselves in a pattern, and do not lead out of the project.
-func (e *evaluation) path(t *template, pattern bool) (string, truth, error) {
-	var spans [][2]int // what came from values
-	path, state, err := e.fill(t, func(s, before string) (string, error) {
-		if why := unfit(s); why != "" {
-			return "", fmt.Errorf("%s: %q", why, text.Cut(s, 60))
-		}
-		if pattern {
-			s = escapeGlob(s)
-		}
-		spans = append(spans, [2]int{len(before), len(before) + len(s)})
-		return s, nil
-	})
-	if state == yes && climbs(path, spans) {
-		return "", missing, fmt.Errorf("the path leads out of its directory: %q", text.Cut(path, 60))
-	}
-	return path, state, err
-}
-
-// unfit says why a value cannot be in a path, "" if it can.
-func unfit(s string) string {
+// unfit says why a value cannot be in an argument after a text, "" if it can.
+func unfit(s, before string, as argument) string {
 	switch {
-	case strings.TrimSpace(s) == "":
-		return "is empty"
-	case strings.ContainsAny(s, "\x00\n"):
-		return "is no path"
-	case isSlash(rune(s[0])), len(s) > 1 && s[1] == ':':
+	case strings.ContainsRune(s, 0):
+		return "has a NUL byte"
+	case as == aText, as == aProgram && (before != "" || !strings.HasPrefix(s, "-")):
+		return ""
+	case as == aProgram:
+		return "begins with a hyphen, and the program could take it for an option (write -- before it)"
+	case strings.TrimSpace(s) == "", strings.Contains(s, "\n"):
+		return "is empty, or no path"
+	case isSlash(rune(s[0])), s[0] == '~', len(s) > 1 && s[1] == ':':
 		return "is an absolute path"
-	case s[0] == '~':
-		return "begins with ~"
 	}
 	return ""
 }
 
+// isSlash reports whether a character separates the steps of a path: on all systems both do, since a state may be written on one and read
+// on another.
 func isSlash(r rune) bool { return r == '/' || r == '\\' }
 
-// climbs reports whether a step of a path is .. and a value has a part in it. \ separates on all systems, since a state may be written on
-// one and read on another.
-func climbs(path string, spans [][2]int) bool {
-	at := 0
-	for _, step := range strings.FieldsFunc(path, isSlash) {
-		at += strings.Index(path[at:], step)
-		if step == ".." && slices.ContainsFunc(spans, func(s [2]int) bool { return s[0] < at+2 && s[1] > at }) {
-			return true
-		}
-		at += len(step)
-	}
-	return false
-}
+// climbs reports whether a step of a path is .. .
+func climbs(path string) bool { return slices.Contains(strings.FieldsFunc(path, isSlash), "..") }
 
 // escapeGlob makes a value match only itself. The patterns are those of doublestar, which takes a backslash only before some characters;
 // the others are alone in brackets.
 func escapeGlob(s string) string {
 	return strings.NewReplacer(`\`, `[\\]`, ",", "[,]", "*", `\*`, "?", `\?`, "[", `\[`, "]", `\]`, "{", `\{`, "}", `\}`).Replace(s)
-}
-
-// programLine renders a program and its arguments. A value that begins with a hyphen is refused, since the program would take it for an
-// option, unless -- stands before it.
-func (e *evaluation) programLine(args []*template) (out []string, state truth, err error) {
-	for _, t := range args {
-		arg, state, err := e.fill(t, func(s, before string) (string, error) {
-			switch {
-			case strings.ContainsRune(s, 0):
-				return "", fmt.Errorf("has a NUL byte")
-			case before == "" && strings.HasPrefix(s, "-") && !slices.Contains(out, "--"):
-				return "", fmt.Errorf("begins with a hyphen, and the program could take it for an option: write -- before it")
-			}
-			return s, nil
-		})
-		if state != yes {
-			return nil, state, err
-		}
-		out = append(out, arg)
-	}
-	return out, yes, nil
 }
