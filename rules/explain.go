@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -29,17 +28,13 @@ var habits = map[string]string{
 // pattern, $T1 for the name of the type there.
 var rewordings = [][3]string{
 	{`unexpected token Operator\("="\)`, "= does not compare", "write == to compare"},
-	{`unexpected token Operator\("(contains|matches|startsWith|endsWith|in)"\)`, "$1 stands between two values", "write a contains b, a matches b, a in b"},
 	{`unexpected token Operator\("(&|\|)"\)`, "$1 is no operator here", "write and, or"},
 	{`unexpected token Operator\("#"\)|cannot use pointer accessor`, "# and .field mean the current element, which only functions such as filter(…) and any(…) have", ""},
-	{`unexpected token Identifier\("(AND|OR|NOT)"\)`, "$1 is no operator", "write and, or, not"},
-	{`unexpected token Identifier\("(is|equals|eq)"\)`, "$1 is no operator", "write == to compare"},
-	{`unknown pointer #(\w+)`, "there is no #$1", "write # for the element; reduce has #acc too"},
+	{`unexpected token Identifier\("(AND|OR|NOT|is|equals|eq)"\)`, "$1 is no operator", "write and, or, not, =="},
 	{`expected at least (\d+) arguments`, "there are fewer than $1 arguments", "functions of lists take a condition for the elements: all(LIST, .FIELD > 1)"},
-	{`unexpected token EOF|unexpected end of expression`, "the expression ends too early", "write the value that is missing at its end"},
+	{`unexpected token EOF|unexpected end of expression`, "the expression ends too early", "write what is missing at its end: a value, or the ) or ] that closes a bracket"},
 	{`unexpected token (?:Identifier|String|Number)\((.+)\)$`, "$1 is not expected here", "put an operator before it: and, or, ==, +"},
-	{`unexpected token Operator\("(.+)"\)`, "$1 is not expected here", "write a value on each side of an operator, and close every bracket and quote"},
-	{`unexpected token \w+\("(.+)"\)`, "$1 is not expected here", "see that every bracket and quote is closed"},
+	{`unexpected token \w+\("(.+)"\)`, "$1 is not expected here", "write a value on each side of an operator, and close every bracket and quote"},
 	{`literal not terminated`, "a quote before this is not closed", "close it with the same sign"},
 	{`invalid char escape`, "this backslash means nothing within quotes", "write a backslash twice"},
 	{`unrecognized character: .*([“”„‘’])`, "$1 is no quote of an expression", "write \""},
@@ -55,11 +50,9 @@ var rewordings = [][3]string{
 	{`^invalid operation: (\S+) \(mismatched type (.*)\)`, "$1 does not go with $T2", "compare it with something"},
 	{`^non-bool expression \(type (.*)\)|^predicate should return boolean \(got (.*)\)`, "a condition is true or false, and this is $T1$T2", "compare it with something"},
 	{`^builtin (\w+) takes only array \(got (.*)\)`, "$1 takes a list, and this is $T2", ""},
-	{`^array elements can only be selected using an integer \(got string\)`, "a list has no fields", "write LIST[0].FIELD, any(LIST, .FIELD) or all(LIST, .FIELD)"},
-	{`^array elements can only be selected using an integer \(got (.*)\)`, "an index is a number, and this is $T1", ""},
+	{`^array elements can only be selected using an integer`, "a list has no fields", "write LIST[0].FIELD, any(LIST, .FIELD) or all(LIST, .FIELD)"},
 	{`^cannot use (.*) as argument \(type (.*)\) to call (\S+)`, "$3 takes $T2 here, and this is $T1", ""},
 	{`^invalid argument for (\w+) \((?:type )?(.*)\)`, "$1 does not take $T2", ""},
-	{`^cannot use (.*) as type (.*) in (?:array|map key)`, "$T1 is never in a list of $T2", ""},
 	{`^(not enough|too many) arguments to call (\S+)`, "$2 gets $1 arguments", ""},
 	{`^type (.*) has no (?:field|method) (\w+)`, "there is no field $2 in $T1", "functions and operators stand outside: len(x), x contains y"},
 	{`^unknown field (\w+)`, "there is no field $1", ""},
@@ -136,13 +129,9 @@ func (c *compiler) explain(x *expression, problem *exprError) {
 	end := strings.TrimRight(x.source, " \n")
 	if strings.HasPrefix(message, "the expression ends") {
 		at = max(0, utf8.RuneCountInString(end)-1)
-		if i, closes := openBracket(x.source); i >= 0 {
-			help = fmt.Sprintf("close the %s before %s with %s", x.source[i:i+1], text.Cut(strings.TrimSpace(x.source[i+1:]), 20), closes)
-		}
-	}
-	if early := strings.HasPrefix(message, "the expression ends"); early && n.Style == 0 && n.Line <= len(c.lines) {
 		_, after, _ := strings.Cut(c.lines[n.Line-1], end) // a plain scalar ends where YAML sees a sign of its own
 		switch {
+		case n.Style != 0:
 		case strings.HasPrefix(after, " #"):
 			help = "in YAML a # after a space begins a comment: put the expression in quotes"
 		case strings.HasPrefix(after, ","):
@@ -152,9 +141,6 @@ func (c *compiler) explain(x *expression, problem *exprError) {
 			}
 		}
 	}
-	if strings.HasPrefix(string([]rune(x.source)[min(at, utf8.RuneCountInString(x.source)):]), "=>") {
-		message, help = "there is no =>", "write any(LIST, .FIELD == …)"
-	}
 	check := "expression"
 	if name, ok := strings.CutPrefix(message, "there is no field "); ok && problem.near != nil {
 		check, help = "unknown-field", text.Nearest(name, problem.near)
@@ -163,21 +149,4 @@ func (c *compiler) explain(x *expression, problem *exprError) {
 		message, help = "the expression is empty", ""
 	}
 	c.report(x.at.plus(at), max(1, min(problem.width, 40)), check, text.Line(message), help)
-}
-
-// openBracket returns the place of the innermost bracket that is not closed, and the sign that closes it; -1 if there is none.
-func openBracket(s string) (at int, closes string) {
-	open := []int{-1}
-	unquoted(s, func(i int) bool {
-		if strings.IndexByte("([{", s[i]) >= 0 {
-			open = append(open, i)
-		} else if strings.IndexByte(")]}", s[i]) >= 0 && len(open) > 1 {
-			open = open[:len(open)-1]
-		}
-		return false
-	})
-	if at = open[len(open)-1]; at >= 0 {
-		closes = map[byte]string{'(': ")", '[': "]", '{': "}"}[s[at]]
-	}
-	return at, closes
 }

@@ -19,21 +19,21 @@ import (
 // params reads the params and gives them their values. Their schemas are compiled as one, which takes a third of the time.
 func (c *compiler) params(n *yaml.Node) {
 	schemas := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
+	var names []string
 	c.entries(n, "params", func(k, v *yaml.Node) {
 		if !c.free(at(k), "param") {
 			return
 		}
 		c.symbol(k.Value, constant, nil).at = at(k)
 		if c.isKind(v, yaml.MappingNode, "the param "+k.Value+" is a schema", "write "+k.Value+": {default: VALUE}") {
-			schemas.Content = append(schemas.Content, k, v)
+			schemas.Content, names = append(schemas.Content, k, v), append(names, k.Value)
 		}
 	})
-	var names []string
-	if len(schemas.Content) > 0 {
+	if len(names) > 0 {
 		properties := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: "properties"}
 		whole := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Content: []*yaml.Node{properties, schemas}, Line: n.Line, Column: n.Column}
 		if s := c.schema(whole); s != nil {
-			names = c.setParams(s, schemas.Content)
+			c.setParams(s, names)
 		}
 	}
 	for _, name := range sortedKeys(c.Params) {
@@ -43,39 +43,33 @@ func (c *compiler) params(n *yaml.Node) {
 	}
 }
 
-// setParams sets params: the given value, else the default. all is the schema of an object of them, nodes are their names and schemas.
-func (c *compiler) setParams(all *schema.Schema, nodes []*yaml.Node) (names []string) {
-	types, values := all.Type().Properties, map[string]any{}
-	for i := 0; i < len(nodes); i += 2 {
-		name := nodes[i].Value
-		given, isGiven := c.Params[name]
-		switch t := types[name]; {
-		case isGiven:
-			values[name] = typed(given, t.Kind)
-		case t.HasDefault:
-			values[name] = t.Default
-		default:
-			c.report(at(nodes[i]), 0, "param", fmt.Sprintf("the param %s has no default, and is not set", name), "give it a default")
+// setParams sets params: the given value, else the default. all is the schema of an object of them.
+func (c *compiler) setParams(all *schema.Schema, names []string) {
+	types, given := all.Type().Properties, map[string]any{}
+	for name, t := range types {
+		set, isSet := c.Params[name]
+		if v, err := schema.ParseJSON([]byte(set)); err == nil && (t.Kind == "array" || t.Kind == "object") {
+			given[name] = v
+		} else if isSet {
+			given[name] = set
 		}
 	}
-	read, problems := all.Read(values)
-	values, _ = read.(map[string]any)
-	for i := 0; i < len(nodes); i += 2 {
-		name := nodes[i].Value
+	read, problems := all.Read(all.Complete(given))
+	values, _ := read.(map[string]any)
+	for _, name := range names {
 		s, t := c.symbols[name], types[name]
+		what, help := "the default of the param "+name, ""
+		if set, isSet := c.Params[name]; isSet {
+			what, help = fmt.Sprintf("the param %s is set to %q, and", name, set), text.Nearest(set, texts(t.Enum))
+		}
 		if problem, bad := problems.Touching([]string{name}); bad {
-			what := "the default of the param " + name
-			given, isGiven := c.Params[name]
-			if isGiven {
-				what = fmt.Sprintf("the param %s is set to %q, and", name, given)
-			}
-			c.report(at(nodes[i]), 0, "param", what+" "+problem.Message, text.Nearest(given, texts(t.Enum)))
+			c.report(s.at, 0, "param", what+" "+problem.Message, help)
+		} else if values[name] == nil {
+			c.report(s.at, 0, "param", fmt.Sprintf("the param %s has no default, and is not set", name), "give it a default")
 		}
 		s.typ, s.value, c.p.Params[name] = t, values[name], values[name]
 		c.engine.declare(s)
-		names = append(names, name)
 	}
-	return names
 }
 
 // child returns the value of a key, nil if there is none.
@@ -125,14 +119,6 @@ func descend(n *yaml.Node, path []string) *yaml.Node {
 		n = next
 	}
 	return n
-}
-
-// typed reads the text of a param by the type of its schema.
-func typed(s, kind string) any {
-	if v, err := schema.ParseJSON([]byte(strings.TrimSpace(s))); err == nil && kind != "string" && kind != "" {
-		return v
-	}
-	return s
 }
 
 func texts(values []any) (out []string) {

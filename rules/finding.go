@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
@@ -109,42 +110,38 @@ func (c *compiler) report(s spot, width int, check, message, help string) {
 	c.findings = append(c.findings, f)
 }
 
-// place returns line and column of a spot: it walks the value of a scalar and its source side by side.
+// place returns line and column of a spot. The source of a scalar has the characters of its value in their order, and between them what
+// YAML takes away: indentation, escapes, quotes.
 func (c *compiler) place(s spot) (line, col int) {
 	n := s.node
 	if n == nil || n.Line < 1 || n.Line > len(c.lines) {
 		return 1, 1
 	}
-	block := n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0
-	double, single := n.Style&yaml.DoubleQuotedStyle != 0, n.Style&yaml.SingleQuotedStyle != 0
-	line, col, indent := n.Line, n.Column-1, len(c.lines)
+	line, col = n.Line, n.Column-1
 	src := []rune(c.lines[line-1])
-	next := func() { // the next line that is not empty, from its indentation on
-		for col = len(src); col == len(src) && line < len(c.lines); line++ {
-			src = []rune(c.lines[line])
-			for col = 0; col < len(src) && src[col] == ' ' && (!block || col < indent); col++ {
-			}
-		}
-	}
-	if block {
-		indent = len(c.lines[line-1]) + 1000
-		next()
-		indent = col
-	} else if double || single {
+	switch quoted := yaml.DoubleQuotedStyle | yaml.SingleQuotedStyle; {
+	case n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0:
+		col = len(src) // the value begins in the next line
+	case n.Style&quoted != 0:
 		col++
 	}
-	for _, r := range []rune(n.Value)[:s.off] {
+	for i, r := range []rune(n.Value + "\n") {
+		escaped := n.Style&yaml.DoubleQuotedStyle != 0 && col < len(src) && src[col] == '\\'
+		for !escaped && !unicode.IsSpace(r) && (col >= len(src) || src[col] != r) {
+			if col++; col >= len(src) && line < len(c.lines) {
+				line, col, src = line+1, 0, []rune(c.lines[line])
+			} else if col >= len(src) {
+				return line, col
+			}
+		}
 		switch {
-		case col >= len(src) && (r == '\n' || r == ' '): // the end of a line, folded or not
-			next()
-		case double && col < len(src) && src[col] == '\\', single && r == '\'':
+		case i == s.off:
+			return line, col + 1
+		case escaped:
 			col += 2
-		default:
+		case col < len(src) && src[col] == r:
 			col++
 		}
-	}
-	if col >= len(src) && !block && s.off < len([]rune(n.Value)) {
-		next()
 	}
 	return line, col + 1
 }
