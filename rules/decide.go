@@ -241,29 +241,26 @@ type Effect struct {
 
 // String returns an effect as a policy writes it, with its values: set: state.phase = "plan". What is no text is JSON.
 func (e Effect) String() string {
-	value := any(strings.Join(e.Args, " "))
+	value := strings.Join(e.Args, " ")
 	switch e.Kind {
 	case "set":
-		place := e.Fact.Name
+		value = e.Fact.Name
 		for _, step := range e.Path {
-			if name, ok := step.(string); ok {
-				place += "." + name
+			if i, ok := step.(int); ok {
+				value += fmt.Sprintf("[%d]", i)
 			} else {
-				place += fmt.Sprintf("[%v]", step)
+				value += fmt.Sprintf(".%v", step)
 			}
 		}
-		return "set: " + place + " = " + text.JSON(e.Value)
+		value += " = " + text.JSON(e.Value)
 	case "archive":
 		value = e.Fact.Name
 	case "prune":
-		value = map[string]any{"glob": e.Args[0], "older": strings.TrimSuffix(strings.TrimSuffix(e.Older.String(), "0s"), "0m")}
+		value = text.JSON(map[string]any{"glob": value, "older": e.Older.String()})
 	case "run":
-		value = e.Args
+		value = text.JSON(e.Args)
 	}
-	if s, ok := value.(string); ok {
-		return e.Kind + ": " + s
-	}
-	return e.Kind + ": " + text.JSON(value)
+	return e.Kind + ": " + value
 }
 
 // Trace shows how a verdict came about.

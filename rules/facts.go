@@ -76,7 +76,7 @@ func (c *compiler) setParams(all *schema.Schema, names []string) {
 func child(n *yaml.Node, key string) *yaml.Node {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		if n.Content[i].Value == key {
-			return resolved(n.Content[i+1])
+			return n.Content[i+1]
 		}
 	}
 	return nil
@@ -90,11 +90,11 @@ func (c *compiler) keywords(n *yaml.Node) {
 		"dependentSchemas dependencies anyOf oneOf allOf not if then else deprecated readOnly writeOnly definitions contentEncoding contentMediaType " +
 		"$ref $defs $schema $id $anchor $comment $dynamicRef $dynamicAnchor $vocabulary")
 	for i := 0; i+1 < len(n.Content) && n.Kind == yaml.MappingNode; i += 2 {
-		k, v := n.Content[i], resolved(n.Content[i+1])
+		k, v := n.Content[i], n.Content[i+1]
 		switch {
 		case slices.Contains([]string{"properties", "patternProperties", "$defs", "definitions"}, k.Value) && v.Kind == yaml.MappingNode:
 			for j := 1; j < len(v.Content); j += 2 {
-				c.keywords(resolved(v.Content[j]))
+				c.keywords(v.Content[j])
 			}
 		case k.Value == "items" || k.Value == "additionalProperties":
 			c.keywords(v)
@@ -111,7 +111,7 @@ func descend(n *yaml.Node, path []string) *yaml.Node {
 	for _, name := range path {
 		next := child(n, name)
 		if i, err := strconv.Atoi(name); err == nil && n.Kind == yaml.SequenceNode && i < len(n.Content) {
-			next = resolved(n.Content[i])
+			next = n.Content[i]
 		}
 		if next == nil {
 			break
@@ -154,19 +154,17 @@ func (c *compiler) schema(n *yaml.Node) *schema.Schema {
 	if err == nil {
 		s, err = schema.Compile(src)
 	}
-	if err != nil {
-		message := err.Error()
-		if invalid := (*schema.Error)(nil); n.Kind == yaml.MappingNode && errors.As(err, &invalid) { // its place is one of the JSON text
-			n, message = descend(n, invalid.Path), strings.TrimSpace(strings.Join(invalid.Path, ".")+" "+invalid.Message)
-		} else if errors.Is(err, fs.ErrNotExist) {
-			message, help = "there is no file "+name, "write its path from the project's root; a schema that ralph ships is written ralph:NAME"
-		} else if errors.As(err, &invalid) {
-			message = name + ": " + message
-		}
-		c.report(at(n), 0, "schema", "the schema cannot be used: "+message, help)
-		return nil
+	if err == nil {
+		return s
 	}
-	return s
+	message := strings.TrimPrefix(name+": "+err.Error(), ": ")
+	if invalid := (*schema.Error)(nil); n.Kind == yaml.MappingNode && errors.As(err, &invalid) { // its place is one of the JSON text
+		n, message = descend(n, invalid.Path), strings.TrimSpace(strings.Join(invalid.Path, ".")+" "+invalid.Message)
+	} else if errors.Is(err, fs.ErrNotExist) {
+		help = "write its path from the project's root; a schema that ralph ships is written ralph:NAME"
+	}
+	c.report(at(n), 0, "schema", "the schema cannot be used: "+message, help)
+	return nil
 }
 
 // facts reads the facts.

@@ -97,15 +97,12 @@ func (c *compiler) declareNames() {
 		c.symbol(n, function, typeOf(bound[n](nil))).bind = bound[n]
 	}
 	for _, n := range sortedKeys(c.Functions) {
-		if c.taken(n) || reflect.ValueOf(c.Functions[n]).Kind() != reflect.Func {
-			c.report(spot{}, 1, "name", fmt.Sprintf("the program declares %s, which is no function or has a name that is taken", n), "")
-			continue
+		if f := c.Functions[n]; c.mayDeclare(n, reflect.ValueOf(f).Kind() == reflect.Func) {
+			c.symbol(n, constant, typeOf(f)).value = f
 		}
-		c.symbol(n, constant, typeOf(c.Functions[n])).value = c.Functions[n]
 	}
 	for _, n := range sortedKeys(c.Values) {
-		if c.taken(n) {
-			c.report(spot{}, 1, "name", fmt.Sprintf("the program declares the value %s, and this name is taken", n), "")
+		if !c.mayDeclare(n, true) {
 			continue
 		}
 		s := c.symbol(n, givenName, nil)
@@ -114,6 +111,14 @@ func (c *compiler) declareNames() {
 			c.engine.declare(s)
 		}
 	}
+}
+
+// mayDeclare reports whether the program may declare a name for what it is.
+func (c *compiler) mayDeclare(name string, fits bool) bool {
+	if fits = fits && !c.taken(name); !fits {
+		c.report(spot{}, 1, "name", fmt.Sprintf("the program declares %s, which is no function or has a name that is taken", name), "")
+	}
+	return fits
 }
 
 // use gives a name its place in evaluations.

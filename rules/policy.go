@@ -157,11 +157,7 @@ func (c *compiler) events(n *yaml.Node) {
 	}
 	for _, x := range events {
 		if !slices.Contains(known, x.Value) {
-			help := text.Nearest(x.Value, known)
-			if x.Value == promptEvent {
-				help = "rules with note are tried there without it"
-			}
-			c.report(at(x), 0, "event", "there is no event "+x.Value+" to stop at", help)
+			c.report(at(x), 0, "event", "there is no event "+x.Value+" to stop at", text.Nearest(x.Value, known))
 		}
 		c.p.Events = append(c.p.Events, x.Value)
 	}

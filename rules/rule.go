@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -65,12 +66,7 @@ func (c *compiler) rule(n *yaml.Node) *rule {
 		r.when = c.newExpression(at(v), v.Value)
 		r.when.condition = true
 	}
-	var found []string
-	for _, v := range verbs {
-		if f.values[v] != nil {
-			found = append(found, v)
-		}
-	}
+	found := slices.DeleteFunc(slices.Clone(verbs), func(verb string) bool { return f.values[verb] == nil })
 	switch {
 	case len(found) > 1:
 		c.report(at(f.keys[found[1]]), 0, "rule", "a rule has one verb, and this has "+strings.Join(found, " and "), "make two rules of it")

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -160,16 +161,14 @@ func (w *walk) resolve(id *ast.IdentifierNode) *symbol {
 	switch {
 	case s == nil && c.engine.isBuiltin(name), s != nil && s.meaning == function:
 		help := fmt.Sprintf("write %s(…)", name)
-		if f := c.inlineField(name); f != nil {
+		if f := c.withField(name); f != nil {
 			help = fmt.Sprintf("write %s.%s for the field", f.Name, name)
 		}
 		w.report(id, "unknown-name", fmt.Sprintf("%s is a function", name), help)
 	case s == nil && c.anyName:
 		w.need(c.symbol(name, constant, nil), id)
-	case s == nil && habits[name] != "":
-		w.report(id, "unknown-name", "there is no name "+name, habits[name])
 	case s == nil:
-		w.report(id, "unknown-name", "there is no name "+name, w.instead(id))
+		w.report(id, "unknown-name", "there is no name "+name, cmp.Or(habits[name], w.instead(id)))
 	case s.meaning == fieldName && len(s.fieldOf) > 1:
 		w.report(id, "ambiguous-name", fmt.Sprintf("%s is a field of the facts %s and %s", name, s.fieldOf[0].name, s.fieldOf[1].name),
 			fmt.Sprintf("write %s.%s or %s.%s", s.fieldOf[0].name, name, s.fieldOf[1].name, name))
@@ -186,10 +185,8 @@ func (w *walk) resolve(id *ast.IdentifierNode) *symbol {
 // instead says what to write for a name that there is not.
 func (w *walk) instead(id *ast.IdentifierNode) string {
 	c, name := w.c, id.Value
-	for _, f := range c.p.Facts {
-		if t := f.symbol.typ; t != nil && t.Properties[name] != nil {
-			return fmt.Sprintf("write %s.%s, or give the fact %[1]s inline: true", f.Name, name)
-		}
+	if f := c.withField(name); f != nil {
+		return fmt.Sprintf("write %s.%s, or give the fact %[1]s inline: true", f.Name, name)
 	}
 	near := text.Nearest(name, c.named(constant, ralphName, factName, fieldName, letName, givenName))
 	switch {
@@ -203,14 +200,13 @@ func (w *walk) instead(id *ast.IdentifierNode) string {
 	return near
 }
 
-// inlineField returns a fact with an inline field of a name, nil if there is none.
-func (c *compiler) inlineField(name string) *Fact {
-	for _, f := range c.p.Facts {
-		if t := f.symbol.typ; f.Inline && t != nil && t.Properties[name] != nil {
-			return f
-		}
+// withField returns a fact with a field of a name, nil if there is none.
+func (c *compiler) withField(name string) *Fact {
+	i := slices.IndexFunc(c.p.Facts, func(f *Fact) bool { return f.symbol.typ != nil && f.symbol.typ.Properties[name] != nil })
+	if i < 0 {
+		return nil
 	}
-	return nil
+	return c.p.Facts[i]
 }
 
 // need notes that the expression depends on a name, and compiles what this depends on. A name depends on itself where that has begun.
@@ -261,10 +257,9 @@ func (w *walk) call(n *ast.CallNode) {
 		w.read(s, nil, false)
 	case s != nil:
 		w.report(id, "unknown-function", fmt.Sprintf("%s is no function", id.Value), "leave the brackets out")
-	case habits[id.Value+"("] != "":
-		w.report(id, "unknown-function", "there is no function "+id.Value, habits[id.Value+"("])
 	default:
-		w.report(id, "unknown-function", "there is no function "+id.Value, text.Nearest(id.Value, append(c.named(function), c.engine.builtins()...)))
+		help := cmp.Or(habits[id.Value+"("], text.Nearest(id.Value, append(c.named(function), c.engine.builtins()...)))
+		w.report(id, "unknown-function", "there is no function "+id.Value, help)
 	}
 	if asking[id.Value] {
 		w.ask(n, id.Value)
@@ -274,21 +269,19 @@ func (w *walk) call(n *ast.CallNode) {
 // ask replaces the name of a fact by its text: ok(state) is about state and does not read it.
 func (w *walk) ask(n *ast.CallNode, function string) {
 	var s *symbol
-	name := "this"
+	name, help := "this", ""
 	if len(n.Arguments) == 1 {
 		if id, ok := n.Arguments[0].(*ast.IdentifierNode); ok {
 			s, name = w.c.symbols[id.Value], id.Value
 		}
 	}
 	if s == nil || s.meaning != factName {
-		help := text.Nearest(name, w.c.named(factName))
 		if s != nil && s.meaning == fieldName {
 			help = fmt.Sprintf("write %s(%s), the fact with this field", function, s.fact.Name)
-		} else if name == "this" {
-			help = "facts are declared below facts:; exists(…) takes a path"
-		} else if help == "" {
-			help = "declare it below facts:"
+		} else if name != "this" {
+			help = text.Nearest(name, w.c.named(factName))
 		}
+		help = cmp.Or(help, "facts are declared below facts:; exists(…) takes a path")
 		w.report(n, "fact", fmt.Sprintf("%s takes the name of a fact, and %s is none", function, name), help)
 		return
 	}

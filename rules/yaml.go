@@ -52,28 +52,21 @@ func (c *compiler) document(src []byte) *yaml.Node {
 	return nil
 }
 
-// excess returns the first node that is too deep, or one too many.
+// excess puts what aliases stand for in their places, and returns the first node that is too deep, or one too many.
 func excess(n *yaml.Node, depth int, room *int) *yaml.Node {
 	if *room--; *room < 0 || depth == 0 {
 		return n
 	}
-	if n.Kind == yaml.AliasNode {
-		return excess(n.Alias, depth-1, room)
-	}
-	for _, child := range n.Content {
+	for i, child := range n.Content {
+		if child.Kind == yaml.AliasNode {
+			child = child.Alias
+			n.Content[i] = child
+		}
 		if x := excess(child, depth-1, room); x != nil {
 			return x
 		}
 	}
 	return nil
-}
-
-// resolved follows aliases.
-func resolved(n *yaml.Node) *yaml.Node {
-	for n != nil && n.Kind == yaml.AliasNode {
-		n = n.Alias
-	}
-	return n
 }
 
 // fields are the values of a mapping by key, with the nodes of the keys.
@@ -113,24 +106,22 @@ func (c *compiler) entries(n *yaml.Node, what string, read func(key, value *yaml
 	}
 	seen := map[string]bool{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
-		k := resolved(n.Content[i])
+		k := n.Content[i]
 		if seen[k.Value] {
 			c.report(at(k), 0, "duplicate-key", fmt.Sprintf("the key %s occurs twice", k.Value), "remove one of them")
 			continue
 		}
 		seen[k.Value] = true
-		read(k, resolved(n.Content[i+1]))
+		read(k, n.Content[i+1])
 	}
 }
 
 // list returns the elements of a list.
-func (c *compiler) list(n *yaml.Node, what string) (out []*yaml.Node) {
+func (c *compiler) list(n *yaml.Node, what string) []*yaml.Node {
 	if n != nil && c.isKind(n, yaml.SequenceNode, what+" is a list", "begin each element with -") {
-		for _, x := range n.Content {
-			out = append(out, resolved(x))
-		}
+		return n.Content
 	}
-	return out
+	return nil
 }
 
 func (c *compiler) isKind(n *yaml.Node, kind yaml.Kind, message, help string) bool {
