@@ -256,7 +256,7 @@ func (e Effect) String() string {
 	case "archive":
 		value = e.Fact.Name
 	case "prune":
-		value = text.JSON(map[string]any{"glob": value, "older": e.Older.String()})
+		value = text.JSON(map[string]any{"glob": value, "older": strings.TrimSuffix(strings.TrimSuffix(e.Older.String(), "0s"), "0m")})
 	case "run":
 		value = text.JSON(e.Args)
 	}

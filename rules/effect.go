@@ -84,10 +84,6 @@ func (c *compiler) set(e *effect, n *yaml.Node) {
 		c.report(at(n), 0, "effect", "set is an assignment", "write set: FACT.FIELD = EXPRESSION")
 		return
 	}
-	if left := strings.TrimRight(s[:eq], "+-*/"); len(left) < eq {
-		c.report(at(n), 0, "effect", fmt.Sprintf("there is no %s=", s[len(left):eq]), fmt.Sprintf("write set: %s= %[1]s%s%s", left, s[len(left):eq], s[eq+1:]))
-		return
-	}
 	value := strings.TrimLeft(s[eq+1:], " \n")
 	e.value = c.newExpression(spot{n, len([]rune(s[:len(s)-len(value)]))}, value)
 	tree, problem := c.engine.parse(s[:eq])

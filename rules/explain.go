@@ -7,8 +7,6 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"github.com/expr-lang/expr/ast"
-
 	"github.com/ralph-sdk/ralph/internal/text"
 )
 
@@ -91,34 +89,6 @@ func reworded(message string) (string, string) {
 		return out, rewordings[i][2]
 	}
 	return message, ""
-}
-
-// aValue is the name of a type that is not known.
-const aValue = "a value"
-
-// typeName returns the name of a checked type for people.
-func typeName(n ast.Node) string {
-	if n.Nature().Nil {
-		return "nil"
-	}
-	return typeWord(n.Nature().String())
-}
-
-// typeWords are the names of types by the beginning of their names in Go and in JSON Schema.
-var typeWords = [][2]string{
-	{"interface", aValue}, {"unknown", aValue}, {"time.Duration", "a duration"}, {"time.Time", "a time"}, {"string", "a text"}, {"rules.anyString", "a text"},
-	{"int", "a number"}, {"uint", "a number"}, {"float", "a number"}, {"number", "a number"}, {"bool", "true or false"}, {"[]", "a list"}, {"array", "a list"},
-	{"slice", "a list"}, {"map", "an object"}, {"object", "an object"}, {"struct", "an object"}, {"ptr", "an object"}, {"func", "a function"}, {"nil", "nothing"}, {"<nil>", "nothing"},
-}
-
-// typeWord returns the name of a type for people.
-func typeWord(t string) string {
-	for _, w := range typeWords {
-		if strings.HasPrefix(t, w[0]) {
-			return w[1]
-		}
-	}
-	return t
 }
 
 // explain reports a problem that expr found, with what YAML may have done to the expression before.

@@ -162,7 +162,7 @@ func (c *compiler) operands(x *expression) *cond {
 	}
 	found := len(c.findings)
 	root, leaves := split(&tree.Node)
-	w := &walk{c: c, x: x, part: map[ast.Node]bool{}, covered: map[ast.Node]bool{}, element: map[ast.Node]bool{}, text: map[ast.Node]bool{}, local: map[string]bool{}}
+	w := &walk{c: c, x: x, part: map[ast.Node]bool{}, covered: map[ast.Node]bool{}, text: map[ast.Node]bool{}, local: map[string]bool{}}
 	for _, o := range leaves {
 		w.names(o)
 	}

@@ -48,10 +48,12 @@ func (c *compiler) setParams(all *schema.Schema, names []string) {
 	types, given := all.Type().Properties, map[string]any{}
 	for name, t := range types {
 		set, isSet := c.Params[name]
+		if !isSet {
+			continue
+		}
+		given[name] = set
 		if v, err := schema.ParseJSON([]byte(set)); err == nil && (t.Kind == "array" || t.Kind == "object") {
 			given[name] = v
-		} else if isSet {
-			given[name] = set
 		}
 	}
 	read, problems := all.Read(all.Complete(given))
@@ -80,30 +82,6 @@ func child(n *yaml.Node, key string) *yaml.Node {
 		}
 	}
 	return nil
-}
-
-// keywords reports a key of a schema that is nearly a keyword. JSON Schema allows other keys, and ignores them.
-func (c *compiler) keywords(n *yaml.Node) {
-	known := strings.Fields("type properties items enum const default required description title examples pattern format minimum maximum exclusiveMinimum " +
-		"exclusiveMaximum multipleOf minLength maxLength minItems maxItems uniqueItems contains minContains maxContains prefixItems unevaluatedItems " +
-		"additionalItems minProperties maxProperties additionalProperties patternProperties unevaluatedProperties propertyNames dependentRequired " +
-		"dependentSchemas dependencies anyOf oneOf allOf not if then else deprecated readOnly writeOnly definitions contentEncoding contentMediaType " +
-		"$ref $defs $schema $id $anchor $comment $dynamicRef $dynamicAnchor $vocabulary")
-	for i := 0; i+1 < len(n.Content) && n.Kind == yaml.MappingNode; i += 2 {
-		k, v := n.Content[i], n.Content[i+1]
-		switch {
-		case slices.Contains([]string{"properties", "patternProperties", "$defs", "definitions"}, k.Value) && v.Kind == yaml.MappingNode:
-			for j := 1; j < len(v.Content); j += 2 {
-				c.keywords(v.Content[j])
-			}
-		case k.Value == "items" || k.Value == "additionalProperties":
-			c.keywords(v)
-		case !slices.Contains(known, k.Value):
-			if help := text.Nearest(k.Value, known); strings.HasPrefix(help, "did you mean") {
-				c.report(at(k), 0, "unknown-key", "a schema has no key "+k.Value, help)
-			}
-		}
-	}
 }
 
 // descend returns the node at a path of keys and indices, or the last one on the way.
@@ -139,7 +117,6 @@ func (c *compiler) schema(n *yaml.Node) *schema.Schema {
 	help := ""
 	switch {
 	case n.Kind == yaml.MappingNode:
-		c.keywords(n)
 		_, src = c.data(n)
 	case isShipped:
 		if src, isShipped = schema.Shipped(name); !isShipped {

@@ -3,6 +3,7 @@ package rules
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -164,15 +165,8 @@ func (c *compiler) free(s spot, what string) bool {
 }
 
 // named returns the names that have a meaning, for guesses.
-func (c *compiler) named(m ...meaning) (names []string) {
-	for _, n := range sortedKeys(c.symbols) {
-		for _, x := range m {
-			if c.symbols[n].meaning == x {
-				names = append(names, n)
-			}
-		}
-	}
-	return names
+func (c *compiler) named(m ...meaning) []string {
+	return slices.DeleteFunc(sortedKeys(c.symbols), func(name string) bool { return !slices.Contains(m, c.symbols[name].meaning) })
 }
 
 // asking are the functions about a fact. Their argument is its name, and they are always decided.

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -9,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/types"
 
 	"github.com/ralph-sdk/ralph/schema"
@@ -41,6 +43,34 @@ func show(v any) string {
 		}
 	}
 	return fmt.Sprint(v)
+}
+
+// aValue is the name of a type that is not known.
+const aValue = "a value"
+
+// typeName returns the name of a checked type for people.
+func typeName(n ast.Node) string {
+	if n.Nature().Nil {
+		return "nil"
+	}
+	return typeWord(n.Nature().String())
+}
+
+// typeWords are the names of types by the beginning of their names in Go and in JSON Schema.
+var typeWords = [][2]string{
+	{"interface", aValue}, {"unknown", aValue}, {"time.Duration", "a duration"}, {"time.Time", "a time"}, {"string", "a text"}, {"rules.anyString", "a text"},
+	{"int", "a number"}, {"uint", "a number"}, {"float", "a number"}, {"number", "a number"}, {"bool", "true or false"}, {"[]", "a list"}, {"array", "a list"},
+	{"slice", "a list"}, {"map", "an object"}, {"object", "an object"}, {"struct", "an object"}, {"ptr", "an object"}, {"func", "a function"}, {"nil", "nothing"}, {"<nil>", "nothing"},
+}
+
+// typeWord returns the name of a type for people.
+func typeWord(t string) string {
+	for _, w := range typeWords {
+		if strings.HasPrefix(t, w[0]) {
+			return w[1]
+		}
+	}
+	return t
 }
 
 // kindOf names the kind of a value for people.
@@ -143,12 +173,7 @@ func structField(t reflect.Type, name string) (reflect.StructField, bool) {
 
 func fieldOf(f reflect.StructField) string {
 	json, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-	for _, name := range []string{f.Tag.Get("expr"), strings.Trim(json, "-")} {
-		if name != "" {
-			return name
-		}
-	}
-	return f.Name
+	return cmp.Or(f.Tag.Get("expr"), strings.Trim(json, "-"), f.Name)
 }
 
 // goFields returns the fields of a struct that Options.Values declares, with their types.
@@ -169,11 +194,9 @@ func goFields(t reflect.Type) map[string]*schema.Type {
 }
 
 func isJSON(v any) bool {
-	switch v.(type) {
-	case []byte, json.RawMessage:
-		return true
-	}
-	return false
+	_, isBytes := v.([]byte)
+	_, isMessage := v.(json.RawMessage)
+	return isBytes || isMessage
 }
 
 // isForeign reports whether a type that was not declared has parts that expressions cannot read as they are: structs, and types of the

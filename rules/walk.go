@@ -22,7 +22,6 @@ type walk struct {
 	operand *operand
 	part    map[ast.Node]bool // nodes that are read as a part of another: of a path, of a call
 	covered map[ast.Node]bool // nodes whose value ?? lets be missing
-	element map[ast.Node]bool // nodes in a condition for the elements of a list
 	text    map[ast.Node]bool // names that something is compared with, so that they may be meant for texts
 	local   map[string]bool   // names of let NAME = …; within the expression
 }
@@ -39,8 +38,6 @@ func (w *walk) names(o *operand) {
 			if id, ok := n.Callee.(*ast.IdentifierNode); ok && asking[id.Value] && len(n.Arguments) == 1 {
 				w.part[n.Arguments[0]] = true
 			}
-		case *ast.PredicateNode:
-			ast.Walk(&n.Node, visitor(func(m *ast.Node) { w.element[*m] = true }))
 		case *ast.VariableDeclaratorNode:
 			w.local[n.Name] = true
 		case *ast.BinaryNode:
@@ -189,15 +186,10 @@ func (w *walk) instead(id *ast.IdentifierNode) string {
 		return fmt.Sprintf("write %s.%s, or give the fact %[1]s inline: true", f.Name, name)
 	}
 	near := text.Nearest(name, c.named(constant, ralphName, factName, fieldName, letName, givenName))
-	switch {
-	case w.text[id]:
+	if w.text[id] {
 		return strings.TrimPrefix(near+fmt.Sprintf(" Or write %q with the quotes if it is a text", name), " Or ")
-	case near == "" && w.element[id]:
-		return "write ." + name + " for a field of the element"
-	case near == "" && w.part[id] && name[0] != '$':
-		return "facts are declared below facts:"
 	}
-	return near
+	return cmp.Or(near, "facts are declared below facts:; within any(…) and the like, write .FIELD for a field of the element")
 }
 
 // withField returns a fact with a field of a name, nil if there is none.

@@ -148,35 +148,29 @@ func (c *compiler) scalar(n *yaml.Node, what string) bool {
 	return true
 }
 
-// amount returns the text of a number or duration, which may be given by the name of a param.
-func (c *compiler) amount(n *yaml.Node, what string) (value string, ok bool) {
+// amount reads what is more than 0, and may be given by the name of a param.
+func amount[N int | time.Duration](c *compiler, n *yaml.Node, what, kind, help string, parse func(string) (N, error)) N {
 	if !c.scalar(n, what) {
-		return "", false
+		return 0
 	}
-	if s := c.symbols[n.Value]; s != nil && s.meaning == constant {
-		s.read[nil] = at(n)
-		return show(s.value), true
+	value := n.Value
+	if s := c.symbols[value]; s != nil && s.meaning == constant {
+		value, s.read[nil] = show(s.value), at(n)
 	}
-	return n.Value, true
+	v, err := parse(value)
+	if err != nil || v <= 0 {
+		c.report(at(n), 0, "type", fmt.Sprintf("%s is %s, and this is %s", what, kind, value), help)
+	}
+	return max(v, 0)
 }
 
 // number reads a whole number of at least 1.
 func (c *compiler) number(n *yaml.Node, what string) int {
-	value, ok := c.amount(n, what)
-	i, err := strconv.Atoi(value)
-	if ok && (err != nil || i < 1) {
-		c.report(at(n), 0, "type", fmt.Sprintf("%s is a number of at least 1, and this is %s", what, value), "write a number, or the name of a param")
-	}
-	return max(i, 0)
+	return amount(c, n, what, "a number of at least 1", "write a number, or the name of a param", strconv.Atoi)
 }
 
 func (c *compiler) duration(n *yaml.Node, what string) time.Duration {
-	value, ok := c.amount(n, what)
-	d, err := time.ParseDuration(value)
-	if ok && (err != nil || d <= 0) {
-		c.report(at(n), 0, "type", fmt.Sprintf("%s is a duration, and this is %s", what, value), "write a number with its unit, such as 90s, 10m or 24h")
-	}
-	return max(d, 0)
+	return amount(c, n, what, "a duration", "write a number with its unit, such as 90s, 10m or 24h", time.ParseDuration)
 }
 
 // data returns a value of the policy as JSON has it.
