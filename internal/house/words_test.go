@@ -25,6 +25,23 @@ func TestWords(t *testing.T) {
 	}
 }
 
+// What the pages call by its Go name, such as loop.WithRoot, is declared.
+func TestNames(t *testing.T) {
+	var code strings.Builder
+	eachFile(t, func(rel string, src []byte) {
+		if strings.HasSuffix(rel, ".go") && !strings.HasPrefix(rel, "contrib/") {
+			code.Write(src)
+		}
+	})
+	for page, src := range pages(t) {
+		for _, m := range regexp.MustCompile("`(?:(?:rules|loop|host|policytest|looptest)\\.([A-Z]\\w*)|(With\\w+))").FindAllStringSubmatch(src, -1) {
+			if name := m[1] + m[2]; !regexp.MustCompile(`(func|type) (\([^)]*\) )?` + name + `\b`).MatchString(code.String()) {
+				t.Errorf("%s: nothing is called %s", page, name)
+			}
+		}
+	}
+}
+
 var (
 	message  = regexp.MustCompile("(?m)^\\| `(.+?)` \\|")
 	anything = regexp.MustCompile(`…|: |[0-9]+|[A-Z]{2,}|ralph trust|this session `)
