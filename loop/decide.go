@@ -37,11 +37,17 @@ func (l *Loop) Refuse(ctx context.Context, ev Event, why error) Decision {
 	return d
 }
 
-func (l *Loop) decide(ctx context.Context, ev Event, broken error) (Decision, error) {
+func (l *Loop) decide(ctx context.Context, ev Event, broken error) (answer Decision, err error) {
 	began := time.Now()
+	defer func() {
+		if err != nil {
+			answer = l.failed(err)
+		}
+	}()
+	defer caught(&err)
 	ctx, w, err := l.work(ctx, ev)
 	if err != nil {
-		return l.failed(err), err
+		return answer, err
 	}
 	defer w.close()
 	w.broken = broken
@@ -62,7 +68,7 @@ func (l *Loop) decide(ctx context.Context, ev Event, broken error) (Decision, er
 	})
 	switch {
 	case d.misuse != nil:
-		return l.failed(d.misuse), d.misuse
+		return answer, d.misuse
 	case err != nil:
 		d = made{Decision: w.failed(w.fault(w.key, err))}
 	case d.repeated:
@@ -80,7 +86,7 @@ func (l *Loop) work(ctx context.Context, ev Event) (context.Context, *work, erro
 	if err != nil {
 		return ctx, nil, err
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, l.Deadline(), errLate)
+	ctx, cancel := context.WithTimeoutCause(cmp.Or(ctx, context.Background()), l.Deadline(), errLate)
 	w := &work{Loop: l, policy: l.Policy(), ev: ev, key: key, now: l.now(), cancel: cancel}
 	w.talk.ev, w.counts = &w.ev, w.policy.Name
 	if agent, _ := ev.Names["agent_id"].(string); agent != "" && ev.Name == subagentStop {

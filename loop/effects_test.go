@@ -70,13 +70,16 @@ rules:
 			}
 			return 1, nil
 		}))
-		d := decide(t, l, loop.Event{})
+		d := decide(t, l, loop.Event{ID: "e1"})
 		wantState := fmt.Sprintf(`{"n": %d}`, changes+100)
 		if want == rules.Failed {
 			wantState = `{"n": 4}`
 		}
 		if got := content(t, state); d.Outcome != want || got != wantState || evaluations != min(changes, 3)+1 {
 			t.Errorf("after %d changes and %d evaluations: %s (%s), %s", changes, evaluations, d.Outcome, d.Reason, got)
+		}
+		if d := decide(t, l, loop.Event{ID: "e1"}); d.Outcome != rules.Continued {
+			t.Errorf("the delivery that comes again after %d changes is %s (%s): what another try can help is not kept", changes, d.Outcome, d.Reason)
 		}
 	}
 }

@@ -10,33 +10,23 @@ import (
 
 // A program decides by its own policy and its own values, in a session that it names.
 func ExampleLoad() {
-	fsys := fstest.MapFS{"next-task.yaml": {Data: []byte(`
-ralph: 1
-facts:
-  state: {value: the state of the agent}
+	policies := fstest.MapFS{"next.yaml": {Data: []byte(`ralph: 1
+facts: {left: {value: left}}
 rules:
-  - name: next
-    when: state.taskIndex < state.totalTasks
-    continue: Continue with task ${state.taskIndex + 1} of ${state.totalTasks}.
-  - name: ready
-    done: all tasks are done
+  - {name: ready, when: left == 0, done: nothing is left}
+  - {name: next, when: left > 0, continue: "${left} are left."}
 `)}}
-	l, err := loop.Load(fsys, "next-task.yaml", loop.WithStore(loop.Map()))
+	l, err := loop.Load(policies, "next.yaml")
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	for index := range 3 {
-		state := map[string]any{"taskIndex": index, "totalTasks": 2}
-		d, err := l.Decide(context.Background(), loop.Event{Session: "s1", Values: map[string]any{"state": state}})
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		fmt.Println(d.Outcome, "-", d.Reason)
+	for _, left := range []int{2, 1, 0} {
+		d, err := l.Decide(context.Background(), loop.Event{Session: "s1", Values: map[string]any{"left": left}})
+		fmt.Println(d.Outcome, d.Reason, err)
 	}
 	// Output:
-	// continued - Continue with task 1 of 2.
-	// continued - Continue with task 2 of 2.
-	// done - all tasks are done
+	// continued 2 are left. <nil>
+	// continued 1 are left. <nil>
+	// done nothing is left <nil>
 }

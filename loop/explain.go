@@ -3,14 +3,17 @@ package loop
 import (
 	"cmp"
 	"context"
+	"errors"
 
 	"github.com/ralph-sdk/ralph/internal/text"
 	"github.com/ralph-sdk/ralph/rules"
+	"github.com/ralph-sdk/ralph/state"
 )
 
 // Explain evaluates an event as Decide would do now, and changes and counts nothing. Sources are asked, programs too if the loop allows
 // them. The verdict has its trace.
-func (l *Loop) Explain(ctx context.Context, ev Event) (rules.Verdict, error) {
+func (l *Loop) Explain(ctx context.Context, ev Event) (v rules.Verdict, err error) {
+	defer caught(&err)
 	ctx, w, err := l.work(ctx, ev)
 	if err != nil {
 		return rules.Verdict{}, err
@@ -29,34 +32,16 @@ func (l *Loop) Explain(ctx context.Context, ev Event) (rules.Verdict, error) {
 	w.memory = c.Memory
 	in := w.input(s.Total)
 	in.Trace = true
-	v, err := w.policy.Eval(ctx, in)
-	if err != nil {
+	if v, err = w.policy.Eval(ctx, in); err != nil {
 		err = misuse("%w", err)
 	}
 	return v, err
 }
 
-// NewPrompt begins a new prompt of a session, for all its policies.
-func (l *Loop) NewPrompt(ctx context.Context, session string) error {
-	key, err := l.sessionKey(Event{Session: session})
-	if err != nil {
-		return err
-	}
-	return l.fault(key, l.store.Update(ctx, key, func(old []byte) ([]byte, error) {
-		s, err := readSession(old)
-		if err != nil {
-			return nil, err
-		}
-		for _, c := range s.Policies {
-			c.newPrompt()
-		}
-		return s.bytes()
-	}))
-}
-
 // Start makes the changes of the policy's start, where the name text is words. It refuses where a file that it sets exists, and a policy that
 // has no start is an error.
-func (l *Loop) Start(ctx context.Context, words string) error {
+func (l *Loop) Start(ctx context.Context, words string) (err error) {
+	defer caught(&err)
 	ctx, w, err := l.work(ctx, Event{Dir: cmp.Or(l.root, ".")})
 	if err != nil {
 		return err
@@ -73,7 +58,7 @@ func (l *Loop) Start(ctx context.Context, words string) error {
 		return misuse("the policy %s has no start: what it is for, such as a plugin, begins its loop%s", w.policy.Name, after("; it says: ", text.Line(w.policy.Description)))
 	}
 	if err := w.apply(effects); err != nil {
-		return err
+		return &Fault{"files", errors.Is(err, state.ErrChanged), err}
 	}
 	d := made{verdict: rules.Verdict{Effects: effects}}
 	w.after(ctx, &d)

@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,9 +12,10 @@ import (
 )
 
 // Fault is the error of a method of Loop, and Decision.Err where nothing could be decided. It wraps the cause. What a policy's facts,
-// expressions and effects met is no Fault: Decision.Err wraps the error of the program, as it is.
+// expressions and effects met is no Fault but for a panic: Decision.Err wraps the error of the program, as it is. A delivery that met one is
+// decided when it comes again.
 type Fault struct {
-	// Kind is "program" for a misuse, such as a value that the program forgot or no session; "time" if the deadline or the context
+	// Kind is "program" for a misuse, such as a value that the program forgot, no session, or a panic; "time" if the deadline or the context
 	// ended it; "store" if a document cannot be read or kept; "damaged" for one that ralph did not write, or a newer one; "files" if a
 	// file could not be changed.
 	Kind  string
@@ -27,6 +29,30 @@ func (f *Fault) Unwrap() error { return f.Err }
 
 func misuse(format string, args ...any) error {
 	return &Fault{Kind: "program", Err: fmt.Errorf(format, args...)}
+}
+
+// caught makes an error of what panics in code of the program, for defer.
+func caught(err *error) {
+	if r := recover(); r != nil {
+		cause, ok := r.(error)
+		if !ok {
+			cause = fmt.Errorf("%v", r)
+		}
+		*err = misuse("it panicked: %w", cause)
+	}
+}
+
+// guardedStore is a store of the program.
+type guardedStore struct{ Store }
+
+func (s guardedStore) Load(ctx context.Context, key string) (b []byte, err error) {
+	defer caught(&err)
+	return s.Store.Load(cmp.Or(ctx, context.Background()), key)
+}
+
+func (s guardedStore) Update(ctx context.Context, key string, change func([]byte) ([]byte, error)) (err error) {
+	defer caught(&err)
+	return s.Store.Update(cmp.Or(ctx, context.Background()), key, change)
 }
 
 // fault says what an error of the store means for a document.

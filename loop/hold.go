@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,7 +24,7 @@ const (
 //
 // The error wraps fs.ErrExist if another run has the name, else it is that of f or of the store.
 func (l *Loop) Hold(ctx context.Context, name, run string, f func() error) error {
-	ctx, cancel := context.WithCancelCause(ctx)
+	ctx, cancel := context.WithCancelCause(cmp.Or(ctx, context.Background()))
 	defer cancel(nil)
 	late := time.AfterFunc(takeHold, func() { cancel(errHeld) })
 	var failed error
@@ -53,7 +54,7 @@ func (l *Loop) Held(ctx context.Context, name string) (run string, err error) {
 	if err != nil || s.Runs[name] == "" {
 		return "", err
 	}
-	waiting, cancel := context.WithTimeoutCause(ctx, seeHold, errHeld)
+	waiting, cancel := context.WithTimeoutCause(cmp.Or(ctx, context.Background()), seeHold, errHeld)
 	defer cancel()
 	err = l.store.Update(waiting, l.key("hold", l.root, name), func(old []byte) ([]byte, error) { return old, nil })
 	if errors.Is(err, errHeld) {

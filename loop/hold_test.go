@@ -17,14 +17,6 @@ func TestHold(t *testing.T) {
 	const endless = `rules: [{name: next, continue: Go on.}]`
 	here := loop.WithRoot(dir)
 	l := load(t, endless, here, loop.WithStore(store))
-	outcome := func(l *loop.Loop, ev loop.Event) rules.Outcome {
-		t.Helper()
-		d, err := l.Decide(t.Context(), ev)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return d.Outcome
-	}
 	held := func(want string) {
 		t.Helper()
 		if run, err := l.Held(t.Context(), "policy"); run != want || err != nil {
@@ -45,7 +37,7 @@ func TestHold(t *testing.T) {
 			{named(t, "other", endless, here, loop.WithStore(store)), loop.Event{Session: "s"}, rules.Continued},
 			{load(t, endless, loop.WithRoot(t.TempDir()), loop.WithStore(store)), loop.Event{Session: "s"}, rules.Continued},
 		} {
-			if got := outcome(c.l, c.ev); got != c.want {
+			if got := decide(t, c.l, c.ev).Outcome; got != c.want {
 				t.Errorf("%+v: %s, want %s", c.ev, got, c.want)
 			}
 		}
@@ -59,7 +51,7 @@ func TestHold(t *testing.T) {
 	}
 	held("")
 	put(t, store, "project/"+url.PathEscape(dir), `{"runs": {"policy": "r3"}}`) // its process was killed
-	if got := outcome(l, loop.Event{Session: "s"}); got != rules.Continued {
+	if got := decide(t, l, loop.Event{}).Outcome; got != rules.Continued {
 		t.Errorf("after a run that was killed: %s", got)
 	}
 }

@@ -4,17 +4,19 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"github.com/ralph-sdk/ralph/rules"
 )
 
 // Loop decides by one policy, and counts. It is safe for concurrent use. There is no zero value: Load or New makes one.
+//
+// A context that is nil is context.Background(). One that is done is a Fault of its methods. What panics in the program's code, such as its
+// sources, functions, effects, clock or store, is an error.
 type Loop struct {
 	config
 	sessions sessions
-	policy   atomic.Pointer[rules.Policy]
+	policy   *rules.Policy
 }
 
 // Load reads a policy from a file system, such as embed.FS or os.DirFS. Schemas that it names are read from there too. A policy that is
@@ -47,25 +49,17 @@ func Load(fsys fs.FS, name string, opts ...Option) (*Loop, error) {
 }
 
 // New makes a loop of a policy. What the policy uses of the program, such as functions, was declared when it was parsed; sources and
-// effects are also options here.
+// effects are also options here. Counts belong to the name of a policy: a loop with a new policy of the same name, and the same store, goes
+// on with them.
 func New(p *rules.Policy, opts ...Option) (*Loop, error) {
-	l := &Loop{config: newConfig(opts)}
+	l := &Loop{config: newConfig(opts), policy: p}
 	for _, class := range l.allow {
 		if !slices.Contains(classes, class) && class != all {
 			return nil, misuse("loop.WithAllow(%q): the classes are %q, and %q", class, classes, all)
 		}
 	}
-	if err := l.Replace(p); err != nil {
-		return nil, err
-	}
-	return l, nil
-}
-
-// Replace lets the loop decide by another policy from now on. Counts belong to the name of a policy: one of the same name goes on with
-// those that there are. It refuses what New refuses; the loop then keeps its policy.
-func (l *Loop) Replace(p *rules.Policy) error {
 	if p == nil {
-		return misuse("there is no policy: it is nil")
+		return nil, misuse("there is no policy: it is nil")
 	}
 	for _, f := range p.Facts {
 		if _, own := l.sources[f.Source]; own || slices.Contains(builtin, f.Source) {
@@ -75,14 +69,13 @@ func (l *Loop) Replace(p *rules.Policy) error {
 		if f.Source == "judge" {
 			help = ": add the option judge.Option()"
 		}
-		return misuse("policy %s, line %d: the loop has no source %s for the fact %s%s", p.Name, f.Line, f.Source, f.Name, help)
+		return nil, misuse("policy %s, line %d: the loop has no source %s for the fact %s%s", p.Name, f.Line, f.Source, f.Name, help)
 	}
-	l.policy.Store(p)
-	return nil
+	return l, nil
 }
 
 // Policy returns the policy by which the loop decides.
-func (l *Loop) Policy() *rules.Policy { return l.policy.Load() }
+func (l *Loop) Policy() *rules.Policy { return l.policy }
 
 // Deadline returns how long a decision takes at most: what WithDeadline says, else the longest timeout of a fact of the policy and five
 // seconds, at least 25 seconds.

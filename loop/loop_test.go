@@ -36,13 +36,10 @@ func TestLoad(t *testing.T) {
 	if _, err := loop.Load(fsys, "bad.yaml"); !errors.As(err, new(rules.Findings)) {
 		t.Errorf("of a wrong policy the error is %v", err)
 	}
-	if _, err := loop.Load(fsys, "none.yaml"); err == nil {
-		t.Error("no policy is no error")
-	}
 }
 
-// New and Replace refuse a policy whose sources the loop does not have, and keep what they have.
-func TestReplace(t *testing.T) {
+// New refuses a policy whose sources the loop does not have. A new policy of the same name goes on with the counts in the store.
+func TestNew(t *testing.T) {
 	parse := func(src string) *rules.Policy {
 		p, err := rules.Options{Sources: []string{"own"}}.Parse("p.yaml", []byte("ralph: 1\n"+src))
 		if err != nil {
@@ -54,15 +51,13 @@ func TestReplace(t *testing.T) {
 	if _, err := loop.New(judged); err == nil || !strings.Contains(err.Error(), "judge.Option()") {
 		t.Errorf("New without a judge: %v", err)
 	}
-	l, err := loop.New(own, loop.WithSource("own", func(context.Context, loop.Event, rules.Query) (any, error) { return 1, nil }))
+	store := loop.WithStore(loop.Map())
+	l, err := loop.New(own, store, loop.WithSource("own", func(context.Context, loop.Event, rules.Query) (any, error) { return 1, nil }))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := l.Replace(judged); err == nil || l.Policy() != own {
-		t.Errorf("Replace without a judge: %v", err)
-	}
 	decide(t, l, loop.Event{})
-	if err := l.Replace(parse("limits: {continuations: 1}\nrules:\n  - {name: go, continue: c}\n")); err != nil {
+	if l, err = loop.New(parse("limits: {continuations: 1}\nrules:\n  - {name: go, continue: c}\n"), store); err != nil {
 		t.Fatal(err)
 	}
 	if d := decide(t, l, loop.Event{}); d.Outcome != rules.Limit {

@@ -20,7 +20,8 @@ type switches struct {
 
 // Stop lets agents of the loop's project stop, whatever its policy says, until Undo: for one policy, or for all of the project if it is
 // "". The policy need not be the loop's.
-func (l *Loop) Stop(ctx context.Context, policy string) error {
+func (l *Loop) Stop(ctx context.Context, policy string) (err error) {
+	defer caught(&err)
 	now := l.now()
 	return l.change(ctx, func(s *switches) { s.Stops[policy] = now })
 }
@@ -81,7 +82,8 @@ func (l *Loop) change(ctx context.Context, change func(*switches)) error {
 func (l *Loop) Off(ctx context.Context) (string, error) { return l.off(ctx, true) }
 
 // off is Off, and for an event that is not of a run, that a run decides by the policy in the project.
-func (l *Loop) off(ctx context.Context, run bool) (string, error) {
+func (l *Loop) off(ctx context.Context, run bool) (why string, err error) {
+	defer caught(&err)
 	if v, ok := l.env("RALPH_OFF"); ok && !slices.Contains([]string{"", "0", "false", "no"}, strings.ToLower(strings.TrimSpace(v))) {
 		return "RALPH_OFF is set", nil
 	}

@@ -41,6 +41,7 @@ func newConfig(opts []Option) config {
 	if c.store == nil {
 		c.store = Map()
 	}
+	c.store = guardedStore{c.store}
 	if c.now == nil {
 		c.now = time.Now
 	}

@@ -112,7 +112,8 @@ const (
 )
 
 // Log returns a recorder that appends to a file, one JSON object a line. The file has mode 0600, and its directory 0700 if it is made.
-// A file of 8 MiB is renamed to one with .1 at its end, which replaces the one before. Several processes may use the same file.
+// A file of 8 MiB is renamed to one with .1 at its end, which replaces the one before. Several processes may use the same file; where
+// two write at once, a blank line may be between their records.
 func Log(path string) Recorder {
 	return func(ctx context.Context, r Record) error {
 		var b bytes.Buffer

@@ -206,7 +206,7 @@ func (c *counts) keep(ev Event, d Decision) {
 		c.Ended = d.Outcome == rules.Stopped || d.Outcome == rules.Done
 	}
 	c.Last = nil
-	if ev.ID == "" {
+	if ev.ID == "" || errors.As(d.Err, new(*Fault)) { // another try may decide it
 		return
 	}
 	c.Last = &delivery{ID: ev.ID, Answer: d}

@@ -69,11 +69,7 @@ func (w *work) Fact(ctx context.Context, q rules.Query) rules.Found {
 
 // guarded calls code of the program.
 func guarded(f func() (any, error)) (v any, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			v, err = nil, fmt.Errorf("it panicked: %v", r)
-		}
-	}()
+	defer caught(&err)
 	return f()
 }
 

@@ -146,7 +146,7 @@ func FuzzRecords(f *testing.F) {
 		r := &records{agent: a}
 		_, _ = r.Write(b)
 		it := r.iteration(process.Result{Stdout: b}).fit()
-		if n := size(it); n > MaxState-maxPlan-maxReason {
+		if n := size(it); n > maxState-maxPlan-maxReason {
 			t.Errorf("it has %d bytes", n)
 		}
 	})

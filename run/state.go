@@ -62,7 +62,6 @@ func (p Plan) Holds() string {
 
 // The sizes of parts of a state, in bytes of their JSON form.
 const (
-	MaxState   = 64 << 10
 	maxPlan    = 32 << 10
 	maxTexts   = 20 << 10 // of the agent's texts the end is kept
 	maxReason  = 4 << 10
@@ -92,7 +91,7 @@ const (
 	Resting   Phase = "resting" // for the time State.Until
 )
 
-// State is all that is kept of a run. Its JSON form has at most MaxState bytes.
+// State is all that is kept of a run. Its JSON form has at most 64 KiB.
 type State struct {
 	Version   int        `json:"version"`
 	Plan      Plan       `json:"plan"`

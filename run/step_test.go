@@ -18,6 +18,8 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
+const maxState = 64 << 10 // bytes of the JSON form
+
 var t0 = time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
 
 func begun(t testing.TB, l Limits) State {
@@ -162,7 +164,7 @@ func TestSmall(t *testing.T) {
 	next, _ := s.Step(Input{Kind: Iterated, Iteration: it})
 	last, _ := next.Step(Input{Kind: Decided, Decision: Decision{Outcome: rules.Stopped, Reason: hostile, Rule: hostile}})
 	b, err := json.Marshal(last)
-	if err != nil || len(b) > MaxState || len(b) < maxPlan+maxTexts/2 {
+	if err != nil || len(b) > maxState || len(b) < maxPlan+maxTexts/2 {
 		t.Errorf("%d bytes, %v", len(b), err)
 	}
 	back := State{}

@@ -44,3 +44,15 @@ func Example_agent() {
 	// continued Answer the next ticket, 3 of 3.
 	// done all 3 tickets are answered
 }
+
+// A field that was renamed in the struct, and not in the policy, is found when the policy is loaded.
+func Example_renamed() {
+	type Tickets struct{ Answered, Total int }
+	_, err := loop.Load(policies, "agent.yaml", loop.WithValues(map[string]any{"state": Tickets{}}))
+	fmt.Println(err)
+	// Output:
+	// agent.yaml:4:18: there is no name Done [unknown-name]
+	// agent.yaml:8:11: there is no name Done [unknown-name]
+	// agent.yaml:11:11: there is no name Done [unknown-name]
+	// and 1 more
+}

@@ -1,7 +1,9 @@
 package embed_test
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -57,9 +59,13 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
-	d, err := l.Decide(r.Context(), loop.Event{ID: in.ID, Session: in.Session, Message: in.Message, Values: map[string]any{"state": in.State}})
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
+	d, _ := l.Decide(r.Context(), loop.Event{ID: in.ID, Session: in.Session, Message: in.Message, Values: map[string]any{"state": in.State}})
+	if fault := new(loop.Fault); errors.As(d.Err, &fault) { // nothing was decided
+		status := http.StatusInternalServerError
+		if fault.Again { // such as a store that is down
+			status = http.StatusServiceUnavailable
+		}
+		http.Error(w, fault.Error(), status)
 		return
 	}
 	_ = json.NewEncoder(w).Encode(map[string]any{"continue": d.Continue(), "outcome": d.Outcome, "reason": d.Reason})
@@ -85,16 +91,23 @@ rules:
 		`{"id": "e1", "session": "s1", "state": {"left": 2}}`,
 		`{"id": "e2", "session": "s1", "state": {"left": "two"}}`,
 		`{"id": "e3", "session": "s1", "state": {"left": 0}}`,
+		`{"id": "late", "session": "s1", "state": {"left": 0}}`,
 	} {
+		ctx, cancel := context.WithCancel(context.Background())
+		if strings.Contains(body, "late") {
+			cancel()
+		}
 		w := httptest.NewRecorder()
-		s.ServeHTTP(w, httptest.NewRequest("POST", "/acme", strings.NewReader(body)))
-		fmt.Print(w.Body)
+		s.ServeHTTP(w, httptest.NewRequestWithContext(ctx, "POST", "/acme", strings.NewReader(body)))
+		cancel()
+		fmt.Print(w.Code, " ", w.Body)
 	}
 	// Output:
-	// {"continue":true,"outcome":"continued","reason":"2 are left."}
-	// {"continue":true,"outcome":"continued","reason":"2 are left."}
-	// {"continue":false,"outcome":"failed","reason":"rule done (line 6): state: left must be a whole number, and is the text \"two\""}
-	// {"continue":false,"outcome":"done","reason":"nothing is left"}
+	// 200 {"continue":true,"outcome":"continued","reason":"2 are left."}
+	// 200 {"continue":true,"outcome":"continued","reason":"2 are left."}
+	// 200 {"continue":false,"outcome":"failed","reason":"rule done (line 6): state: left must be a whole number, and is the text \"two\""}
+	// 200 {"continue":false,"outcome":"done","reason":"nothing is left"}
+	// 503 it was not decided in time (context canceled)
 }
 
 // Tenants with sessions of the same name, policies that are replaced meanwhile, and one that is broken: each tenant's limit holds exactly.

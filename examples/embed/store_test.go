@@ -12,71 +12,63 @@ import (
 	"github.com/ralph-sdk/ralph/loop/looptest"
 )
 
-// table is a store of your own: a row for each key, with a lock of its own, as a table of a database has.
+// table is a store of your own: documents by key, and a lock for each key, as a table of a database has.
 type table struct {
-	mu   sync.Mutex
-	rows map[string]*row
+	mu        sync.Mutex
+	documents map[string][]byte
+	locks     map[string]chan struct{} // of capacity 1
 }
 
-type row struct {
-	held     chan struct{} // of capacity 1
-	document []byte        // nil: none
-}
-
-// row returns the row of a key, and makes it if there is none.
-func (t *table) row(key string) *row {
+func (t *table) lock(key string) chan struct{} {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.rows[key] == nil {
-		t.rows[key] = &row{held: make(chan struct{}, 1)}
+	if t.locks[key] == nil {
+		t.locks[key] = make(chan struct{}, 1)
 	}
-	return t.rows[key]
+	return t.locks[key]
 }
 
-// Update holds the row while change runs, and waits for it no longer than ctx allows.
+// Update holds the lock while change runs, and waits for it no longer than ctx allows.
 func (t *table) Update(ctx context.Context, key string, change func([]byte) ([]byte, error)) error {
-	if ctx.Err() != nil { // select would choose either of two that are ready
-		return context.Cause(ctx)
-	}
-	r := t.row(key)
+	held := t.lock(key)
 	select {
 	case <-ctx.Done():
 		return context.Cause(ctx)
-	case r.held <- struct{}{}:
+	case held <- struct{}{}:
 	}
-	defer func() { <-r.held }()
-	t.mu.Lock()
-	old := r.document
-	t.mu.Unlock()
-	b, err := change(slices.Clone(old))
+	defer func() { <-held }()
+	old, err := t.Load(ctx, key)
+	if err != nil {
+		return err
+	}
+	b, err := change(old)
 	if err != nil {
 		return err
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if r.document = slices.Clone(b); len(b) == 0 {
-		r.document = nil
+	if t.documents[key] = slices.Clone(b); len(b) == 0 {
+		delete(t.documents, key)
 	}
 	return nil
 }
 
 func (t *table) Load(ctx context.Context, key string) ([]byte, error) {
-	r := t.row(key)
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return slices.Clone(r.document), ctx.Err()
+	return slices.Clone(t.documents[key]), context.Cause(ctx)
 }
 
 func (t *table) Keys(ctx context.Context, prefix string) ([]string, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	keys := slices.Sorted(maps.Keys(t.rows))
-	return slices.DeleteFunc(keys, func(key string) bool {
-		return !strings.HasPrefix(key, prefix) || len(t.rows[key].document) == 0
-	}), ctx.Err()
+	other := func(key string) bool { return !strings.HasPrefix(key, prefix) }
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(t.documents)), other), context.Cause(ctx)
 }
 
 // looptest checks what a store promises: run it for your own.
 func TestStore(t *testing.T) {
-	looptest.Store(t, func(*testing.T) loop.Store { return &table{rows: map[string]*row{}} })
+	looptest.Store(t, func(*testing.T) loop.Store {
+		return &table{documents: map[string][]byte{}, locks: map[string]chan struct{}{}}
+	})
 }

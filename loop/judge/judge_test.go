@@ -3,15 +3,14 @@ package judge_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -87,6 +86,27 @@ func says(text string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		json.NewEncoder(w).Encode(map[string]any{"content": []any{map[string]any{"type": "text", "text": text}}})
 	}
+}
+
+// A program has the key from where it likes, and lets its policies ask. Here the service of the model is a local one.
+func ExampleSource() {
+	model := httptest.NewServer(says(`{"more": true, "reason": "the tests fail"}`))
+	defer model.Close()
+	lookup := func(name string) (string, bool) {
+		return map[string]string{"ANTHROPIC_API_KEY": "…", "ANTHROPIC_BASE_URL": model.URL}[name], true
+	}
+	policies := fstest.MapFS{"ask.yaml": {Data: []byte(`ralph: 1
+facts: {verdict: {judge: "Is there more to do?", schema: {properties: {more: {type: boolean}, reason: {type: string}}}}}
+rules: [{name: more, when: verdict.more, continue: "Go on: ${verdict.reason}."}]
+`)}}
+	l, err := loop.Load(policies, "ask.yaml", loop.WithSource("judge", judge.Source(lookup)), loop.WithAllow("judge"))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	d, err := l.Decide(context.Background(), loop.Event{Session: "s1", Conversation: said})
+	fmt.Println(d.Outcome, d.Reason, err)
+	// Output: continued Go on: the tests fail. <nil>
 }
 
 func TestRequest(t *testing.T) {
@@ -182,14 +202,6 @@ func TestNotAsked(t *testing.T) {
 		if d := ask(t, "", c.env, c.ev); d.Outcome != rules.Stopped && d.Outcome != rules.Failed || !strings.Contains(d.Reason, c.says) {
 			t.Errorf("%s: %+v", name, d)
 		}
-	}
-}
-
-// The source says that it is missing by fs.ErrNotExist.
-func TestMissing(t *testing.T) {
-	_, err := judge.Source(func(string) (string, bool) { return "", false })(t.Context(), loop.Event{}, rules.Query{Fact: &rules.Fact{}, Args: []string{"?"}})
-	if !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("without a key the error is %v", err)
 	}
 }
 
