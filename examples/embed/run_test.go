@@ -13,7 +13,6 @@ import (
 // An agent of your own, started again and again with a fresh context. The step is pure, and the state is a value that you keep, as JSON,
 // where you like. The process is killed here while the agent works, and another one goes on: the lost start counts.
 func Example_run() {
-	ctx := context.Background()
 	files := fstest.MapFS{"policy.yaml": {Data: []byte(`ralph: 1
 facts: {left: {value: left}}
 rules:
@@ -42,7 +41,7 @@ rules:
 		s, cmd = s.Step(in) // keep s before the command is carried out
 		switch cmd.Kind {
 		case run.Decide:
-			d, _ := l.Decide(ctx, loop.Event{Session: s.Plan.ID, Run: true, Values: map[string]any{"left": left}})
+			d, _ := l.Decide(context.Background(), loop.Event{Session: s.Plan.ID, Run: true, Values: map[string]any{"left": left}})
 			in = run.Input{Kind: run.Decided, Decision: run.Decision{Outcome: d.Outcome, Rule: d.Rule, Reason: d.Reason, Notice: d.Notice}}
 		case run.Iterate:
 			if s.Iteration == 2 { // the process is killed, and another one begins with s
