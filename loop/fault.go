@@ -1,7 +1,6 @@
 package loop
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,30 +28,6 @@ func (f *Fault) Unwrap() error { return f.Err }
 
 func misuse(format string, args ...any) error {
 	return &Fault{Kind: "program", Err: fmt.Errorf(format, args...)}
-}
-
-// caught makes an error of what panics in code of the program, for defer.
-func caught(err *error) {
-	if r := recover(); r != nil {
-		cause, ok := r.(error)
-		if !ok {
-			cause = fmt.Errorf("%v", r)
-		}
-		*err = misuse("it panicked: %w", cause)
-	}
-}
-
-// guardedStore is a store of the program.
-type guardedStore struct{ Store }
-
-func (s guardedStore) Load(ctx context.Context, key string) (b []byte, err error) {
-	defer caught(&err)
-	return s.Store.Load(cmp.Or(ctx, context.Background()), key)
-}
-
-func (s guardedStore) Update(ctx context.Context, key string, change func([]byte) ([]byte, error)) (err error) {
-	defer caught(&err)
-	return s.Store.Update(cmp.Or(ctx, context.Background()), key, change)
 }
 
 // fault says what an error of the store means for a document.

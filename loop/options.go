@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"time"
@@ -49,6 +50,19 @@ func newConfig(opts []Option) config {
 		c.env = os.LookupEnv
 	}
 	return c
+}
+
+// guardedStore is a store of the program.
+type guardedStore struct{ Store }
+
+func (s guardedStore) Load(ctx context.Context, key string) (b []byte, err error) {
+	defer caught(&err)
+	return s.Store.Load(cmp.Or(ctx, context.Background()), key)
+}
+
+func (s guardedStore) Update(ctx context.Context, key string, change func([]byte) ([]byte, error)) (err error) {
+	defer caught(&err)
+	return s.Store.Update(cmp.Or(ctx, context.Background()), key, change)
 }
 
 // SourceFunc gathers a fact for an event. An error that is fs.ErrNotExist means missing, any other invalid. Its context ends when the fact's

@@ -67,6 +67,17 @@ func (w *work) Fact(ctx context.Context, q rules.Query) rules.Found {
 	return f
 }
 
+// caught makes an error of what panics in code of the program, for defer.
+func caught(err *error) {
+	if r := recover(); r != nil {
+		cause, ok := r.(error)
+		if !ok {
+			cause = fmt.Errorf("%v", r)
+		}
+		*err = misuse("it panicked: %w", cause)
+	}
+}
+
 // guarded calls code of the program.
 func guarded(f func() (any, error)) (v any, err error) {
 	defer caught(&err)

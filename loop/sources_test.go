@@ -128,7 +128,6 @@ func TestSources(t *testing.T) {
 			return nil, fmt.Errorf("no row: %w", fs.ErrNotExist)
 		}, "missing: no row"},
 		{"an error", func(context.Context, loop.Event, rules.Query) (any, error) { return nil, mine }, "invalid: mine"},
-		{"a panic", func(context.Context, loop.Event, rules.Query) (any, error) { panic("oh") }, "invalid: it panicked: oh"},
 		{"too late", func(ctx context.Context, _ loop.Event, _ rules.Query) (any, error) {
 			<-ctx.Done()
 			return nil, ctx.Err()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/rules"
 )
 
 //go:embed agent.yaml
@@ -49,10 +50,10 @@ func Example_agent() {
 func Example_renamed() {
 	type Tickets struct{ Answered, Total int }
 	_, err := loop.Load(policies, "agent.yaml", loop.WithValues(map[string]any{"state": Tickets{}}))
-	fmt.Println(err)
+	fmt.Println(err.(rules.Findings)[0])
 	// Output:
 	// agent.yaml:4:18: there is no name Done [unknown-name]
-	// agent.yaml:8:11: there is no name Done [unknown-name]
-	// agent.yaml:11:11: there is no name Done [unknown-name]
-	// and 1 more
+	//    4 | progress: {done: Done, total: Total}
+	//      |                  ^~~~
+	//      = facts are declared below facts:; within any(…) and the like, write .FIELD for a field of the element
 }
