@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"strings"
 	"testing"
 	"time"
 
@@ -72,19 +71,16 @@ func TestEdges(t *testing.T) {
 			}
 			d, err := l.Decide(ctx, c.ev)
 			f := new(loop.Fault)
-			if errors.As(d.Err, &f); d.Outcome != c.want || f.Kind != c.kind || c.is != nil && !errors.Is(d.Err, c.is) || err != nil && err != d.Err ||
-				name == "a recorder panics" && !strings.Contains(d.Log[0], "oh") {
+			if errors.As(d.Err, &f); d.Outcome != c.want || f.Kind != c.kind || c.is != nil && !errors.Is(d.Err, c.is) || err != nil && err != d.Err || name == "a recorder panics" && d.Log == nil {
 				t.Errorf("%+v, error %v", d, err)
 			}
 		})
 	}
 	l := load(t, always, loop.WithStore(rude{says: oh}))
 	_, explained := l.Explain(t.Context(), s)
-	_, stops := l.Stops(t.Context())
 	_, held := l.Held(t.Context(), "x")
 	for what, err := range map[string]error{
-		"Explain": explained, "Stops": stops, "Held": held, "Stop": l.Stop(t.Context(), ""), "Undo": l.Undo(t.Context(), ""),
-		"Hold": l.Hold(t.Context(), "x", "r", func() error { return nil }),
+		"Explain": explained, "Held": held, "Stop": l.Stop(t.Context(), ""), "Hold": l.Hold(t.Context(), "x", "r", func() error { return nil }),
 	} {
 		if f := fault(t, err); f.Kind != "program" || !errors.Is(err, oh) {
 			t.Errorf("%s with a store that panics: %+v", what, f)

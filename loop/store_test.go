@@ -13,12 +13,8 @@ import (
 )
 
 func TestStores(t *testing.T) {
-	t.Run("Map", func(t *testing.T) {
-		looptest.Store(t, func(*testing.T) loop.Store { return loop.Map() })
-	})
-	t.Run("Dir", func(t *testing.T) {
-		looptest.Store(t, func(t *testing.T) loop.Store { return loop.Dir(filepath.Join(t.TempDir(), "new", "store")) })
-	})
+	looptest.Store(t, func(*testing.T) loop.Store { return loop.Map() })
+	looptest.Store(t, func(t *testing.T) loop.Store { return loop.Dir(filepath.Join(t.TempDir(), "new", "store")) })
 }
 
 // stored returns a store in a directory with one document, and the path of its file.
@@ -88,11 +84,8 @@ func TestDirKeepsTheSameBytes(t *testing.T) {
 		t.Fatal(err)
 	}
 	put(t, s, "session/s", "x")
-	if info, err := os.Stat(file); err != nil || !info.ModTime().Equal(old) {
-		t.Errorf("the same bytes wrote the file again: %v, %v", info.ModTime(), err)
-	}
-	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("the mode of the file is %v, %v", info.Mode(), err)
+	if info, err := os.Stat(file); err != nil || !info.ModTime().Equal(old) || info.Mode().Perm() != 0o600 {
+		t.Errorf("the same bytes wrote the file again, or its mode is wrong: %v, %v, %v", info.ModTime(), info.Mode(), err)
 	}
 }
 
