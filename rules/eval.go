@@ -123,15 +123,14 @@ func (e *evaluation) value(x *expression) result {
 	case !x.condition && x.root.leaf != nil:
 		return e.run(x.root.leaf)
 	case x.whole != nil && e.trace == nil && e.model == nil && e.found(x.whole):
-		if r := e.exec(x.whole); isBool(r.value) {
+		r := e.exec(x.whole)
+		if _, ok := r.value.(bool); ok {
 			return r
 		}
 	}
 	t, why := e.cond(x.root)
 	return result{value: t == yes, state: max(t, yes), why: why}
 }
-
-func isBool(v any) bool { _, ok := v.(bool); return ok }
 
 // holds evaluates a condition, nil for one that always holds.
 func (e *evaluation) holds(x *expression) (truth, error) {
@@ -190,11 +189,6 @@ func (e *evaluation) run(o *operand) result {
 	if e.model != nil {
 		return e.model.operand(e, o)
 	}
-	return e.reach(o)
-}
-
-// reach evaluates an operand if all that it reads is known.
-func (e *evaluation) reach(o *operand) result {
 	for i := range o.reads {
 		r := &o.reads[i]
 		if t := e.test(r.path); t != yes && (t != missing || !r.covered) {

@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -176,9 +175,8 @@ func (c *compiler) facts(n *yaml.Node) {
 }
 
 func (c *compiler) fact(f *Fact, k, v *yaml.Node, known map[string]*source) {
-	names := sortedKeys(known)
-	all, allowed := strings.Join(names, ", "), append(slices.Clone(names), "schema", "default", "inline", "timeout")
-	names = slices.DeleteFunc(names, func(name string) bool { return v.Kind != yaml.MappingNode || child(v, name) == nil })
+	allowed := append(sortedKeys(known), "schema", "default", "inline", "timeout")
+	names := slices.DeleteFunc(sortedKeys(known), func(name string) bool { return v.Kind != yaml.MappingNode || child(v, name) == nil })
 	for _, name := range names {
 		f.source, f.Source, allowed = known[name], name, append(allowed, known[name].options...)
 	}
@@ -187,12 +185,10 @@ func (c *compiler) fact(f *Fact, k, v *yaml.Node, known map[string]*source) {
 	case len(names) > 1:
 		c.report(at(k), 0, "source", fmt.Sprintf("the fact %s has two sources, %s and %s", f.Name, names[0], names[1]), "make two facts of it")
 		return
-	case f.source == nil && values.whole():
-		c.report(at(k), 0, "source", fmt.Sprintf("the fact %s has no source", f.Name), "there is "+all)
-		return
 	case f.source == nil:
-		last := &c.findings[len(c.findings)-1]
-		last.Help = cmp.Or(last.Help, "a fact has one of "+all)
+		if values.whole() {
+			c.report(at(k), 0, "source", fmt.Sprintf("the fact %s has no source", f.Name), "there is "+strings.Join(sortedKeys(known), ", "))
+		}
 		return
 	}
 	f.OnePath = f.source.argument == aPath
@@ -283,9 +279,8 @@ func (c *compiler) inlineFields() {
 			case s != nil:
 				s.fieldOf = append(s.fieldOf, f.symbol)
 			case c.engine.isName(name) && !c.engine.isBuiltin(name):
-				s = &symbol{id: -1, name: name, meaning: fieldName, typ: fields[name], fact: f, fieldOf: []*symbol{f.symbol}, read: map[*expression]spot{}}
-				c.symbols[name] = s
-				c.engine.declare(s)
+				s = c.symbol(name, fieldName, fields[name])
+				s.fact, s.fieldOf = f, []*symbol{f.symbol}
 			}
 		}
 	}

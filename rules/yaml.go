@@ -2,6 +2,7 @@ package rules
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -92,7 +93,7 @@ func (c *compiler) fields(n *yaml.Node, what string, known []string) fields {
 		if strings.ContainsAny(k.Value, "()\"'") {
 			help = "within { } a comma ends a value: put the value before it in quotes"
 		} else if help == "" {
-			help = text.Nearest(k.Value, known)
+			help = cmp.Or(text.Nearest(k.Value, known), "there is "+strings.Join(known, ", "))
 		}
 		c.report(at(k), 0, "unknown-key", fmt.Sprintf("%s has no key %s", what, k.Value), help)
 	})
