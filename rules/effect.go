@@ -22,6 +22,7 @@ type effect struct {
 	path  []*expression // of set: the fields and indices from the fact to the value
 	value *expression
 	args  []*template // of run and of the program's effects; of prune: the glob
+	as    argument    // args
 	older time.Duration
 }
 
@@ -62,14 +63,16 @@ func (c *compiler) effect(kind string, n *yaml.Node) *effect {
 		if len(f.values) < 2 && n.Kind == yaml.MappingNode {
 			c.report(at(n), 1, "missing-key", "prune needs glob and older", "write prune: {glob: PATTERN, older: 1h}")
 		}
-		e.args, e.older = templates(c.pathTemplate(f.values["glob"], "glob")), c.duration(f.values["older"], "older")
+		e.as, e.older = aPattern, c.duration(f.values["older"], "older")
+		e.args = c.argument(f.values["glob"], "glob", e.as)
 		if e.args != nil && strings.HasPrefix(e.args[0].lits[0], "~") {
 			c.report(at(f.values["glob"]), 0, "path", "prune removes files of the project only", "write a path from the project's root")
 		}
-	case "run":
-		e.args = c.program(n, kind)
 	default:
-		e.args = templates(c.template(n, kind))
+		if e.as = aText; kind == "run" {
+			e.as = aProgram
+		}
+		e.args = c.argument(n, kind, e.as)
 	}
 	return e
 }
@@ -143,17 +146,14 @@ func (e *evaluation) effect(v *Verdict, x *effect) (err error) {
 			return nil
 		}
 		out.Found = *g.found
-	case "prune":
-		pattern, state, why := e.fill(x.args[0], aPattern)
-		if state == missing {
+	default:
+		if x.kind == "run" {
+			what += " " + x.args[0].lits[0]
+		}
+		var state truth
+		if out.Args, state, err = e.fillAll(x.args, x.as); state == missing && x.kind == "prune" {
 			return nil
 		}
-		out.Args, err = []string{pattern}, why
-	case "run":
-		what += " " + x.args[0].lits[0]
-		out.Args, _, err = e.fillAll(x.args, aProgram)
-	default:
-		out.Args = []string{e.render(x.args[0])}
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", what, err)

@@ -153,7 +153,7 @@ func (c *compiler) facts(n *yaml.Node) {
 		if !c.free(at(k), "fact") {
 			return
 		}
-		f := &Fact{Name: k.Value, Line: k.Line, options: map[string]*template{}}
+		f := &Fact{Name: k.Value, Line: k.Line, options: map[string][]*template{}}
 		given := c.symbols[f.Name]
 		found := len(c.findings)
 		c.fact(f, k, v, known)
@@ -178,7 +178,7 @@ func (c *compiler) fact(f *Fact, k, v *yaml.Node, known map[string]*source) {
 	allowed := append(sortedKeys(known), "schema", "default", "inline", "timeout")
 	names := slices.DeleteFunc(sortedKeys(known), func(name string) bool { return v.Kind != yaml.MappingNode || child(v, name) == nil })
 	for _, name := range names {
-		f.source, f.Source, allowed = known[name], name, append(allowed, known[name].options...)
+		f.source, f.Source, allowed = known[name], name, append(allowed, sortedKeys(known[name].options)...)
 	}
 	values := c.fields(v, "the fact "+f.Name, allowed)
 	switch {
@@ -192,44 +192,37 @@ func (c *compiler) fact(f *Fact, k, v *yaml.Node, known map[string]*source) {
 		return
 	}
 	f.OnePath = f.source.argument == aPath
-	argument := values.values[f.Source]
-	switch {
-	case f.source.argument == aProgram:
-		f.args = c.program(argument, f.Source)
-	case f.source.argument == aText:
-		f.args = templates(c.template(argument, f.Source))
-	default:
-		f.args = templates(c.pathTemplate(argument, f.Source))
-	}
-	if f.Source == "tasks" && argument.Value != "claude" {
-		c.report(at(argument), 0, "source", "there is one list of tasks, and this is "+argument.Value, "write tasks: claude")
-	}
-	for _, key := range f.source.options {
-		switch o := values.values[key]; key {
-		case "parse":
-			parsers := []string{"json", "frontmatter", "checklist"}
-			if c.scalar(o, key) {
-				f.Parse = o.Value
-			}
-			if f.Parse != "" && !slices.Contains(parsers, f.Parse) {
-				c.report(at(o), 0, "source", "no file is parsed as "+f.Parse, text.Nearest(f.Parse, parsers))
-			}
-		case "command":
-			f.command = c.program(o, key)
-		case "turns", "max_tokens":
-			if n := c.number(o, key); n > 0 {
-				f.options[key] = &template{node: o, lits: []string{strconv.Itoa(n)}}
-			}
-		default:
-			if t := c.template(o, key); t != nil {
-				f.options[key] = t
-			}
+	f.args = c.argument(values.values[f.Source], f.Source, f.source.argument)
+	for key, as := range f.source.options {
+		if args := c.argument(values.values[key], key, as); key == "parse" && args != nil {
+			f.Parse = args[0].node.Value
+		} else if args != nil {
+			f.options[key] = args
 		}
 	}
 	c.factOptions(f, values)
 }
 
-func templates(t *template) []*template {
+// argument reads what a source, an option or an effect takes.
+func (c *compiler) argument(n *yaml.Node, what string, as argument) []*template {
+	var t *template
+	switch as {
+	case aProgram:
+		return c.program(n, what)
+	case aText:
+		t = c.template(n, what)
+	case aWord:
+		words := map[string][]string{"parse": {"json", "frontmatter", "checklist"}, "tasks": {"claude"}}[what]
+		if t = c.template(n, what); t != nil && !slices.Contains(words, n.Value) {
+			c.report(at(n), 0, "source", fmt.Sprintf("%s is %s, and this is %s", what, strings.Join(words, " or "), n.Value), text.Nearest(n.Value, words))
+		}
+	case aNumber:
+		if i := c.number(n, what); i > 0 {
+			t = &template{node: n, lits: []string{strconv.Itoa(i)}}
+		}
+	default:
+		t = c.pathTemplate(n, what)
+	}
 	if t == nil {
 		return nil
 	}
@@ -286,7 +279,7 @@ func (c *compiler) inlineFields() {
 	}
 }
 
-// argument is the kind of a source's argument.
+// argument is the kind of what a source, an option or an effect takes.
 type argument int
 
 const (
@@ -295,13 +288,15 @@ const (
 	aPattern                 // of files, where a value matches only itself
 	aProgram                 // a list: the program and its arguments
 	aText
+	aWord // one of several
+	aNumber
 )
 
 // source is a kind of fact, with what is known of its values.
 type source struct {
 	argument argument
 	typ      *schema.Type
-	options  []string
+	options  map[string]argument
 	sets     int // how many fields below it set can change; -1: set cannot change it
 }
 
@@ -314,12 +309,12 @@ func sources() map[string]*source {
 		"json":        {aPath, nil, nil, maxFileDepth},
 		"frontmatter": {aPath, kind("object"), nil, 1},
 		"checklist":   {aPath, listOf(item), nil, -1},
-		"glob":        {aPattern, listOf(str), []string{"parse"}, -1},
-		"exec":        {aProgram, object(map[string]*schema.Type{"code": number, "stdout": str, "stderr": str, "output": str, "lines": listOf(str)}), []string{"dir"}, -1},
+		"glob":        {aPattern, listOf(str), map[string]argument{"parse": aWord}, -1},
+		"exec":        {aProgram, object(map[string]*schema.Type{"code": number, "stdout": str, "stderr": str, "output": str, "lines": listOf(str)}), map[string]argument{"dir": aPath}, -1},
 		"git":         {aPlace, object(map[string]*schema.Type{"dirty": truth, "changed": listOf(str), "branch": str, "ahead": number}), nil, -1},
-		"tasks":       {aText, listOf(nil), nil, -1},
+		"tasks":       {aWord, listOf(nil), nil, -1},
 		"junit":       {aPath, object(map[string]*schema.Type{"tests": number, "failures": number, "errors": number, "skipped": number, "failed": listOf(str)}), nil, -1},
-		"judge":       {aText, nil, []string{"model", "system", "turns", "max_tokens", "command"}, -1},
+		"judge":       {aText, nil, map[string]argument{"model": aText, "system": aText, "turns": aNumber, "max_tokens": aNumber, "command": aProgram}, -1},
 		"value":       {aText, nil, nil, maxFileDepth},
 	}
 }

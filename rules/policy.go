@@ -59,10 +59,9 @@ type Fact struct {
 
 	source   *source
 	args     []*template
-	options  map[string]*template
-	command  []*template // of judge
-	fallback any         // the option default
-	defaults bool        // there is one
+	options  map[string][]*template
+	fallback any  // the option default
+	defaults bool // there is one
 	symbol   *symbol
 }
 

@@ -11,9 +11,9 @@ import (
 // variable HOME", "reads ~/notes.md"; empty if nothing does. It compiles the expressions of a lazy policy.
 func (p *Policy) Reaches() []string {
 	found := map[string]bool{}
-	home := func(verb string, t *template) {
-		if t != nil && strings.HasPrefix(t.lits[0], "~") {
-			found[verb+" "+t.node.Value] = true
+	home := func(verb string, args []*template) {
+		if args != nil && strings.HasPrefix(args[0].lits[0], "~") {
+			found[verb+" "+args[0].node.Value] = true
 		}
 	}
 	for _, f := range p.Facts {
@@ -21,12 +21,12 @@ func (p *Policy) Reaches() []string {
 		case f.source.argument == aProgram:
 			found["runs "+f.args[0].lits[0]] = true
 			home("runs in", f.options["dir"])
-		case len(f.command) > 0:
-			found["runs "+f.command[0].lits[0]] = true
+		case f.options["command"] != nil:
+			found["runs "+f.options["command"][0].lits[0]] = true
 		case f.Source == "judge":
 			found["asks a model"] = true
-		case f.source.argument != aText:
-			home("reads", f.args[0])
+		case f.source.argument < aProgram:
+			home("reads", f.args)
 		}
 	}
 	effects := slices.Clone(p.start)

@@ -31,7 +31,7 @@ func TestPolicySchema(t *testing.T) {
 	}
 	fact := []string{"schema", "default", "inline", "timeout"}
 	for name, s := range sources() {
-		fact = append(append(fact, name), s.options...)
+		fact = append(append(fact, name), sortedKeys(s.options)...)
 	}
 	for place, want := range map[string]struct{ schema, code []string }{
 		"policy": {sortedKeys(schema.Properties), policyKeys},

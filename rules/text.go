@@ -191,8 +191,11 @@ func (e *evaluation) fill(t *template, as argument) (string, truth, error) {
 	return out, yes, nil
 }
 
-// fillAll renders a program and its arguments, or one path. What follows -- is no option.
+// fillAll renders what a source, an option or an effect takes. What follows -- in a program is no option.
 func (e *evaluation) fillAll(args []*template, as argument) (out []string, state truth, err error) {
+	if as >= aText {
+		return []string{e.render(args[0])}, yes, nil
+	}
 	for _, t := range args {
 		arg, state, err := e.fill(t, as)
 		if state != yes {
@@ -207,18 +210,16 @@ func (e *evaluation) fillAll(args []*template, as argument) (out []string, state
 
 // arguments renders what a source is asked for.
 func (e *evaluation) arguments(f *Fact, q *Query) (state truth, err error) {
-	if f.source.argument == aText {
-		q.Args = []string{e.render(f.args[0])}
-		q.Command, state, err = e.fillAll(f.command, aProgram)
-	} else {
-		q.Args, state, err = e.fillAll(f.args, f.source.argument)
-	}
-	for key, t := range f.options {
-		if q.Options == nil {
-			q.Options = make(map[string]string, len(f.options))
+	q.Args, state, err = e.fillAll(f.args, f.source.argument)
+	for key, args := range f.options {
+		var out []string
+		if state == yes {
+			out, state, err = e.fillAll(args, f.source.options[key])
 		}
-		if q.Options[key] = e.render(t); key == "dir" && state == yes {
-			q.Options[key], state, err = e.fill(t, aPath)
+		if key == "command" {
+			q.Command = out
+		} else if state == yes {
+			q.Options = merged(q.Options, map[string]string{key: out[0]})
 		}
 	}
 	return state, err

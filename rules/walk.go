@@ -356,8 +356,10 @@ func behind(c *compiler, s *symbol) (out []*expression) {
 	case s.name == "loop":
 		return c.p.progress
 	case s.fact != nil:
-		for _, t := range slices.Concat(s.fact.args, s.fact.command, slices.Collect(maps.Values(s.fact.options))) {
-			out = append(out, t.exprs...)
+		for _, args := range append(slices.Collect(maps.Values(s.fact.options)), s.fact.args) {
+			for _, t := range args {
+				out = append(out, t.exprs...)
+			}
 		}
 	}
 	return out
