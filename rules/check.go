@@ -156,22 +156,18 @@ func (c *inspector) comment(n *yaml.Node, isText bool) {
 func (c *inspector) once() {
 	m, first := c.m, (*rule)(nil)
 	again := m.byKey["stop_hook_active[]"]
+	if again == nil {
+		return
+	}
+	all := again.values
 	for i, r := range c.p.rules {
-		if again == nil || r.verb != "continue" || c.never(r.condition()) {
+		if r.verb != "continue" || c.never(r.condition()) {
 			continue
 		}
 		first = cmp.Or(first, r)
-		reached := m.reached(i, map[string]bool{})
-		found, whole := m.find(func() truth {
-			switch active := m.now(again); {
-			case active.state == open:
-				return open
-			case active.value != true:
-				return no
-			}
-			return reached()
-		})
-		if found || !whole {
+		again.values = []result{known(true)}
+		found, whole := m.find(m.reached(i, map[string]bool{}))
+		if again.values = all; found || !whole {
 			return
 		}
 	}

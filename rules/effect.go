@@ -205,15 +205,13 @@ func (p *Policy) Start(ctx context.Context, in Input, text string) (effects []Ef
 	}()
 	e.text = strings.TrimSpace(text)
 	var v Verdict
-	created := map[*Fact]bool{}
 	for _, x := range p.start {
-		if x.kind == "set" && !created[x.fact] {
+		if x.kind == "set" {
 			g := e.get(x.fact.symbol)
 			if g.file || g.state == failed {
 				return nil, fmt.Errorf("%s exists already", g.found.Path)
 			}
 			g.take(yes, g.value, nil)
-			created[x.fact] = true
 		}
 		if err := e.effect(&v, x); err != nil {
 			return nil, err

@@ -11,22 +11,22 @@ import (
 // variable HOME", "reads ~/notes.md"; empty if nothing does. It compiles the expressions of a lazy policy.
 func (p *Policy) Reaches() []string {
 	found := map[string]bool{}
-	home := func(verb string, args []*template) {
-		if args != nil && strings.HasPrefix(args[0].lits[0], "~") {
-			found[verb+" "+args[0].node.Value] = true
+	note := func(args []*template, as argument) {
+		switch {
+		case args == nil:
+		case as == aProgram:
+			found["runs "+args[0].lits[0]] = true
+		case as < aProgram && strings.HasPrefix(args[0].lits[0], "~"):
+			found["reads "+args[0].node.Value] = true
 		}
 	}
 	for _, f := range p.Facts {
-		switch {
-		case f.source.argument == aProgram:
-			found["runs "+f.args[0].lits[0]] = true
-			home("runs in", f.options["dir"])
-		case f.options["command"] != nil:
-			found["runs "+f.options["command"][0].lits[0]] = true
-		case f.Source == "judge":
+		note(f.args, f.source.argument)
+		for key, args := range f.options {
+			note(args, f.source.options[key])
+		}
+		if f.Source == "judge" && f.options["command"] == nil {
 			found["asks a model"] = true
-		case f.source.argument < aProgram:
-			home("reads", f.args)
 		}
 	}
 	effects := slices.Clone(p.start)
@@ -34,9 +34,7 @@ func (p *Policy) Reaches() []string {
 		effects = append(effects, r.then...)
 	}
 	for _, x := range effects {
-		if x.kind == "run" {
-			found["runs "+x.args[0].lits[0]] = true
-		}
+		note(x.args, x.as)
 	}
 	c := p.compiler
 	for _, x := range c.expressions {
