@@ -277,6 +277,8 @@ rules:
   - {name: waiting, when: prompt == "stop", stop: it waits}
   - {name: broken, when: prompt == "broken" and int(prompt) > 0, stop: never}
   - {name: go, when: prompt == "go", continue: go on}
+  - {name: unknown, when: prompt == "refused" and int(prompt) > 0, continue: never}
+  - {name: refused, when: prompt == "refused", done: never}
 `)
 	for _, c := range []struct {
 		prompts string
@@ -290,6 +292,7 @@ rules:
 		{"broken broken", "policy: the agent may stop: *|"},
 		{"done", ""},
 		{"nothing", ""},
+		{"refused refused", "refused is not certain: rule unknown is unknown: int(prompt) > 0 failed: int makes no number of refused|"},
 	} {
 		t.Run(c.prompts, func(t *testing.T) {
 			var got []string
@@ -333,6 +336,7 @@ func TestCountsThatCannotBeKept(t *testing.T) {
 		{"no JSON", document("{"), "damaged", true},
 		{"another document", document(`{"a": 1}`), "damaged", true},
 		{"less than nothing", document(`{"version": 1, "total": -7, "policies": {}}`), "damaged", true},
+		{"counts less than nothing", document(`{"version": 1, "policies": {"policy": {"memory": {"continuations": -5}}}}`), "damaged", true},
 		{"a newer version", document(`{"version": 2}`), "newer version", true},
 		{"a damaged file", func(t *testing.T) loop.Store {
 			s, file := stored(t, "session/s")

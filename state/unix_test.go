@@ -84,12 +84,17 @@ func TestDiskFull(t *testing.T) {
 		return
 	}
 	signal.Ignore(syscall.SIGXFSZ)
-	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: 1 << 12, Max: 1 << 12}); err != nil {
+	var own syscall.Rlimit
+	err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &own)
+	small := own
+	small.Cur = 1 << 12
+	if err = errors.Join(err, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &small)); err != nil {
 		t.Fatal(err)
 	}
+	defer func() { _ = syscall.Setrlimit(syscall.RLIMIT_FSIZE, &own) }() // a report of coverage is larger
 	r := project(t, map[string]string{"a": "1", "b": "1"})
 	large := make([]byte, 1<<14)
-	err := r.Apply([]Change{{Path: "a", Old: read(t, r, "a"), New: []byte("2")}, {Path: "b", Old: read(t, r, "b"), New: large}, {Path: "c", New: large}}, noon)
+	err = r.Apply([]Change{{Path: "a", Old: read(t, r, "a"), New: []byte("2")}, {Path: "b", Old: read(t, r, "b"), New: large}, {Path: "c", New: large}}, noon)
 	if !errors.Is(err, syscall.EFBIG) || !strings.Contains(err.Error(), "change b: ") {
 		t.Errorf("error %v", err)
 	}
