@@ -27,7 +27,7 @@ func TestRoot(t *testing.T) {
 			got = append(got, name)
 		}
 	}
-	want := strings.Fields(`.agents .ci .claude-plugin .gitattributes .github .gitignore CHANGELOG.md CONTRIBUTING.md LICENSE README.md SECURITY.md
+	want := strings.Fields(`.agents .ci .claude-plugin .gitattributes .github .gitignore CHANGELOG.md CONTRIBUTING.md LICENSE PERFORMANCE.md README.md SECURITY.md
 		cmd doc.go docs examples go.mod go.sum host internal loop packaging policytest rules run schema state`)
 	slices.Sort(got)
 	if diff := cmp.Diff(want, got); diff != "" {
