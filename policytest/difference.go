@@ -1,6 +1,7 @@
 package policytest
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
 
@@ -41,10 +42,7 @@ func indented(v any) string {
 	if json.Unmarshal([]byte(text.JSON(v)), &plain) != nil {
 		return text.JSON(v)
 	}
-	var b strings.Builder
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	_ = e.Encode(plain) // it was decoded from JSON
-	return strings.TrimSpace(b.String())
+	var b bytes.Buffer
+	_ = json.Indent(&b, []byte(text.JSON(plain)), "", "  ") // it was decoded from JSON
+	return b.String()
 }

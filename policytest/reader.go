@@ -33,14 +33,16 @@ func read(fsys fs.FS, name string, p *rules.Policy, open bool) ([]test, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the tests: %w", err)
 	}
+	r := &reader{file: name, lines: strings.Split(string(src), "\n"), policy: p, open: open}
 	var doc yaml.Node
 	if err := yaml.Unmarshal(src, &doc); err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		line, col, message, help := text.Misread(string(src), err)
+		r.report(&yaml.Node{Line: line, Column: col}, message, help)
+		return nil, r.found
 	}
 	if len(doc.Content) == 0 {
 		doc.Content = []*yaml.Node{{Kind: yaml.MappingNode, Tag: "!!map", Line: 1, Column: 1}}
 	}
-	r := &reader{file: name, lines: strings.Split(string(src), "\n"), policy: p, open: open}
 	root := doc.Content[0]
 	r.walk(root, reflect.TypeFor[suite]())
 	if len(r.found) == 0 {

@@ -48,7 +48,7 @@ func (a *app) run(ctx context.Context, args []string) int {
 	hook := args[0] == "eval"
 	root := a.root(hook)
 	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
+	err := instead(root, root.ExecuteContext(ctx))
 	switch {
 	case err == nil:
 		return a.status

@@ -6,8 +6,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-
-	"github.com/ralph-sdk/ralph/internal/text"
 )
 
 // checks.txt explains each finding of ralph check: a line == ID, its meaning, a line --, and a policy that has it.
@@ -44,9 +42,6 @@ func (a *app) helpCommand() *cobra.Command {
 				return c.Help()
 			}
 			var known []string
-			for _, c := range cmd.Root().Commands() {
-				known = append(known, c.Name())
-			}
 			for _, c := range checks() {
 				if c.id == args[0] {
 					fmt.Fprintf(a.stdout, "%s\n\nA policy in which it is found:\n\n    %s\n", c.meaning, strings.ReplaceAll(strings.TrimSpace(c.example), "\n", "\n    "))
@@ -54,11 +49,7 @@ func (a *app) helpCommand() *cobra.Command {
 				}
 				known = append(known, c.id)
 			}
-			help := text.Nearest(args[0], known)
-			if help == "" {
-				help = "ralph help lists the commands"
-			}
-			return fmt.Errorf("there is no command and no check %s: %s", args[0], help)
+			return fmt.Errorf("there is no command and no check %s: %s", args[0], nearestCommand(cmd.Root(), args[0], known...))
 		},
 	}
 }

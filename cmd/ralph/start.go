@@ -85,7 +85,7 @@ func (a *app) undo(ctx context.Context, home *project.Home, p project.Project, n
 		return errors.New("a stop of all policies is in force: ralph start undoes it")
 	case len(stops) == 0 || name != "" && !one:
 		if say {
-			fmt.Fprintln(a.stdout, "No stop was in force. To begin a policy's loop, add what it is to do: ralph start POLICY 'TEXT'")
+			fmt.Fprintln(a.stdout, "No stop was in force. If the policy has start, a text begins its loop: ralph start NAME 'TEXT'")
 		}
 		return nil
 	}
@@ -155,10 +155,13 @@ func (a *app) stop(ctx context.Context, name string) error {
 	if err := l.Stop(ctx, name); err != nil {
 		return err
 	}
-	what := "Agents of " + p.Root + " may stop"
-	if name != "" {
-		what = name + " lets agents of " + p.Root + " stop"
+	switch name {
+	case "":
+		fmt.Fprintf(a.stdout, "Agents of %s may stop until ralph start.\n", p.Root)
+	case untilPolicy:
+		fmt.Fprintf(a.stdout, "Agents of %s may stop. To begin again: ralph until 'COMMAND'\n", p.Root)
+	default:
+		fmt.Fprintf(a.stdout, "%s lets agents of %s stop. To undo that: ralph start %s\n", name, p.Root, typed)
 	}
-	fmt.Fprintf(a.stdout, "%s until %s.\n", what, strings.TrimSpace("ralph start "+typed))
 	return nil
 }

@@ -32,6 +32,9 @@ The exit status is 0 if all pass, 1 if one fails.`,
 			if err != nil {
 				return err
 			}
+			for i, name := range names { // that of the tests may have been typed
+				names[i] = strings.TrimSuffix(strings.ReplaceAll(name, "_test.yaml", ".yaml"), "_test")
+			}
 			files, err := policies(p, names)
 			if err != nil {
 				return err
@@ -49,12 +52,13 @@ func (a *app) test(ctx context.Context, p project.Project, files []project.File,
 	passed := true
 	for _, f := range files {
 		report, err := runTests(ctx, p, f)
-		if errors.Is(err, fs.ErrNotExist) && !named {
-			fmt.Fprintf(a.stderr, "%s has no tests\n", f.Shown(p))
+		switch untested := fmt.Sprintf("%s has no tests: write them into %s_test.yaml beside it", f.Shown(p), f.Name); {
+		case errors.Is(err, fs.ErrNotExist) && named:
+			return errors.New(untested)
+		case errors.Is(err, fs.ErrNotExist):
+			fmt.Fprintln(a.stderr, untested)
 			continue
-		} else if errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("%s has no tests: write them into %s_test.yaml beside it", f.Shown(p), f.Name)
-		} else if err != nil {
+		case err != nil:
 			return err
 		}
 		reports = append(reports, report)

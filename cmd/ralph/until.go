@@ -46,8 +46,8 @@ once now and at each stop of the agent. When it passes, the hook goes. To end it
 		},
 		RunE: func(cmd *cobra.Command, args []string) error { return a.until(cmd.Context(), args[0], f) },
 	}
-	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
-		return fmt.Errorf("%w; if it belongs to the command, write the command as one argument: ralph until 'go test ./...'", err)
+	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return fmt.Errorf("%w; if it belongs to the command, write the command as one argument: ralph until 'go test ./...'", flagError(cmd, err))
 	})
 	cmd.Flags().StringVar(&f.host, "host", host.ClaudeCode, "continue the agent of this `host`: "+strings.Join(host.Names(), ", "))
 	cmd.Flags().IntVar(&f.max, "max", 5, "continue it at most this many times per prompt")

@@ -43,7 +43,7 @@ func (p Project) Policy(name string) (File, error) {
 		return p.file(name)
 	}
 	if name == "" || strings.HasPrefix(name, ".") {
-		return File{}, notFound(fmt.Sprintf("%q is no name of a policy", name))
+		return File{}, notFound(fmt.Sprintf("%q is no name of a policy: write NAME for .ralph/NAME.yaml, or the path of a file", name))
 	}
 	for _, place := range p.places {
 		for _, dir := range []string{"local/", ""} {
