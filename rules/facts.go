@@ -61,7 +61,7 @@ func (c *compiler) setParams(all *schema.Schema, names []string) {
 		s, t := c.symbols[name], types[name]
 		what, help := "the default of the param "+name, ""
 		if set, isSet := c.Params[name]; isSet {
-			what, help = fmt.Sprintf("the param %s is set to %q, and", name, set), text.Nearest(set, texts(t.Enum))
+			what, help = "the param "+name, text.Nearest(set, texts(t.Enum))
 		}
 		if problem, bad := problems.Touching([]string{name}); bad {
 			c.report(s.at, 0, "param", what+" "+problem.Message, help)

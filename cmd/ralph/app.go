@@ -48,17 +48,17 @@ func (a *app) run(ctx context.Context, args []string) int {
 	hook := args[0] == "eval"
 	root := a.root(hook)
 	root.SetArgs(args)
-	err := instead(root, root.ExecuteContext(ctx))
+	err := root.ExecuteContext(ctx)
 	switch {
 	case err == nil:
 		return a.status
 	case hook: // a mistyped flag must not hold an agent, nor be silent
-		newAnswerer(a, "").trouble(err)
+		newAnswerer(a, "").trouble(instead(root, err))
 		return exitOK
 	case errors.Is(err, errFound):
 		return exitFound
 	}
-	fmt.Fprintf(a.stderr, "ralph: %s\n", text.Clean(strings.TrimSpace(err.Error())))
+	fmt.Fprintf(a.stderr, "ralph: %s\n", text.Clean(strings.TrimSpace(instead(root, err).Error())))
 	return exitUsage
 }
 
