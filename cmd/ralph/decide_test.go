@@ -19,6 +19,11 @@ limits: {continuations: 5}
 // A prompt begins with another ID of the host; else with a flag that is false; else after a stop that a rule made.
 func TestPrompts(t *testing.T) {
 	playAll(t, []decisionCase{
+		{name: "the ID of the prompt", policy: twice, script: `
+			{"prompt_id": "a"} -> continued by go: go on
+			{"prompt_id": "a"} -> continued by go: go on
+			{"prompt_id": "a"} -> limit by limits.continuations ! policy: the agent may stop: this prompt was continued 2 times
+			{"prompt_id": "b"} -> continued by go: go on`},
 		{name: "the ID counts, whatever the flag is", policy: twice, script: `
 			{"prompt_id": "a", "stop_hook_active": false} -> continued by go: go on
 			{"prompt_id": "a", "stop_hook_active": false} -> continued by go: go on
@@ -42,6 +47,16 @@ func TestPrompts(t *testing.T) {
 			{} -> continued by go: go on
 			{} -> limit by limits.continuations ! policy: the agent may stop: this prompt was continued 2 times
 			{} -> limit by limits.continuations`},
+		{name: "a stop of a rule begins none where the host sends more", policy: twice, script: `
+			{"prompt_id": "a"} -> continued by go: go on
+			{"prompt_id": "a", "prompt": "wait"} -> stopped by wait
+			{"prompt_id": "a"} -> continued by go: go on
+			{"prompt_id": "a"} -> limit by limits.continuations ! policy: the agent may stop: this prompt was continued 2 times`},
+		{name: "stop_hook_active without a flag says whether the prompt was continued", policy: `
+rules: [{name: again, when: stop_hook_active, stop: once is enough}, {name: go, continue: go on}]`, script: `
+			{} -> continued by go: go on
+			{} -> stopped by again
+			{} -> continued by go: go on`},
 		{name: "the flag of the host is stop_hook_active", policy: `
 rules: [{name: again, when: stop_hook_active, stop: once is enough}, {name: go, continue: go on}]`, script: `
 			{"stop_hook_active": true} -> stopped by again
@@ -62,6 +77,14 @@ rules: [{name: go, continue: go on}]`, script: `
 			{"hook_event_name": "SubagentStop", "agent_id": "y"} -> continued by go: go on
 			{"hook_event_name": "Stop", "stop_hook_active": false} -> continued by go: go on
 			{"hook_event_name": "Stop", "stop_hook_active": true} -> limit by limits.total ! policy: the agent may stop: this session was continued 4 times`},
+		{name: "a subagent needs the event", policy: twice, script: `
+			{"hook_event_name": "SubagentStop", "agent_id": "x"}
+			{"hook_event_name": "Stop", "agent_id": "x"}
+			{"hook_event_name": "Notification"}`},
+		{name: "a turn that failed is not continued", policy: twice, script: `
+			{"hook_event_name": "Stop"} -> continued by go: go on
+			{"hook_event_name": "StopFailure", "error": "rate_limit"} -> failed ! policy: the agent may stop: the turn failed: rate_limit
+			{"hook_event_name": "Stop"} -> continued by go: go on`},
 		{name: "without a session, the project is counted", policy: twice, script: `
 			{"session_id": ""} -> continued by go: go on
 			{"session_id": ""} -> continued by go: go on
@@ -83,6 +106,39 @@ rules:
     then: [set: todo.n = todo.n + 1]
 `
 	playAll(t, []decisionCase{
+		{name: "repeats: continuations without progress", policy: `
+facts: {todo: {json: todo.json}}
+progress: todo.left
+limits: {repeats: 2}
+rules: [{name: go, continue: go on}]`, script: `
+			write todo.json {"left": 3}
+			{"prompt_id": "a"} -> continued by go: go on
+			{"prompt_id": "a"} -> continued by go: go on
+			write todo.json {"left": 2}
+			{"prompt_id": "a"} -> continued by go: go on
+			{"prompt_id": "a"} -> continued by go: go on
+			{"prompt_id": "a"} -> limit by limits.repeats ! policy: the agent may stop: progress did not change in 2 continuations
+			write todo.json {"left": 1}
+			{"prompt_id": "a"} -> continued by go: go on
+			{"prompt_id": "b"} -> continued by go: go on
+			{"prompt_id": "b"} -> continued by go: go on
+			{"prompt_id": "b"} -> limit by limits.repeats ! policy: the agent may stop: progress did not change in 2 continuations`},
+		{name: "elapsed: since the first continuation of the prompt", policy: `
+limits: {elapsed: 1h}
+rules: [{name: go, continue: go on}]`, script: `
+			{"prompt_id": "a"} -> continued by go: go on
+			wait 59m
+			{"prompt_id": "a"} -> continued by go: go on
+			wait 1m
+			{"prompt_id": "a"} -> limit by limits.elapsed ! policy: the agent may stop: this prompt has been continued for 1h0m0s
+			{"prompt_id": "b"} -> continued by go: go on`},
+		{name: "total: of the session, over its prompts", policy: `
+limits: {total: 2}
+rules: [{name: go, continue: go on}]`, script: `
+			{"prompt_id": "a"} -> continued by go: go on
+			{"prompt_id": "b"} -> continued by go: go on
+			{"prompt_id": "c"} -> limit by limits.total ! policy: the agent may stop: this session was continued 2 times
+			{"prompt_id": "c", "session_id": "t"} -> continued by go: go on`},
 		{name: "a limit makes no effects and shows no text of the rule, and is shown once a prompt", policy: notices, script: `
 			write todo.json {"n": 1}
 			{"prompt_id": "a"} -> continued by go: go on ! it goes on # [policy] seen\n[policy] it went on
@@ -91,6 +147,32 @@ rules:
 			cat todo.json -> {"n": 2}
 			{"prompt_id": "b"} -> continued by go: go on ! it goes on # [policy] seen\n[policy] it went on
 			cat todo.json -> {"n": 3}`},
+		{name: "a param of the hook's command line", policy: `
+params: {most: {type: integer, default: 5}}
+limits: {continuations: most}
+rules: [{name: go, continue: go on}]`, script: `
+			hook --set most=1
+			{"prompt_id": "a"} -> continued by go: go on
+			{"prompt_id": "a"} -> limit by limits.continuations ! policy: the agent may stop: this prompt was continued 1 times`},
+		{name: "at_most of a prompt", policy: `
+rules:
+  - {name: first, at_most: 2, continue: look again}
+  - {name: rest, stop: looked}`, script: `
+			{"prompt_id": "a"} -> continued by first: look again
+			{"prompt_id": "a"} -> continued by first: look again
+			{"prompt_id": "a"} -> stopped by rest
+			{"prompt_id": "b"} -> continued by first: look again`},
+		{name: "at_most of a session, within a time", policy: `
+rules:
+  - {name: first, at_most: {times: 2, within: 10m}, continue: look again}
+  - {name: rest, stop: looked}`, script: `
+			{"prompt_id": "a"} -> continued by first: look again
+			wait 5m
+			{"prompt_id": "b"} -> continued by first: look again
+			{"prompt_id": "c"} -> stopped by rest
+			wait 5m
+			{"prompt_id": "c"} -> continued by first: look again
+			{"prompt_id": "c"} -> stopped by rest`},
 		{name: "at_most: the condition of a skipped rule is not read", policy: list + `
 rules:
   - {name: first, when: todo.left > 0, at_most: 1, stop: once}
@@ -120,10 +202,27 @@ rules:
 `
 	log := map[string]string{"log.json": "{}\n"}
 	playAll(t, []decisionCase{
+		{name: "every rule above is known", policy: waits, more: log, script: `
+			write todo.json {"left": 1}
+			{} -> continued by open: 1 left
+			write todo.json {"left": 0}
+			{} -> done by done ! well done
+			cat log.json -> {\n  "ended": true\n}\n`},
+		{name: "a rule above reads what is missing", policy: waits, more: log, script: `
+			{"prompt_id": "a"} -> stopped by done ! done is not certain: rule open is unknown: todo (todo.json)…no such file or directory
+			{"prompt_id": "a"} -> stopped by done
+			{"prompt_id": "b"} -> stopped by done ! done is not certain: rule open is unknown: todo (todo.json)…no such file or directory
+			cat log.json -> {}\n`},
 		{name: "a rule above reads what is invalid", policy: waits, more: log, script: `
 			write todo.json {"left": "many"}
 			{} -> stopped by done ! done is not certain: rule open is unknown: todo: left must be a whole number, and is the text "many"
 			cat log.json -> {}\n`},
+		{name: "a rule above is skipped", policy: `
+rules:
+  - {name: first, at_most: 1, continue: look again}
+  - {name: done, done: all is done}`, script: `
+			{"prompt_id": "a"} -> continued by first: look again
+			{"prompt_id": "a"} -> stopped by done ! done is not certain: rule first is unknown: it was applied as often as at_most says`},
 		{name: "a file that was there in this prompt is not gone", policy: list + `
 rules:
   - {name: open, when: ok(todo) and todo.left > 0, continue: "${todo.left} left"}
@@ -133,6 +232,14 @@ rules:
 			rm todo.json
 			{"prompt_id": "a"} -> stopped by done ! done is not certain: todo (todo.json) was there in this prompt, and is gone
 			{"prompt_id": "b"} -> done by done`},
+		{name: "but if the rule asks missing", policy: list + `
+rules:
+  - {name: open, when: ok(todo) and todo.left > 0, continue: "${todo.left} left"}
+  - {name: done, when: missing(todo), done: all is done}`, script: `
+			write todo.json {"left": 1}
+			{"prompt_id": "a"} -> continued by open: 1 left
+			rm todo.json
+			{"prompt_id": "a"} -> done by done ! policy: done: all is done`},
 		{name: "or an effect took it", policy: list + `
 rules:
   - {name: wait, when: 'prompt == "wait"', stop: waits}
@@ -157,6 +264,112 @@ rules:
 	})
 }
 
+// An operand is unknown if what it reads is missing or invalid. Missing, the next rule is tried; invalid, a stop or done rule ends the trying.
+func TestUnknown(t *testing.T) {
+	playAll(t, []decisionCase{
+		{name: "missing, in any rule", policy: list + `
+rules:
+  - {name: stop, when: todo.left == 0, stop: nothing left}
+  - {name: done, when: todo.left == 1, done: almost}
+  - {name: go, when: missing(todo), continue: "write ${path(todo)}: ${problem(todo)}"}`, script: `
+			{} -> continued by go: write todo.json: no such file or directory`},
+		{name: "invalid, in a stop rule", policy: list + `
+rules:
+  - {name: stop, when: todo.left == 0, stop: nothing left, notice: never}
+  - {name: go, continue: go on}`, script: `
+			write todo.json {"left":
+			{"prompt_id": "a"} -> failed by stop ! policy: the agent may stop: rule stop (line 7): todo (todo.json)…line 1, column 9…
+			{"prompt_id": "a"} -> failed by stop
+			write todo.json {"left": 1}
+			{"prompt_id": "a"} -> continued by go: go on`},
+		{name: "invalid, in a done rule", policy: list + `
+rules:
+  - {name: done, when: todo.left == 0, done: nothing left, notice: never}
+  - {name: go, continue: go on}`, script: `
+			write todo.json {"left": "x"}
+			{} -> failed by done ! policy: the agent may stop: rule done (line 7): todo: left must be a whole number, and is the text "x"`},
+		{name: "invalid, in a continue rule", policy: list + `
+rules:
+  - {name: go, when: todo.left > 0, continue: go on}
+  - {name: repair, when: invalid(todo), continue: "${problem(todo)}"}`, script: `
+			write todo.json {"left":
+			{} -> continued by repair: line 1, column 9…`},
+		{name: "a field that is invalid is so by itself", policy: list + `
+rules:
+  - {name: stop, when: todo.note == "stop", stop: the list says stop}
+  - {name: go, when: todo.left > 0, continue: go on}
+  - {name: repair, when: ok(todo) and problem(todo) != "", continue: "${problem(todo)}"}`, script: `
+			write todo.json {"left": "many", "note": "go"}
+			{} -> continued by repair: left must be a whole number, and is the text "many"
+			write todo.json {"left": "many", "note": "stop"}
+			{} -> stopped by stop`},
+		{name: "?? covers what is missing, never what is invalid", policy: list + `
+rules: [{name: stop, when: "(todo?.left ?? 0) == 0", stop: nothing left}, {name: go, continue: go on}]`, script: `
+			{} -> stopped by stop
+			write todo.json {}
+			{} -> stopped by stop
+			write todo.json {"left": "many"}
+			{} -> failed by stop ! policy: the agent may stop: rule stop (line 6): todo: left must be a whole number, and is the text "many"`},
+		{name: "an operand that decides", policy: list + `
+rules: [{name: stop, when: 'prompt == "x" and todo.left == 0', stop: a}, {name: or, when: 'prompt == "y" or todo.left == 0', stop: b}, {name: go, continue: go on}]`, script: `
+			write todo.json {
+			{"prompt": "y"} -> stopped by or
+			{"prompt": "x"} -> failed by stop ! policy: the agent may stop: rule stop (line 6): todo (todo.json)…line 1, column 2…`},
+		{name: "an expression that fails", policy: `
+facts: {todo: {json: todo.json}}
+rules: [{name: stop, when: 'todo.list[3] > 1', stop: never}, {name: go, continue: go on}]`, script: `
+			write todo.json {"list": ["a", "b", "c", "d"]}
+			{} -> failed by stop ! policy: the agent may stop: rule stop (line 4): todo.list[3] > 1 failed: > does not go between a text and a number`},
+		{name: "a program that is not there", policy: `
+facts: {tests: {exec: [no-such-program]}}
+rules:
+  - {name: pass, when: tests.code == 0, done: they pass}
+  - {name: go, continue: go on}`, script: `
+			ralph trust --yes
+			{} -> failed by pass ! policy: the agent may stop: rule pass (line 5): tests…"no-such-program" in PATH: executable file not found in $PATH`},
+		{name: "what needs an approval is unknown until a person gives it", policy: `
+facts: {tests: {exec: ["true"]}}
+rules:
+  - {name: red, when: tests.code != 0, continue: repair them}
+  - {name: none, when: missing(tests), continue: none}
+  - {name: pass, when: tests.code == 0, done: they pass}`, script: `
+			{"prompt_id": "a"} -> failed by pass ! policy: the agent may stop: rule pass (line 7): tests…it needs a person's approval\nDIR/.ralph/policy.yaml (runs true) needs your approval: run ralph trust policy in a terminal of your own
+			{"prompt_id": "a"} -> failed by pass
+			ralph trust --yes
+			{"prompt_id": "a"} -> done by pass`},
+	})
+}
+
+// Every end is shown once a prompt, after a continuation; a stop rule by its notice.
+func TestEnds(t *testing.T) {
+	playAll(t, []decisionCase{
+		{name: "idle", policy: `
+rules: [{name: go, when: 'prompt == "go"', continue: go on}]`, script: `
+			{"prompt_id": "a"} -> idle
+			{"prompt_id": "a", "prompt": "go"} -> continued by go: go on
+			{"prompt_id": "a"} -> idle ! policy: no rule decides, so the agent may stop
+			{"prompt_id": "a"} -> idle
+			{"prompt_id": "b"} -> idle`},
+		{name: "done", policy: `
+rules: [{name: go, when: 'prompt == "go"', continue: go on}, {name: end, done: it is done}]`, script: `
+			{"prompt_id": "a"} -> done by end
+			{"prompt_id": "a", "prompt": "go"} -> continued by go: go on
+			{"prompt_id": "a"} -> done by end ! policy: done: it is done
+			{"prompt_id": "a"} -> done by end`},
+		{name: "a stop rule", policy: `
+rules: [{name: go, when: 'prompt == "go"', continue: go on}, {name: loud, when: 'prompt == "loud"', stop: it ends, notice: it ends here}, {name: quiet, stop: it ends}]`, script: `
+			{"prompt_id": "a", "prompt": "go"} -> continued by go: go on
+			{"prompt_id": "a"} -> stopped by quiet
+			{"prompt_id": "a", "prompt": "loud"} -> stopped by loud ! it ends here`},
+		{name: "a file that is gone, in a continue rule", policy: list + `
+rules: [{name: go, when: todo.left > 0, continue: go on}]`, script: `
+			write todo.json {"left": 1}
+			{"prompt_id": "a"} -> continued by go: go on
+			rm todo.json
+			{"prompt_id": "a"} -> idle ! policy: no rule decides, so the agent may stop`},
+	})
+}
+
 func TestPolicies(t *testing.T) {
 	two := map[string]string{
 		".ralph/a.yaml": "limits: {continuations: 1}\nfacts: {n: {json: a.json, default: {n: 0}}}\nrules: [{name: go, when: 'prompt != \"b\"', continue: do a, then: [set: n.n = n.n + 1]}]",
@@ -170,6 +383,63 @@ func TestPolicies(t *testing.T) {
 			{"prompt_id": "p", "prompt": "b"} -> idle; continued by go: do b ! a: no rule decides, so the agent may stop\nb goes
 			{"prompt_id": "p"} -> limit by limits.continuations; limit by limits.continuations ! a: the agent may stop: this prompt was continued 1 times\nb: the agent may stop: this prompt was continued 2 times
 			cat b.json -> {\n  "n": 2\n}\n`},
+		{name: "one that cannot be loaded lets the agent stop, the other decides", more: two, script: `
+			hook --policy c --policy b
+			{} -> failed; continued by go: do b ! ralph: the policy c lets the agent stop: no policy c in DIR/.ralph…\nb goes
+			write .ralph/c.yaml rules: []
+			{} -> failed; continued by go: do b ! ralph: the policy c lets the agent stop: .ralph/c.yaml:1:1: a policy begins with its version…\nb goes`},
+		{name: "without a policy nothing is decided", policy: twice, script: `
+			rm .ralph/policy.yaml
+			{}`},
+		{name: "a param of no policy", policy: twice, script: `
+			hook --set mots=1
+			{} -> failed ! ralph: the policy policy lets the agent stop: --set mots: no policy of this hook declares it under params:`},
+		{name: "a mistyped flag", policy: twice, script: `
+			hook --polcy a
+			{} ->  ! ralph: the agent may stop: unknown flag: --polcy; did you mean "--policy"?`},
+	})
+}
+
+// Files are compared with what was read before any is written; if one changed, the policy is evaluated again, three times at most.
+func TestCompareAndSet(t *testing.T) {
+	const racing = `
+facts:
+  a: {json: a.json}
+  b: {json: b.json}
+  other: {exec: [sh, other.sh]}
+rules:
+  - name: go
+    when: a.n > 0 and b.n > 0 and other.code == 0
+    continue: "${a.n} ${b.n}"
+    then: [set: b.n = b.n + 1, set: a.n = a.n + 1]
+`
+	playAll(t, []decisionCase{
+		{name: "every other byte stays", policy: racing, script: `
+			ralph trust --yes
+			write other.sh true
+			write a.json {"m": [ 1,2 ],\n  "n":1 }
+			write b.json {"n": 1}
+			{} -> continued by go: 1 1
+			cat a.json -> {"m": [ 1,2 ],\n  "n":2 }
+			cat b.json -> {"n": 2}`},
+		{name: "a file that changes once", policy: racing, script: `
+			ralph trust --yes
+			write other.sh test -e once || echo '{"n": 5}' > a.json; touch once
+			write a.json {"n": 1}
+			write b.json {"n": 1}
+			{} -> continued by go: 5 1
+			cat a.json -> {"n": 6}\n
+			cat b.json -> {"n": 2}`},
+		{name: "a file that changes always", policy: racing, script: `
+			ralph trust --yes
+			write other.sh echo >> a.json; echo >> tries
+			write a.json {"n": 1}
+			write b.json {"n": 1}
+			{} -> failed by go ! policy: the agent may stop: change a.json: the file has changed since it was read
+			cat tries -> \n\n\n\n
+			cat b.json -> {"n": 1}
+			write other.sh true
+			{} -> continued by go: 1 1`},
 	})
 }
 
@@ -187,12 +457,47 @@ func TestMemory(t *testing.T) {
 			{"prompt_id": "a"} -> failed ! policy: the agent may stop: the counts of this session cannot be read: it is damaged: unexpected end of JSON input; remove DOC
 			memory
 			{"prompt_id": "a"} -> continued by go: go on`},
+		{name: "of a later version", policy: twice, script: `
+			{"prompt_id": "a"} -> continued by go: go on
+			memory {"version": 2}
+			{"prompt_id": "a"} -> failed ! policy: the agent may stop: the counts of this session cannot be read: a newer version of ralph wrote it; update ralph, or remove DOC`},
+		{name: "with negative counts", policy: twice, script: `
+			{"prompt_id": "a"} -> continued by go: go on
+			memory {"version": 1, "policies": {"policy": {"memory": {"continuations": -5}, "prompt_id": "a"}}}
+			{"prompt_id": "a"} -> failed ! policy: the agent may stop: the counts of this session cannot be read: it is damaged; remove DOC`},
 	})
 }
 
-// Before the rules, a person switched ralph off: also where a policy cannot be used.
+// Before the rules: a person switched ralph off. Each is logged once a session.
 func TestOff(t *testing.T) {
+	two := map[string]string{".ralph/a.yaml": twice}
 	playAll(t, []decisionCase{
+		{name: "RALPH_OFF", policy: twice, script: `
+			env RALPH_OFF=1
+			{} -> off
+			{}
+			{"session_id": "t"} -> off
+			env RALPH_OFF=0
+			{} -> continued by go: go on`},
+		{name: ".ralph/off", policy: twice, script: `
+			write .ralph/off
+			{} -> off
+			{}
+			rm .ralph/off
+			{} -> continued by go: go on`},
+		{name: "ralph stop", policy: twice, script: `
+			ralph stop
+			{} -> off
+			{}
+			ralph start
+			{} -> continued by go: go on
+			ralph start`},
+		{name: "ralph stop of one policy", policy: twice, more: two, script: `
+			hook --policy policy --policy a
+			ralph stop a
+			{} -> continued by go; off: go on
+			ralph start a
+			{} -> continued by go; continued by go: go on\n\ngo on`},
 		{name: "a policy that cannot be used is off too", policy: "rulez: []", script: `
 			{} -> failed ! …
 			ralph stop policy
@@ -206,5 +511,46 @@ func TestOff(t *testing.T) {
 			{"prompt_id": "q"} -> failed ! …
 			ralph stop
 			{"prompt_id": "r"} -> off`},
+		{name: "an agent undoes no stop", policy: twice, script: `
+			ralph stop
+			env CLAUDECODE=1
+			ralph start -> ralph: only a person may do this: do it in a terminal of your own
+			{} -> off`},
+	})
+}
+
+// Rules with a note are tried at prompts, all others at stops; rules without a verb add what they say.
+func TestTexts(t *testing.T) {
+	playAll(t, []decisionCase{
+		{name: "notes", policy: `
+rules:
+  - {name: one, when: prompt contains "list", note: "open: ${prompt}"}
+  - {name: two, note: second}
+  - {name: go, continue: go on, notice: never at a prompt}`, script: `
+			{"hook_event_name": "UserPromptSubmit", "prompt": "list"} -> idle + open: list\n\nsecond
+			{"hook_event_name": "UserPromptSubmit", "prompt": "x"} -> idle + second
+			{"hook_event_name": "Stop"} -> continued by go: go on ! never at a prompt`},
+		{name: "rules without a verb", policy: `
+facts: {n: {json: n.json, default: {n: 0}}}
+rules:
+  - {name: first, notice: one, log: seen, then: [set: n.n = n.n + 1]}
+  - {name: never, when: n.n < 0, notice: never}
+  - {name: wait, when: 'prompt == "wait"', stop: waits, notice: two}
+  - {name: third, notice: three}`, script: `
+			{"prompt": "wait"} -> stopped by wait ! one\ntwo # [policy] seen
+			cat n.json -> {\n  "n": 1\n}\n
+			{} -> idle ! one\nthree # [policy] seen
+			cat n.json -> {\n  "n": 2\n}\n`},
+		{name: "placeholders", policy: `
+facts: {todo: {json: todo.json}}
+rules:
+  - name: go
+    continue: |
+      $${x} ${todo.list}
+      ${todo.empty}
+      ${todo.none.x}!
+      end`, script: `
+			write todo.json {"list": ["a", "b"], "empty": ""}
+			{} -> continued by go: ${x} a\nb\n(?)!\nend`},
 	})
 }

@@ -76,6 +76,8 @@ func (b *bench) ralph(stdin string, args ...string) (status int, stdout, stderr 
 //	write FILE CONTENT  a file of the project; \n is a line feed
 //	rm FILE             and cat FILE
 //	hook FLAGS          the command line of the hook from now on
+//	wait DURATION       the clock moves
+//	env NAME=VALUE      in the hook's environment; without a value it goes
 //	memory CONTENT      writes the document of the session; without content it goes
 //	ralph COMMAND       a person types it
 func (b *bench) play(script string) string {
@@ -116,6 +118,15 @@ func (b *bench) step(input string) string {
 		return strings.ReplaceAll(string(content), "\n", `\n`)
 	case "hook":
 		b.hook = append([]string{"eval"}, strings.Fields(rest)...)
+	case "wait":
+		d, err := time.ParseDuration(rest)
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		b.now = b.now.Add(d)
+	case "env":
+		name, value, _ := strings.Cut(rest, "=")
+		b.t.Setenv(name, value)
 	case "memory":
 		b.memory(rest)
 	case "ralph":
