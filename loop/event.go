@@ -45,11 +45,12 @@ type Tool struct {
 // Off is the outcome of an event that is not decided, since a person switched ralph off or stopped the loop.
 const Off rules.Outcome = "off"
 
-// Decision is the answer to an event. Its zero value lets the agent stop. Its texts are safe to show: see internal/text.
+// Decision is the answer to an event. Its zero value lets the agent stop. Its texts are safe to show: of control
+// characters they have line feeds and tabs, and they have none that hide or reorder others.
 type Decision struct {
 	Outcome rules.Outcome
 	Policy  string
-	Rule    string
+	Rule    string   // that decided, or "limits.NAME"
 	Reason  string   // to the agent if it is continued; else why it may stop
 	Notice  string   // to the person
 	Note    string   // to the agent beside a prompt

@@ -86,7 +86,7 @@ func WithEnv(lookup func(string) (string, bool)) Option { return func(c *config)
 // WithRecorder gets a record of each decision. Records need time for their details, which a loop without recorder saves.
 func WithRecorder(r Recorder) Option { return func(c *config) { c.record = r } }
 
-// WithDeadline bounds a decision; see Loop.Deadline for the default.
+// WithDeadline bounds a decision; zero is the default, see Loop.Deadline.
 func WithDeadline(d time.Duration) Option { return func(c *config) { c.deadline = d } }
 
 // WithValues declares the values that events will have, by examples of their types; see rules.Options. It is for Load.

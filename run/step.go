@@ -33,7 +33,7 @@ const (
 	Cancelled  InputKind = "cancelled"   // a person ends the run now, while the agent does not run
 )
 
-// Decision is what the policy decided. Its Outcome is one of package rules, or loop.Off.
+// Decision is what the policy decided, the part of a loop.Decision that a run needs. Its Outcome is one of package rules, or loop.Off.
 type Decision struct {
 	Outcome              rules.Outcome
 	Rule, Reason, Notice string
