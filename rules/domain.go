@@ -216,15 +216,10 @@ func (l *likely) note(n ast.Node) {
 			if name, ok := x.Property.(*ast.StringNode); ok && !isName {
 				l.fields = add(l.fields, name.Value)
 			}
-		case *ast.BinaryNode:
-			for _, side := range []ast.Node{x.Left, x.Right} {
-				switch k := side.(type) {
-				case *ast.StringNode:
-					l.texts = add[any](l.texts, k.Value)
-				case *ast.IntegerNode:
-					l.numbers = add[any](l.numbers, k.Value-1, k.Value, k.Value+1)
-				}
-			}
+		case *ast.StringNode:
+			l.texts = add[any](l.texts, x.Value)
+		case *ast.IntegerNode:
+			l.numbers = add[any](l.numbers, x.Value-1, x.Value, x.Value+1)
 		}
 	}))
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/parser"
@@ -79,25 +80,22 @@ func (c *compiler) effect(kind string, n *yaml.Node) *effect {
 
 // set reads fact = expression or fact.field = expression.
 func (c *compiler) set(e *effect, n *yaml.Node) {
-	s := n.Value
-	eq := unquoted(s, func(i int) bool {
-		return s[i] == '=' && !strings.HasPrefix(s[i+1:], "=") && (i == 0 || strings.IndexByte("=!<>", s[i-1]) < 0)
-	})
-	if eq < 0 {
+	target, value, ok := strings.Cut(n.Value, " = ") // an index may compare with ==
+	if !ok {
 		c.report(at(n), 0, "effect", "set is an assignment", "write set: FACT.FIELD = EXPRESSION")
 		return
 	}
-	value := strings.TrimLeft(s[eq+1:], " \n")
-	e.value = c.newExpression(spot{n, len([]rune(s[:len(s)-len(value)]))}, value)
-	tree, problem := c.engine.parse(s[:eq])
+	value = strings.TrimLeft(value, " \n")
+	e.value = c.newExpression(spot{n, utf8.RuneCountInString(n.Value) - utf8.RuneCountInString(value)}, value)
+	tree, problem := c.engine.parse(target)
 	if problem != nil {
-		c.explain(&expression{at: at(n), source: s[:eq]}, problem)
+		c.explain(&expression{at: at(n), source: target}, problem)
 		return
 	}
 	members, root := chain(tree.Node)
 	id, ok := root.(*ast.IdentifierNode)
 	if !ok {
-		id = &ast.IdentifierNode{Value: strings.TrimSpace(s[:eq])}
+		id = &ast.IdentifierNode{Value: strings.TrimSpace(target)}
 	}
 	f := c.symbols[id.Value]
 	switch {

@@ -47,34 +47,24 @@ func (c *compiler) template(n *yaml.Node, what string) *template {
 	}
 }
 
-// closing returns the place of the brace that closes a placeholder, -1 if none does.
+// closing returns the place of the brace that closes a placeholder, -1 if none does. Those within quotes do not count.
 func closing(s string) int {
-	depth := 0
-	return unquoted(s, func(i int) bool {
-		switch s[i] {
-		case '{':
-			depth++
-		case '}':
-			depth--
-		}
-		return depth < 0
-	})
-}
-
-// unquoted returns the place of the first byte outside of quotes for which is holds, -1 if there is none.
-func unquoted(s string, is func(i int) bool) int {
-	quote := byte(0)
+	depth, quote := 0, byte(0)
 	for i := 0; i < len(s); i++ {
-		switch {
-		case quote != 0 && s[i] == '\\' && quote != '`':
+		switch b := s[i]; {
+		case quote != 0 && b == '\\' && quote != '`':
 			i++
-		case quote != 0 && s[i] == quote:
+		case quote != 0 && b == quote:
 			quote = 0
 		case quote != 0:
-		case strings.IndexByte("\"'`", s[i]) >= 0:
-			quote = s[i]
-		case is(i):
+		case strings.IndexByte("\"'`", b) >= 0:
+			quote = b
+		case b == '{':
+			depth++
+		case b == '}' && depth == 0:
 			return i
+		case b == '}':
+			depth--
 		}
 	}
 	return -1
