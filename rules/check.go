@@ -63,7 +63,12 @@ func (r *rule) texts() []*template {
 }
 
 // part returns where a part of a rule's condition begins.
-func (r *rule) part(x *cond) spot { return r.when.at.plus(start(*x.operands()[0].slot)) }
+func (r *rule) part(x *cond) spot {
+	for x.leaf == nil {
+		x = x.l
+	}
+	return r.when.at.plus(start(*x.leaf.slot))
+}
 
 // never reports whether a condition never holds.
 func (c *inspector) never(x *cond) bool {
@@ -183,7 +188,7 @@ func (c *inspector) optional(r *rule) {
 	if r.verb != "stop" && r.verb != "done" || r.when == nil {
 		return
 	}
-	for _, o := range r.when.root.operands() {
+	for _, o := range r.when.leaves {
 		if n, ok := (*o.slot).(*ast.BinaryNode); !ok || !slices.Contains([]string{"<", "<=", ">", ">=", "!="}, n.Operator) {
 			continue
 		}

@@ -26,9 +26,10 @@ type expression struct {
 	once    sync.Once
 	begun   bool // compiling it has begun
 	root    *cond
-	whole   *operand  // of a condition: all of it, for when all that it reads is known
-	missing []*symbol // facts that it asks missing(…) of
-	problem error     // why it cannot be used
+	leaves  []*operand // of root, from left to right
+	whole   *operand   // of a condition: all of it, for when all that it reads is known
+	missing []*symbol  // facts that it asks missing(…) of
+	problem error      // why it cannot be used
 }
 
 // cond is a condition of three-valued logic, or a single operand.
@@ -162,6 +163,7 @@ func (c *compiler) operands(x *expression) *cond {
 	}
 	found := len(c.findings)
 	root, leaves := split(&tree.Node)
+	x.leaves = leaves
 	w := &walk{c: c, x: x, part: map[ast.Node]bool{}, covered: map[ast.Node]bool{}, text: map[ast.Node]bool{}, local: map[string]bool{}}
 	for _, o := range leaves {
 		w.names(o)

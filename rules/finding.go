@@ -66,15 +66,12 @@ type Findings []Finding
 // Error returns the first three findings, a line each, with their places and what to write.
 func (f Findings) Error() string {
 	var lines []string
-	for _, x := range f[:min(3, len(f))] {
-		line := x.line()
-		if x.Help != "" {
-			line += ": " + text.Line(x.Help)
+	for i, x := range f {
+		if i == 3 {
+			lines = append(lines, fmt.Sprintf("and %d more", len(f)-i))
+			break
 		}
-		lines = append(lines, line)
-	}
-	if more := len(f) - len(lines); more > 0 {
-		lines = append(lines, fmt.Sprintf("and %d more", more))
+		lines = append(lines, strings.TrimSuffix(x.line()+": "+text.Line(x.Help), ": "))
 	}
 	return strings.Join(lines, "\n")
 }

@@ -83,7 +83,7 @@ func newModel(policies ...*Policy) *model {
 			if x.ready(p.compiler); x.root == nil {
 				continue
 			}
-			for _, o := range x.root.operands() {
+			for _, o := range x.leaves {
 				m.uses[o] = m.usesOf(p, x, o)
 			}
 		}
@@ -109,18 +109,6 @@ func newModel(policies ...*Policy) *model {
 }
 
 func known(v any) result { return result{value: v, state: yes} }
-
-// operands returns the operands of a condition, from left to right.
-func (x *cond) operands() []*operand {
-	if x.leaf != nil {
-		return []*operand{x.leaf}
-	}
-	out := x.l.operands()
-	if x.r != nil {
-		out = append(out, x.r.operands()...)
-	}
-	return out
-}
 
 // variable returns the variable that is like v, and makes it if there is none.
 func (m *model) variable(v variable) *variable {

@@ -66,15 +66,11 @@ func typeOf(v any) *schema.Type {
 	switch v := v.(type) {
 	case nil:
 		return nil
-	case string:
-		return kind("string")
-	case bool:
-		return kind("boolean")
+	case string, bool, float64:
+		return kind(map[string]string{"string": "string", "bool": "boolean", "float64": "number"}[fmt.Sprintf("%T", v)])
 	case int:
 		least := 0.0
 		return &schema.Type{Kind: "integer", Minimum: &least}
-	case float64:
-		return kind("number")
 	case []any:
 		return listOf(nil)
 	case map[string]any:

@@ -120,18 +120,17 @@ func (m *model) operand(e *evaluation, o *operand) (out result) {
 // state returns what is known of a path, and makes the evaluator see its value. Where the operand is a variable, only its facts and lets
 // count.
 func (m *model) state(e *evaluation, r *use, inAtom bool) truth {
-	v := result{state: yes}
+	v, root := result{state: yes}, r.path.root
 	if r.status != nil {
 		v = m.now(r.status)
 	}
-	switch root := r.path.root; {
-	case root.let != nil:
+	if root.let != nil {
 		e.known(root)
 		e.got[root.id] = nil
-		return e.find(r.path)
-	case v.state != yes || inAtom:
+	} else if v.state != yes || inAtom {
 		return v.state
-	case r.value == nil:
+	}
+	if r.value == nil {
 		return e.find(r.path)
 	}
 	if v = m.now(r.value); v.state != open {
