@@ -1,5 +1,5 @@
-// Package bench decides by the same conditions over a map in three ways: as a policy of ralph, and as programs of cel-go and of expr that
-// are run one after the other. It is a module of its own, so that no importer depends on cel-go.
+// Package bench decides by the same conditions in three ways: as a policy of ralph, and as programs of cel-go and of expr that are run one
+// after the other; over a flat map, and over one with a nested state. Its packages make one decision in five ways. It is a module of its own, so that no importer depends on cel-go.
 //
 //	go test -bench . -count 10
 package bench
@@ -7,6 +7,7 @@ package bench
 import (
 	"fmt"
 	"maps"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -26,8 +27,21 @@ func state() map[string]any {
 	return map[string]any{"phase": "execution", "taskIndex": 3, "totalTasks": 10, "iteration": 4, "maxIterations": 100, "enabled": true, "awaitingApproval": false}
 }
 
+// fields are names of the state in a condition.
+var fields = regexp.MustCompile(`\b(phase|taskIndex|totalTasks|iteration|maxIterations|enabled|awaitingApproval)\b`)
+
 // conditions are those of n rules of which only the last one holds. They are the same in the three languages.
-func conditions(n int) []string {
+func conditions(n int, nested bool) []string {
+	out := flat(n)
+	for i := range out {
+		if nested {
+			out[i] = fields.ReplaceAllString(out[i], "state.$1")
+		}
+	}
+	return out
+}
+
+func flat(n int) []string {
 	out := []string{
 		`!enabled`, `phase != "execution"`, `taskIndex >= totalTasks`, `iteration >= maxIterations`, `awaitingApproval`,
 		`taskIndex == 0 && iteration > 1`, `phase == "execution" && taskIndex > totalTasks`,
@@ -38,13 +52,19 @@ func conditions(n int) []string {
 	return append(out, `phase == "execution" && taskIndex < totalTasks && !stop_hook_active`)
 }
 
-func Benchmark8(b *testing.B)  { benchmark(b, 8) }
-func Benchmark30(b *testing.B) { benchmark(b, 30) }
+func Benchmark8Flat(b *testing.B)    { benchmark(b, 8, false) }
+func Benchmark30Flat(b *testing.B)   { benchmark(b, 30, false) }
+func Benchmark8Nested(b *testing.B)  { benchmark(b, 8, true) }
+func Benchmark30Nested(b *testing.B) { benchmark(b, 30, true) }
 
-func benchmark(b *testing.B, n int) {
-	whens, env := conditions(n), map[string]any{"stop_hook_active": false}
-	maps.Copy(env, state())
-	for name, decide := range map[string]func() (int, error){"ralph": ofRalph(b, whens), "cel": ofCEL(b, whens, env), "expr": ofExpr(b, whens, env)} {
+func benchmark(b *testing.B, n int, nested bool) {
+	whens, env := conditions(n, nested), map[string]any{"stop_hook_active": false}
+	if nested {
+		env["state"] = state()
+	} else {
+		maps.Copy(env, state())
+	}
+	for name, decide := range map[string]func() (int, error){"ralph": ofRalph(b, whens, !nested), "cel": ofCEL(b, whens, env), "expr": ofExpr(b, whens, env)} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
@@ -57,9 +77,9 @@ func benchmark(b *testing.B, n int) {
 }
 
 // ofRalph decides by a policy. Besides the conditions it counts, renders the text, and says why.
-func ofRalph(b *testing.B, whens []string) func() (int, error) {
+func ofRalph(b *testing.B, whens []string, inline bool) func() (int, error) {
 	var src strings.Builder
-	src.WriteString("ralph: 1\nfacts:\n  state:\n    value: the state of the program\n    inline: true\n    schema:\n      properties:\n")
+	fmt.Fprintf(&src, "ralph: 1\nfacts:\n  state:\n    value: the state of the program\n    inline: %v\n    schema:\n      properties:\n", inline)
 	for name, t := range types {
 		fmt.Fprintf(&src, "        %s: {type: %s}\n", name, t)
 	}
@@ -82,7 +102,7 @@ func ofRalph(b *testing.B, whens []string) func() (int, error) {
 }
 
 func ofCEL(b *testing.B, whens []string, env map[string]any) func() (int, error) {
-	options := []cel.EnvOption{cel.Variable("stop_hook_active", cel.BoolType)}
+	options := []cel.EnvOption{cel.Variable("stop_hook_active", cel.BoolType), cel.Variable("state", cel.MapType(cel.StringType, cel.DynType))}
 	for name, t := range types {
 		options = append(options, cel.Variable(name, map[string]*cel.Type{"string": cel.StringType, "integer": cel.IntType, "boolean": cel.BoolType}[t]))
 	}
