@@ -393,7 +393,7 @@ func TestPolicies(t *testing.T) {
 			{}`},
 		{name: "a param of no policy", policy: twice, script: `
 			hook --set mots=1
-			{} -> failed ! ralph: the policy policy lets the agent stop: --set mots: no policy of this hook declares it under params:`},
+			{} -> failed ! ralph: the policy policy lets the agent stop: --set mots: no policy of this hook declares it under params`},
 		{name: "a mistyped flag", policy: twice, script: `
 			hook --polcy a
 			{} ->  ! ralph: the agent may stop: unknown flag: --polcy; did you mean "--policy"?`},

@@ -50,7 +50,7 @@ func (h *Home) Hook(ctx context.Context, p Project, names []string, s Settings) 
 		name := slices.Sorted(maps.Keys(unknown))[0]
 		for i := range opened {
 			opened[i].Loop = nil
-			opened[i].Err = errors.Join(opened[i].Err, fmt.Errorf("--set %s: no policy of this hook declares it under params:", name))
+			opened[i].Err = errors.Join(opened[i].Err, fmt.Errorf("--set %s: no policy of this hook declares it under params", name))
 		}
 	}
 	return opened
