@@ -44,15 +44,15 @@ func (a *app) check(p project.Project, names []string, asJSON bool) error {
 	}
 	all := rules.Findings{}
 	for _, f := range files {
-		policy, found, err := parse(p, f)
-		if err != nil {
+		policy, err := p.Parse(f, project.Settings{Whole: true})
+		var found rules.Findings
+		if err == nil {
+			found = rules.Check(policy)
+		} else if !errors.As(err, &found) {
 			return err
 		}
-		if policy != nil {
-			found = rules.Check(policy)
-		}
 		all = append(all, found...)
-		if !asJSON && policy != nil && len(found) == 0 {
+		if !asJSON && len(found) == 0 {
 			fmt.Fprintf(a.stdout, "%s: nothing found. %s\n", f.Shown(p), policy.Bound())
 		}
 	}
@@ -90,16 +90,6 @@ func policies(p project.Project, names []string) ([]project.File, error) {
 	return files, nil
 }
 
-// parse reads a whole policy; it returns what is wrong with it as findings.
-func parse(p project.Project, f project.File) (*rules.Policy, rules.Findings, error) {
-	policy, err := p.Parse(f, project.Settings{Whole: true})
-	var found rules.Findings
-	if errors.As(err, &found) {
-		return nil, found, nil
-	}
-	return policy, nil, err
-}
-
 // against shows where two policies decide differently.
 func (a *app) against(ctx context.Context, p project.Project, old string, names []string) error {
 	if len(names) != 1 {
@@ -111,14 +101,9 @@ func (a *app) against(ctx context.Context, p project.Project, old string, names 
 	}
 	var two [2]*rules.Policy
 	for i, f := range files {
-		policy, found, err := parse(p, f)
-		if err != nil {
+		if two[i], err = p.Parse(f, project.Settings{Whole: true}); err != nil {
 			return err
 		}
-		if policy == nil {
-			return found
-		}
-		two[i] = policy
 	}
 	found, all := rules.Diff(ctx, two[0], two[1])
 	for _, d := range found {

@@ -53,13 +53,11 @@ Without a name it takes all policies of the project. An approval is for the file
 
 // trust approves one policy, if the person says so.
 func (a *app) trust(ctx context.Context, home *project.Home, p project.Project, f project.File, yes bool) error {
-	policy, found, err := parse(p, f)
-	switch {
-	case err != nil:
+	policy, err := p.Parse(f, project.Settings{Whole: true})
+	if err != nil {
 		return err
-	case policy == nil:
-		return found
-	case f.Path == "":
+	}
+	if f.Path == "" {
 		fmt.Fprintf(a.stdout, "%s needs no approval.\n", f.Shown(p))
 		return nil
 	}
