@@ -12,6 +12,7 @@ const defaultLimit = 1 << 20
 // kept keeps the beginning and the end of what is written to it.
 type kept struct {
 	limit      int
+	copy       io.Writer // if not nil, gets all until its first error
 	begin, end []byte
 	left       int // bytes between them that are gone
 }
@@ -22,6 +23,12 @@ func (k *kept) write(b []byte) {
 	k.end = append(k.end, b[n:]...)
 	if len(k.end) > 2*k.limit { // seldom, so that bytes are moved seldom
 		k.drop()
+	}
+	if k.copy == nil {
+		return
+	}
+	if _, err := k.copy.Write(b); err != nil {
+		k.copy = nil
 	}
 }
 
@@ -46,37 +53,20 @@ func (k *kept) bytes() []byte {
 type output struct {
 	mu                   sync.Mutex
 	stdout, stderr, both kept
-	also                 copies
 	closed               bool
 }
 
-func newOutput(limit int, also io.Writer) *output {
+func newOutput(limit int, stdout, both io.Writer) *output {
 	if limit <= 0 {
 		limit = defaultLimit
 	}
-	k := kept{limit: limit}
-	return &output{stdout: k, stderr: k, both: k, also: copies{also}}
+	return &output{stdout: kept{limit: limit, copy: stdout}, stderr: kept{limit: limit}, both: kept{limit: limit, copy: both}}
 }
 
 // stream is one stream of an output.
 type stream struct {
 	out  *output
 	kept *kept
-	also copies
-}
-
-func (o *output) stream(k *kept, also io.Writer) io.Writer { return &stream{o, k, copies{also}} }
-
-// copies is a writer that gets what comes until its first error.
-type copies struct{ to io.Writer }
-
-func (c *copies) write(b []byte) {
-	if c.to == nil {
-		return
-	}
-	if _, err := c.to.Write(b); err != nil {
-		c.to = nil
-	}
 }
 
 // Write accepts everything: a program would end, or block, at a pipe that is not read.
@@ -89,8 +79,6 @@ func (s *stream) Write(b []byte) (int, error) {
 	}
 	s.kept.write(b)
 	o.both.write(b)
-	s.also.write(b)
-	o.also.write(b)
 	return len(b), nil
 }
 

@@ -79,10 +79,10 @@ func (c Command) run(ctx context.Context) (Result, error) {
 	if err := checkBatch(runtime.GOOS, c.Path, c.Args); err != nil {
 		return Result{}, err
 	}
-	out := newOutput(c.Limit, c.Also)
+	out := newOutput(c.Limit, c.Stdout, c.Also)
 	cmd := exec.Command(c.Path, c.Args...)
 	cmd.Dir, cmd.Env, cmd.WaitDelay = c.Dir, environment(os.Environ(), c.Env), afterEnd
-	cmd.Stdout, cmd.Stderr = out.stream(&out.stdout, c.Stdout), out.stream(&out.stderr, nil)
+	cmd.Stdout, cmd.Stderr = &stream{out, &out.stdout}, &stream{out, &out.stderr}
 	if len(c.Stdin) > 0 {
 		cmd.Stdin = bytes.NewReader(c.Stdin)
 	}
