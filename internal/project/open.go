@@ -12,7 +12,6 @@ import (
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/loop/judge"
 	"github.com/ralph-sdk/ralph/rules"
-	"github.com/ralph-sdk/ralph/state"
 )
 
 // ErrNotApproved is the error of a policy that a hook of all projects may use only when a person has approved it.
@@ -99,14 +98,9 @@ type files string
 
 // Open reads a whole file, so that a FIFO or a link that leaves the project is an error.
 func (dir files) Open(name string) (fs.File, error) {
-	root, err := state.Open(string(dir))
+	f, err := read(string(dir), name)
 	if err != nil {
 		return nil, err
 	}
-	defer root.Close()
-	f, err := root.Read(name)
-	if err != nil {
-		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
-	}
-	return fstest.MapFS{name: {Data: f.Bytes}}.Open(name)
+	return fstest.MapFS{name: {Data: f.Source}}.Open(name)
 }

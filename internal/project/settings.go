@@ -136,12 +136,7 @@ func writeBeside(path, text string, wanted bool) error {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return err
 		}
-		out, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644) // not through a link
-		if err != nil {
-			return err
-		}
-		_, err = out.WriteString(text)
-		return errors.Join(err, out.Close())
+		return writeNew(filepath.Dir(path), filepath.Base(path), []byte(text), false)
 	case errors.Is(err, fs.ErrNotExist), err == nil && (wanted || string(b) != text):
 		return nil
 	case err != nil:
@@ -160,18 +155,10 @@ func readRegular(path string) ([]byte, error) {
 	return io.ReadAll(f)
 }
 
-// Shared reports whether others get a settings file: git tracks it, or it is the one for all who work on the project.
-func (f SettingsFile) Shared(ctx context.Context) bool {
-	if f.Scope == ScopeProject {
-		return true
-	}
-	return git.Tracked(ctx, f.Path)
-}
-
-// Program is how an entry names ralph: by its name where others get the settings, else by its full path, since a host that is started from a
-// desktop has another PATH.
+// Program is how an entry names ralph: by its name where others get the settings, which are those of the project and what git tracks, else by
+// its full path, since a host that is started from a desktop has another PATH.
 func (f SettingsFile) Program(ctx context.Context) (string, error) {
-	if f.Shared(ctx) {
+	if f.Scope == ScopeProject || git.Tracked(ctx, f.Path) {
 		return "ralph", nil
 	}
 	exe, err := os.Executable()
