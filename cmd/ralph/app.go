@@ -116,14 +116,19 @@ func (a *app) project() (project.Project, error) {
 	return project.Find(dir, a.getenv)
 }
 
-// here returns the project in which the command is typed, and ralph's own directory.
-func (a *app) here() (project.Project, *project.Home, error) {
-	p, err := a.project()
-	if err != nil {
-		return p, nil, err
+// here returns what a command runs: f, with the project in which the command is typed, and ralph's own directory.
+func (a *app) here(f func(ctx context.Context, p project.Project, home *project.Home, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		p, err := a.project()
+		if err != nil {
+			return err
+		}
+		home, err := project.OpenHome(p, a.getenv)
+		if err != nil {
+			return err
+		}
+		return f(cmd.Context(), p, home, args)
 	}
-	home, err := project.OpenHome(p, a.getenv)
-	return p, home, err
 }
 
 // printJSON writes a value for programs, with < and > as they are.

@@ -25,21 +25,17 @@ func (a *app) explainCommand() *cobra.Command {
 		Use:   "explain",
 		Short: "Show why the last decision was made: each rule, its operands and their values",
 		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			p, home, err := a.here()
-			if err != nil {
-				return err
-			}
+		RunE: a.here(func(ctx context.Context, p project.Project, home *project.Home, _ []string) error {
 			switch {
 			case input != "" && now:
 				return errors.New("write --now or --input, not both")
 			case input != "":
-				return a.explainInput(cmd.Context(), home, input, names)
+				return a.explainInput(ctx, home, input, names)
 			case now:
-				return a.explainEvent(cmd.Context(), home, p, loop.Event{Session: a.lastSession(home, p), Dir: p.Root}, names, true)
+				return a.explainEvent(ctx, home, p, loop.Event{Session: a.lastSession(home, p), Dir: p.Root}, names, true)
 			}
 			return a.explainLast(home, p, names)
-		},
+		}),
 	}
 	cmd.Flags().BoolVar(&now, "now", false, "decide now, without starting a program or asking a model, and change nothing")
 	cmd.Flags().StringVarP(&input, "input", "i", "", "decide the event in this `file`, and change nothing; - is stdin")

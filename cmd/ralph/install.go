@@ -24,11 +24,7 @@ func (a *app) installCommand() *cobra.Command {
 		Long: `Add the hook to the settings of your agent, for one or more policies. An entry with the same host, policies
 and project is replaced. Every other byte of the settings stays.`,
 		Args: oneHost,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			p, home, err := a.here()
-			if err != nil {
-				return err
-			}
+		RunE: a.here(func(ctx context.Context, p project.Project, home *project.Home, args []string) error {
 			h, err := host.Lookup(args[0])
 			if err != nil {
 				return err
@@ -37,8 +33,8 @@ and project is replaced. Every other byte of the settings stays.`,
 			if err != nil {
 				return err
 			}
-			return a.install(cmd.Context(), home, p, f, names, set)
-		},
+			return a.install(ctx, home, p, f, names, set)
+		}),
 	}
 	cmd.Flags().StringArrayVar(&names, "policy", nil, "decide by the policy of this `name` or file; may be repeated (default "+project.Default+")")
 	cmd.Flags().StringArrayVar(&set, "set", nil, "set a param of the policy: `name=value`; may be repeated")
@@ -160,11 +156,11 @@ func (a *app) uninstallCommand() *cobra.Command {
 	return cmd
 }
 
-// takeOut removes the entries of some policies, or of all, from the settings of a host that are in force in a project, or says which lines
-// a person has to remove.
+// takeOut removes the entries of some policies, or of all, from the settings of a host, nil for every host, that are in force in a project, or
+// says which lines a person has to remove.
 func (a *app) takeOut(h *host.Host, p project.Project, names []string) (n int, err error) {
 	for _, f := range p.AllSettings(a.getenv) {
-		if f.Host.Name != h.Name {
+		if h != nil && f.Host != h {
 			continue
 		}
 		entries, err2 := p.Entries(f)
@@ -172,7 +168,7 @@ func (a *app) takeOut(h *host.Host, p project.Project, names []string) (n int, e
 		for _, e := range entries {
 			switch {
 			case err2 != nil || len(names) > 0 && !slices.Equal(names, e.Names()):
-			case h.Settings.TOML:
+			case f.Host.Settings.TOML:
 				fmt.Fprintf(a.stderr, "ralph does not edit TOML. Take these lines out of %s:\n\n%s", f.Path, e.Lines)
 				n++
 			default:

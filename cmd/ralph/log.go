@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"time"
 
@@ -17,11 +18,7 @@ func (a *app) logCommand() *cobra.Command {
 		Use:   "log",
 		Short: "Show the last decisions of the project",
 		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			p, home, err := a.here()
-			if err != nil {
-				return err
-			}
+		RunE: a.here(func(ctx context.Context, p project.Project, home *project.Home, _ []string) error {
 			show := a.logLine
 			if asJSON {
 				show = a.logJSON
@@ -40,13 +37,13 @@ func (a *app) logCommand() *cobra.Command {
 					return nil
 				}
 				select {
-				case <-cmd.Context().Done():
+				case <-ctx.Done():
 					return nil
 				case <-time.After(200 * time.Millisecond):
 				}
 			}
 			return err
-		},
+		}),
 	}
 	cmd.Flags().IntVarP(&last, "last", "n", 20, "show this many decisions")
 	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "also show each new decision as it is made")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -52,7 +53,7 @@ Ctrl-C ends the run after the iteration, and a second one now. The exit status i
   3    it failed: the policy cannot be decided, the agent cannot sign in or be started, or crashed or was lost three times in a row
   64   nothing was started: the command line is wrong, or a stop is in force
   130  Ctrl-C or a signal ended it`,
-		RunE: func(cmd *cobra.Command, args []string) (err error) {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			if f.resume == latest && len(args) > 0 && cmd.ArgsLenAtDash() < 0 { // --resume ID, perhaps with flags
 				id := args[0]
 				if err := cmd.ParseFlags(args[1:]); err != nil {
@@ -70,8 +71,10 @@ Ctrl-C ends the run after the iteration, and a second one now. The exit status i
 			if f.resume != "" && !changed("for") {
 				f.limits.For = 0
 			}
-			a.status, err = a.drive(cmd.Context(), f, args)
-			return err
+			return a.here(func(ctx context.Context, p project.Project, home *project.Home, args []string) (err error) {
+				a.status, err = a.drive(ctx, p, home, f, args)
+				return err
+			})(cmd, args)
 		},
 	}
 	fl := cmd.Flags()
@@ -89,11 +92,7 @@ Ctrl-C ends the run after the iteration, and a second one now. The exit status i
 }
 
 // drive begins or resumes a run, and returns the exit status.
-func (a *app) drive(ctx context.Context, f runFlags, args []string) (int, error) {
-	p, home, err := a.here()
-	if err != nil {
-		return 0, err
-	}
+func (a *app) drive(ctx context.Context, p project.Project, home *project.Home, f runFlags, args []string) (_ int, err error) {
 	var s run.State
 	if f.resume != "" {
 		if len(args) > 0 {
@@ -214,11 +213,7 @@ func (a *app) policyOf(ctx context.Context, home *project.Home, p project.Projec
 	case plan.Promise != "":
 		f.Name, f.Source, s.Params = "promise", examples.Promise(), map[string]string{"promise": plan.Promise}
 	default:
-		name := plan.Policy
-		if name == "" {
-			name = project.Default
-		}
-		if *f, err = p.Policy(name); errors.Is(err, fs.ErrNotExist) && plan.Policy == "" {
+		if *f, err = p.Policy(cmp.Or(plan.Policy, project.Default)); errors.Is(err, fs.ErrNotExist) && plan.Policy == "" {
 			err = errors.New("say when the work is done: --until 'go test ./...', --promise DONE, or --policy NAME")
 		}
 	}

@@ -25,29 +25,20 @@ policy's loop begins, for example: ralph start stravinsky "Make the tests pass".
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			name, words := "", ""
-			if len(args) > 0 {
-				name = args[0]
-			}
-			if len(args) > 1 {
-				words = args[1]
-			}
-			return a.start(cmd.Context(), name, words)
-		},
+		RunE: a.here(a.start),
 	}
 }
 
-func (a *app) start(ctx context.Context, name, words string) error {
-	p, home, err := a.here()
-	if err != nil {
-		return err
-	}
-	f := project.File{}
-	if name != "" {
+func (a *app) start(ctx context.Context, p project.Project, home *project.Home, args []string) (err error) {
+	name, words, f := "", "", project.File{}
+	if len(args) > 0 {
+		name = args[0]
 		if f, err = p.Policy(name); err != nil {
 			return err
 		}
+	}
+	if len(args) > 1 {
+		words = args[1]
 	}
 	if err := a.undo(ctx, home, p, f.Name, words == ""); err != nil || words == "" {
 		return err
@@ -113,25 +104,21 @@ func (a *app) stopCommand() *cobra.Command {
 		Short: "Let agents of this project stop, until ralph start",
 		Long: `Let agents of this project stop, whatever the policies say, until ralph start: all policies, or the named ones.
 ralph stop until also takes the hook of ralph until out of the settings.`,
-		RunE: func(cmd *cobra.Command, names []string) error {
+		RunE: a.here(func(ctx context.Context, p project.Project, home *project.Home, names []string) error {
 			if len(names) == 0 {
 				names = []string{""}
 			}
 			for _, name := range names {
-				if err := a.stop(cmd.Context(), name); err != nil {
+				if err := a.stop(ctx, p, home, name); err != nil {
 					return err
 				}
 			}
 			return nil
-		},
+		}),
 	}
 }
 
-func (a *app) stop(ctx context.Context, name string) error {
-	p, home, err := a.here()
-	if err != nil {
-		return err
-	}
+func (a *app) stop(ctx context.Context, p project.Project, home *project.Home, name string) error {
 	l, err := home.Stops(p, "")
 	if err != nil {
 		return err
@@ -145,11 +132,8 @@ func (a *app) stop(ctx context.Context, name string) error {
 		name = f.Name // a file may have been typed
 	}
 	if name == untilPolicy {
-		for _, h := range host.Names() {
-			row, _ := host.Lookup(h)
-			if _, err := a.takeOut(row, p, []string{untilPolicy}); err != nil {
-				return err
-			}
+		if _, err := a.takeOut(nil, p, []string{untilPolicy}); err != nil {
+			return err
 		}
 	}
 	if err := l.Stop(ctx, name); err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"time"
@@ -17,12 +18,8 @@ func (a *app) statusCommand() *cobra.Command {
 		Use:   "status",
 		Short: "Show what would decide the next stop of your agent, and its last decision",
 		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			p, home, err := a.here()
-			if err != nil {
-				return err
-			}
-			all, err := home.Status(cmd.Context(), p, a.getenv)
+		RunE: a.here(func(ctx context.Context, p project.Project, home *project.Home, _ []string) error {
+			all, err := home.Status(ctx, p, a.getenv)
 			if err == nil {
 				err = home.AddLast(p, all)
 			}
@@ -39,7 +36,7 @@ func (a *app) statusCommand() *cobra.Command {
 				a.showStatus(s)
 			}
 			return nil
-		},
+		}),
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
 	return cmd

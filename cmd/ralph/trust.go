@@ -20,11 +20,7 @@ func (a *app) trustCommand() *cobra.Command {
 		Short: "Approve policies that run programs, ask models, or read variables or your home directory",
 		Long: `Approve policies that run programs, ask models, or read variables or your home directory.
 Without a name it takes all policies of the project. An approval is for the file as it is: a change needs a new one.`,
-		RunE: func(cmd *cobra.Command, names []string) error {
-			p, home, err := a.here()
-			if err != nil {
-				return err
-			}
+		RunE: a.here(func(ctx context.Context, p project.Project, home *project.Home, names []string) error {
 			files, err := policies(p, names)
 			if err != nil {
 				return err
@@ -34,17 +30,17 @@ Without a name it takes all policies of the project. An approval is for the file
 			}
 			for _, f := range files {
 				if revoke {
-					err = home.Revoke(cmd.Context(), f)
+					err = home.Revoke(ctx, f)
 					fmt.Fprintf(a.stdout, "%s is not approved.\n", f.Shown(p))
 				} else {
-					err = a.trust(cmd.Context(), home, p, f, yes)
+					err = a.trust(ctx, home, p, f, yes)
 				}
 				if err != nil {
 					return err
 				}
 			}
 			return nil
-		},
+		}),
 	}
 	cmd.Flags().BoolVar(&yes, "yes", false, "approve without a question")
 	cmd.Flags().BoolVar(&revoke, "revoke", false, "take approvals back")

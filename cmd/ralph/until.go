@@ -44,7 +44,9 @@ once now and at each stop of the agent. When it passes, the hook goes. To end it
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { return a.until(cmd.Context(), args[0], f) },
+		RunE: a.here(func(ctx context.Context, p project.Project, home *project.Home, args []string) error {
+			return a.until(ctx, p, home, args[0], f)
+		}),
 	}
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%w; if it belongs to the command, write the command as one argument: ralph until 'go test ./...'", flagError(cmd, err))
@@ -55,16 +57,12 @@ once now and at each stop of the agent. When it passes, the hook goes. To end it
 	return cmd
 }
 
-func (a *app) until(ctx context.Context, command string, f untilFlags) error {
+func (a *app) until(ctx context.Context, p project.Project, home *project.Home, command string, f untilFlags) error {
 	if host.InSession(a.getenv) != "" {
 		return errPerson
 	}
 	if f.max < 1 {
 		return fmt.Errorf("--max is %d: write 1 or more", f.max)
-	}
-	p, home, err := a.here()
-	if err != nil {
-		return err
 	}
 	h, err := host.Lookup(f.host)
 	if err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/signal"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ralph-sdk/ralph/internal/project"
 	"github.com/ralph-sdk/ralph/internal/view"
 )
 
@@ -19,17 +21,13 @@ func (a *app) viewCommand() *cobra.Command {
 		Long: `Show what runs in the project, and each decision with its reasons, as a page in a browser of this machine. The address that
 is printed opens the page in one browser. Ctrl-C ends it. The page changes nothing.`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			p, home, err := a.here()
-			if err != nil {
-				return err
-			}
+		RunE: a.here(func(ctx context.Context, p project.Project, home *project.Home, _ []string) error {
 			source := view.Open(home, p, a.getenv)
 			defer source.Close()
 			if out != "" {
-				return os.WriteFile(out, view.File(source.Read(cmd.Context())), 0o600)
+				return os.WriteFile(out, view.File(source.Read(ctx)), 0o600)
 			}
-			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+			ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 			defer stop()
 			s, err := view.Listen(source.Read)
 			if err != nil {
@@ -37,7 +35,7 @@ is printed opens the page in one browser. Ctrl-C ends it. The page changes nothi
 			}
 			fmt.Fprintln(a.stdout, s.URL())
 			return s.Serve(ctx)
-		},
+		}),
 	}
 	cmd.Flags().StringVar(&out, "out", "", "write the page with the data of now into this `file`, and serve nothing")
 	return cmd
