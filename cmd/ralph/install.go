@@ -33,7 +33,8 @@ and project is replaced. Every other byte of the settings stays.`,
 			if err != nil {
 				return err
 			}
-			return a.install(ctx, home, p, f, names, set)
+			e := host.Entry{Policies: names, Set: set, OnlyApproved: scope == project.ScopeUser}
+			return a.install(ctx, home, p, f, e, fmt.Sprintf("Installed in %s. New sessions of %s use it.", f.Path, h.Title))
 		}),
 	}
 	cmd.Flags().StringArrayVar(&names, "policy", nil, "decide by the policy of this `name` or file; may be repeated (default "+project.Default+")")
@@ -42,22 +43,22 @@ and project is replaced. Every other byte of the settings stays.`,
 	return cmd
 }
 
-// install writes the entry of a hook whose policies can be used.
-func (a *app) install(ctx context.Context, home *project.Home, p project.Project, f project.SettingsFile, names, set []string) error {
-	params, err := project.Params(set)
+// install completes and writes the entry of a hook whose policies can be used, and says what that means.
+func (a *app) install(ctx context.Context, home *project.Home, p project.Project, f project.SettingsFile, e host.Entry, means string) error {
+	params, err := project.Params(e.Set)
 	if err != nil {
 		return err
 	}
-	opened := home.Hook(ctx, p, names, project.Settings{Params: params, Whole: true})
+	opened := home.Hook(ctx, p, e.Policies, project.Settings{Params: params, Whole: true})
 	if len(opened) == 0 {
 		return fmt.Errorf("there is no %s.yaml in %s: write one with ralph init, or name a policy with --policy", project.Default, p.Root)
 	}
-	e := host.Entry{Host: f.Host.Name, Policies: names, Set: set, OnlyApproved: f.Scope == project.ScopeUser}
+	e.Host = f.Host.Name
 	if e.Program, err = f.Program(ctx); err != nil {
 		return err
 	}
 	for _, o := range opened {
-		if o.Err != nil && f.Scope != project.ScopeUser { // elsewhere there may be another policy of that name
+		if o.Err != nil && !e.OnlyApproved { // elsewhere there may be another policy of that name
 			return o.Err
 		}
 		if o.Loop == nil {
@@ -68,7 +69,7 @@ func (a *app) install(ctx context.Context, home *project.Home, p project.Project
 	}
 	slices.Sort(e.Events)
 	e.Events = slices.Compact(e.Events)
-	if err := a.write(f, e, fmt.Sprintf("Installed in %s. New sessions of %s use it.", f.Path, f.Host.Title)); err != nil {
+	if err := a.write(f, e, means); err != nil {
 		return err
 	}
 	if _, err := process.Find(e.Program, p.Root); err != nil {

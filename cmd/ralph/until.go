@@ -75,7 +75,11 @@ func (a *app) until(ctx context.Context, p project.Project, home *project.Home, 
 	if _, err := p.Entries(settings); err != nil {
 		return fmt.Errorf("%s: %w", settings.Path, err)
 	}
-	took, passes, err := a.try(ctx, command)
+	dir, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	took, passes, err := a.try(ctx, dir, command)
 	if err != nil {
 		return err
 	}
@@ -86,7 +90,11 @@ func (a *app) until(ctx context.Context, p project.Project, home *project.Home, 
 	if err := a.person(fmt.Sprintf("Run `%s` at each stop of %s, outside its sandbox, until it passes?", text.Line(command), h.Title), f.yes); err != nil {
 		return err
 	}
-	file, err := writeUntil(p, command, f.max, took)
+	src, err := untilSource(p, dir, command, max(time.Minute, 3*took).Round(time.Second), fmt.Sprintf("limits: {continuations: %d}", f.max))
+	if err != nil {
+		return err
+	}
+	file, err := p.WriteLocal(untilPolicy, src)
 	if err != nil {
 		return err
 	}
@@ -98,31 +106,24 @@ func (a *app) until(ctx context.Context, p project.Project, home *project.Home, 
 
 // installUntil writes the entry of the policy until, and says what it does.
 func (a *app) installUntil(ctx context.Context, home *project.Home, p project.Project, h *host.Host, most int, command string) error {
-	o := home.Hook(ctx, p, []string{untilPolicy}, project.Settings{Whole: true})[0]
-	if o.Err != nil {
-		return o.Err
+	l, err := home.Stops(p, untilPolicy)
+	if err != nil {
+		return err
 	}
-	if err := o.Loop.Undo(ctx, untilPolicy); err != nil {
+	if err := l.Undo(ctx, untilPolicy); err != nil {
 		return err
 	}
 	settings, err := p.Settings(h, untilScope(h), a.getenv)
 	if err != nil {
 		return err
 	}
-	e := host.Entry{Host: h.Name, Policies: []string{untilPolicy}, Events: hookEvents(o.Loop.Policy()), Timeout: o.Loop.Deadline(), Once: true}
+	e := host.Entry{Policies: []string{untilPolicy}, Once: true}
 	if settings.Scope == project.ScopeUser {
 		e.Project = p.Root
 	}
-	if e.Program, err = settings.Program(ctx); err != nil {
-		return err
-	}
 	means := fmt.Sprintf("%s is continued until `%s` passes, at most %d times per prompt; stop it with ralph stop until.\nNew sessions that start in %s use it.",
 		h.Title, text.Line(command), most, p.Root)
-	if err := a.write(settings, e, means); err != nil {
-		return err
-	}
-	a.describe(ctx, home, o, h)
-	return nil
+	return a.install(ctx, home, p, settings, e, means)
 }
 
 // untilScope is that of one person in the project; where the host has none, in all projects, with an entry for this one.
@@ -136,12 +137,8 @@ func untilScope(h *host.Host) string {
 // tryTimeout bounds the first run of a command.
 const tryTimeout = 10 * time.Minute
 
-// try runs a command where it is typed, and returns how long it took.
-func (a *app) try(ctx context.Context, command string) (took time.Duration, passes bool, err error) {
-	dir, err := os.Getwd()
-	if err != nil {
-		return 0, false, err
-	}
+// try runs a command in a directory, and returns how long it took.
+func (a *app) try(ctx context.Context, dir, command string) (took time.Duration, passes bool, err error) {
 	shell, flag := shellOf()
 	path, err := process.Find(shell, dir)
 	if err != nil {
@@ -162,19 +159,6 @@ func (a *app) try(ctx context.Context, command string) (took time.Duration, pass
 			text.Line(command), r.Code)
 	}
 	return r.Took, r.Code == 0, nil
-}
-
-// writeUntil writes the policy, below the directory that git ignores.
-func writeUntil(p project.Project, command string, most int, took time.Duration) (project.File, error) {
-	dir, err := os.Getwd()
-	if err != nil {
-		return project.File{}, err
-	}
-	src, err := untilSource(p, dir, command, max(time.Minute, 3*took).Round(time.Second), fmt.Sprintf("limits: {continuations: %d}", most))
-	if err != nil {
-		return project.File{}, err
-	}
-	return p.WriteLocal(untilPolicy, src)
 }
 
 // untilSource returns the policy that continues until a command passes in a directory of the project.
