@@ -32,7 +32,11 @@ func (a *app) explainCommand() *cobra.Command {
 			case input != "":
 				return a.explainInput(ctx, home, input, names)
 			case now:
-				return a.explainEvent(ctx, home, p, loop.Event{Session: a.lastSession(home, p), Dir: p.Root}, names, true)
+				ev := loop.Event{Dir: p.Root}
+				if all, _ := home.Decisions(p); len(all) > 0 {
+					ev.Session = all[len(all)-1].Session // whose counts would count
+				}
+				return a.explainEvent(ctx, home, p, ev, names, true)
 			}
 			return a.explainLast(home, p, names)
 		}),
@@ -45,9 +49,7 @@ func (a *app) explainCommand() *cobra.Command {
 
 // explainLast shows the last decision of the project, or of some of its policies.
 func (a *app) explainLast(home *project.Home, p project.Project, names []string) error {
-	log := home.ReadLog(p)
-	defer log.Close()
-	all, err := log.Next()
+	all, err := home.Decisions(p)
 	if err != nil {
 		return err
 	}
@@ -115,11 +117,7 @@ func (a *app) explainEvent(ctx context.Context, home *project.Home, p project.Pr
 
 // show prints a decision: the outcome, each rule that was tried with its operands, the facts, and the effects.
 func (a *app) show(policy string, v rules.Verdict) {
-	by := ""
-	if v.Rule != "" {
-		by = " by " + v.Rule
-	}
-	fmt.Fprintf(a.stdout, "%s: %s%s\n", policy, v.Outcome, by)
+	fmt.Fprintf(a.stdout, "%s: %s%s\n", policy, v.Outcome, by(v.Rule))
 	if v.Reason != "" {
 		fmt.Fprintf(a.stdout, "  %s\n", text.Line(text.Cut(v.Reason, 200)))
 	}
@@ -158,32 +156,16 @@ func detail(o rules.OperandTrace) string {
 	if o.Why != "" {
 		return "   because " + text.Line(o.Why)
 	}
-	s := ""
+	var with []string
 	for _, name := range slices.Sorted(maps.Keys(o.Values)) {
-		sep := ", "
-		if s == "" {
-			sep = "   with "
+		value, ok := o.Values[name].(string)
+		if !ok {
+			value = text.JSON(o.Values[name])
 		}
-		s += fmt.Sprintf("%s%s = %s", sep, name, text.Line(text.Cut(shown(o.Values[name]), 60)))
+		with = append(with, name+" = "+text.Line(text.Cut(value, 60)))
 	}
-	return s
-}
-
-// shown returns a text as it is, and another value as JSON.
-func shown(v any) string {
-	if s, ok := v.(string); ok {
-		return s
-	}
-	return text.JSON(v)
-}
-
-// lastSession is the session of the last decision in a project, whose counts would count.
-func (a *app) lastSession(home *project.Home, p project.Project) string {
-	log := home.ReadLog(p)
-	defer log.Close()
-	records, err := log.Next()
-	if err != nil || len(records) == 0 {
+	if len(with) == 0 {
 		return ""
 	}
-	return records[len(records)-1].Session
+	return "   with " + strings.Join(with, ", ")
 }

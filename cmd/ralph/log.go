@@ -54,9 +54,13 @@ func (a *app) logCommand() *cobra.Command {
 func (a *app) logJSON(e project.Entry) { a.stdout.Write(e.Line) }
 
 func (a *app) logLine(e project.Entry) {
-	rule := e.Rule
-	if rule != "" {
-		rule = "by " + rule
+	fmt.Fprintf(a.stdout, "%s  %-9s %s%s  %s\n", e.Time.Local().Format(time.DateTime), e.Outcome, e.Policy, by(e.Rule), text.Line(text.Cut(e.Reason, 100)))
+}
+
+// by names the rule that decided, if one did.
+func by(rule string) string {
+	if rule == "" {
+		return ""
 	}
-	fmt.Fprintf(a.stdout, "%s  %-9s %s %s  %s\n", e.Time.Local().Format(time.DateTime), e.Outcome, e.Policy, rule, text.Line(text.Cut(e.Reason, 100)))
+	return " by " + rule
 }

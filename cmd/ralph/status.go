@@ -56,11 +56,7 @@ func (a *app) showStatus(s project.Status) {
 		fmt.Fprintf(a.stdout, "  hook   %s, %s\n", s.Host, text.Line(s.Settings))
 	}
 	if s.Last != nil {
-		by := ""
-		if s.Last.Rule != "" {
-			by = " by " + s.Last.Rule
-		}
-		fmt.Fprintf(a.stdout, "  last   %s, %s%s: %s\n", s.Last.Time.Local().Format(time.DateTime), s.Last.Outcome, by, text.Line(text.Cut(s.Last.Reason, 80)))
+		fmt.Fprintf(a.stdout, "  last   %s, %s%s: %s\n", s.Last.Time.Local().Format(time.DateTime), s.Last.Outcome, by(s.Last.Rule), text.Line(text.Cut(s.Last.Reason, 80)))
 		c := s.Last.Counts
 		fmt.Fprintf(a.stdout, "  counts %d continuations of this prompt, %d without progress\n", c.Continuations, c.Repeats)
 	}

@@ -232,10 +232,8 @@ func inEntry(e host.Entry, f SettingsFile) (problems []Problem) {
 
 // AddLast adds to each policy its last decision.
 func (h *Home) AddLast(p Project, all []Status) error {
-	log := h.ReadLog(p)
-	defer log.Close()
 	last := map[string]*loop.Record{}
-	entries, err := log.Next()
+	entries, err := h.Decisions(p)
 	for _, e := range entries {
 		last[e.Policy] = &e.Record
 	}
