@@ -73,18 +73,9 @@ func (a *app) doctorCommand() *cobra.Command {
 		Use:   "doctor",
 		Short: "Show each problem that keeps ralph from deciding, in full, with its repair",
 		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			p, err := a.project()
-			if err != nil {
-				return err
-			}
-			fmt.Fprintf(a.stdout, "project  %s\n", p.Root)
-			home, err := project.OpenHome(p, a.getenv)
-			if err != nil {
-				return err
-			}
-			fmt.Fprintf(a.stdout, "state    %s\n", home.Dir)
-			all, err := home.Status(cmd.Context(), p, a.getenv)
+		RunE: a.here(func(ctx context.Context, p project.Project, home *project.Home, _ []string) error {
+			fmt.Fprintf(a.stdout, "project  %s\nstate    %s\n", p.Root, home.Dir)
+			all, err := home.Status(ctx, p, a.getenv)
 			if err != nil {
 				return err
 			}
@@ -104,6 +95,6 @@ func (a *app) doctorCommand() *cobra.Command {
 			}
 			fmt.Fprintln(a.stdout, "Nothing is wrong.")
 			return nil
-		},
+		}),
 	}
 }

@@ -7,13 +7,9 @@ import (
 	"slices"
 )
 
-// Exclude makes git leave a file out of commits, for this clone only: by a line in info/exclude. It does nothing without a repository, or
+// Exclude makes git leave a file with a full path out of commits, for this clone only: by a line in info/exclude. It does nothing without a repository, or
 // where the file .git names one that does not point back.
 func Exclude(file string) error {
-	file, err := filepath.Abs(file)
-	if err != nil {
-		return err
-	}
 	r, err := find(filepath.Dir(file))
 	if err != nil || r.dir != filepath.Join(resolve(Looks{}, "", r.top), ".git") && !r.linked {
 		return nil

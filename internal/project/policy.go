@@ -56,12 +56,9 @@ func (p Project) Policy(name string) (File, error) {
 	if src, ok := examples.Policy(name); ok {
 		return File{Name: name, Source: src}, nil
 	}
-	known := p.Names()
-	for _, shipped := range examples.Names() {
-		if !slices.Contains(known, shipped) {
-			known = append(known, shipped)
-		}
-	}
+	known := append(p.Names(), examples.Names()...)
+	slices.Sort(known)
+	known = slices.Compact(known)
 	return File{}, notFound(fmt.Sprintf("no policy %s in %s, and ralph ships none of that name; %s",
 		name, filepath.Join(p.Root, Dir), cmp.Or(text.Nearest(name, known), "there is "+strings.Join(known, ", "))))
 }

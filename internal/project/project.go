@@ -42,11 +42,8 @@ func Find(dir string, getenv func(string) string) (Project, error) {
 		}
 	}
 	p.places = []string{p.Root}
-	others := []string{getenv("CLAUDE_PROJECT_DIR")}
-	if main, ok := git.MainTree(p.looks, p.Root); ok {
-		others = []string{main, others[0]}
-	}
-	for _, other := range others {
+	main, _ := git.MainTree(p.looks, p.Root)
+	for _, other := range []string{main, getenv("CLAUDE_PROJECT_DIR")} {
 		if other == "" {
 			continue
 		}

@@ -51,14 +51,11 @@ func (p Project) Settings(h *host.Host, scope string, getenv func(string) string
 	case f.Path == "":
 		return f, fmt.Errorf("there is no home directory, so the settings of %s are not known: set HOME", h.Title)
 	}
-	b, err := readRegular(f.Path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return f, nil
-	} else if err != nil {
-		return f, err
+	var err error
+	if f.Bytes, err = readRegular(f.Path); errors.Is(err, fs.ErrNotExist) {
+		err = nil
 	}
-	f.Bytes = b
-	return f, nil
+	return f, err
 }
 
 // AllSettings reads the settings of every host that has some, in all scopes. Files that cannot be read are left out.
