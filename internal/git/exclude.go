@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// Exclude makes git leave a file with a full path out of commits, for this clone only: by a line in info/exclude. It does nothing without a repository, or
-// where the file .git names one that does not point back.
+// Exclude makes git leave a file, named by its full path, out of commits, for this clone only: by a line in info/exclude. It does nothing
+// without a repository, or where the file .git names one that does not point back.
 func Exclude(file string) error {
 	r, err := find(filepath.Dir(file))
 	if err != nil || r.dir != filepath.Join(resolve(Looks{}, "", r.top), ".git") && !r.linked {

@@ -133,7 +133,7 @@ func writeBeside(path, text string, wanted bool) error {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return err
 		}
-		return writeNew(filepath.Dir(path), filepath.Base(path), []byte(text), false)
+		return write(filepath.Dir(path), filepath.Base(path), []byte(text), false)
 	case errors.Is(err, fs.ErrNotExist), err == nil && (wanted || string(b) != text):
 		return nil
 	case err != nil:

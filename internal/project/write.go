@@ -10,21 +10,21 @@ import (
 // WriteNew writes a policy into .ralph, where it must not exist.
 func (p Project) WriteNew(name string, src []byte) (File, error) {
 	path := filepath.Join(Dir, name+".yaml")
-	return File{Name: name, Path: filepath.Join(p.Root, path), Source: src}, writeNew(p.Root, path, src, false)
+	return File{Name: name, Path: filepath.Join(p.Root, path), Source: src}, write(p.Root, path, src, false)
 }
 
 // WriteLocal writes a policy for this machine into .ralph/local, which git ignores, and replaces an earlier one.
 func (p Project) WriteLocal(name string, src []byte) (File, error) {
 	dir := filepath.Join(Dir, "local")
-	if err := writeNew(p.Root, filepath.Join(dir, ".gitignore"), []byte("*\n"), false); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := write(p.Root, filepath.Join(dir, ".gitignore"), []byte("*\n"), false); err != nil && !errors.Is(err, fs.ErrExist) {
 		return File{}, err
 	}
 	path := filepath.Join(dir, name+".yaml")
-	return File{Name: name, Path: filepath.Join(p.Root, path), Source: src}, writeNew(p.Root, path, src, true)
+	return File{Name: name, Path: filepath.Join(p.Root, path), Source: src}, write(p.Root, path, src, true)
 }
 
-// writeNew writes a file below a directory, which no link leaves. Unless it replaces, the file must not exist.
-func writeNew(dir, path string, src []byte, replace bool) error {
+// write writes a file below a directory, which no link leaves. Unless it replaces, the file must not exist.
+func write(dir, path string, src []byte, replace bool) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return err
