@@ -63,17 +63,11 @@ func changeOf(changes []state.Change, found rules.Found) ([]state.Change, int, e
 	return append(changes, c), len(changes), nil
 }
 
-// setter returns how a value is set in the files of a source.
-func setter(source string) (func(b []byte, path []any, value any) ([]byte, error), error) {
-	switch source {
-	case "json":
-		return state.SetJSON, nil
-	case "frontmatter":
-		return state.SetFrontMatter, nil
-	case "text":
-		return func(_ []byte, _ []any, value any) ([]byte, error) { return fmt.Appendln(nil, value), nil }, nil
-	}
-	return nil, fmt.Errorf("a fact of %s cannot be set", source)
+// setters set a value in the files of a source.
+var setters = map[string]func(b []byte, path []any, value any) ([]byte, error){
+	"json":        state.SetJSON,
+	"frontmatter": state.SetFrontMatter,
+	"text":        func(_ []byte, _ []any, value any) ([]byte, error) { return fmt.Appendln(nil, value), nil },
 }
 
 func set(changes []state.Change, e rules.Effect) ([]state.Change, error) {
@@ -81,9 +75,9 @@ func set(changes []state.Change, e rules.Effect) ([]state.Change, error) {
 	if err != nil || i < 0 {
 		return changes, err
 	}
-	put, err := setter(e.Fact.Source)
-	if err != nil {
-		return changes, err
+	put := setters[e.Fact.Source]
+	if put == nil {
+		return changes, fmt.Errorf("a fact of %s cannot be set", e.Fact.Source)
 	}
 	c := &changes[i]
 	if c.Old == nil && c.New == nil && len(e.Path) > 0 && e.Found.Value != nil { // the default, which the file replaces

@@ -134,21 +134,13 @@ func (w *work) gather(ctx context.Context, q rules.Query, f *rules.Found) (any, 
 	return source(ctx, w.ev, q)
 }
 
-// parser returns how the files of a source are read, nil if they are not.
-func parser(source string) func([]byte) (any, error) {
-	switch source {
-	case "text":
-		return asAny(state.ParseText)
-	case "json":
-		return state.ParseJSON
-	case "frontmatter":
-		return asAny(state.ParseFrontMatter)
-	case "checklist":
-		return asAny(state.ParseChecklist)
-	case "junit":
-		return readJUnit
-	}
-	return nil
+// parsers read the file of a source, or of the parse of a glob.
+var parsers = map[string]func([]byte) (any, error){
+	"text":        asAny(state.ParseText),
+	"json":        state.ParseJSON,
+	"frontmatter": asAny(state.ParseFrontMatter),
+	"checklist":   asAny(state.ParseChecklist),
+	"junit":       readJUnit,
 }
 
 func asAny[T any](parse func([]byte) (T, error)) func([]byte) (any, error) {
@@ -162,7 +154,7 @@ func (w *work) read(ctx context.Context, q rules.Query, f *rules.Found) (any, er
 	if err != nil {
 		return nil, err
 	}
-	file, v, err := root.ReadSettled(ctx, path, usable(q, parser(q.Fact.Source)))
+	file, v, err := root.ReadSettled(ctx, path, usable(q, parsers[q.Fact.Source]))
 	if file == nil {
 		return nil, err
 	}
@@ -198,7 +190,7 @@ func (w *work) glob(ctx context.Context, q rules.Query, f *rules.Found) (any, er
 	settle, cancel := context.WithTimeout(ctx, settleTime) // for all together
 	defer cancel()
 	list, bad := make([]any, 0, len(paths)), []string{}
-	parse := parser(q.Fact.Parse)
+	parse := parsers[q.Fact.Parse]
 	for _, path := range paths {
 		if parse == nil {
 			list = append(list, path)

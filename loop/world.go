@@ -71,11 +71,10 @@ func (w *work) locate(path string) (*state.Root, string, error) {
 		if dir == "" {
 			dir, _ = os.UserHomeDir()
 		}
-		root, err := state.Open(dir)
-		if err != nil {
+		var err error
+		if w.home, err = state.Open(dir); err != nil {
 			return nil, "", err
 		}
-		w.home = root
 	}
 	return w.home, rest, nil
 }
