@@ -184,12 +184,8 @@ func writeDocument(path, key string, b []byte) error {
 	if err != nil {
 		return err
 	}
+	_ = os.Remove(path + newSuffix) // of a process that was killed; what stays fails below
 	f, err := os.OpenFile(path+newSuffix, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if errors.Is(err, fs.ErrExist) { // of a process that was killed
-		if err = os.Remove(path + newSuffix); err == nil {
-			f, err = os.OpenFile(path+newSuffix, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-		}
-	}
 	if err != nil {
 		return err
 	}
