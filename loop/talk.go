@@ -2,6 +2,7 @@ package loop
 
 import (
 	"context"
+	"slices"
 	"strings"
 )
 
@@ -46,30 +47,16 @@ func (t *talk) message(ctx context.Context) (string, error) {
 	return turn.Text, err
 }
 
-// texts returns the agent's own texts since the last prompt or continuation, the last first.
-func (t *talk) texts(ctx context.Context) ([]string, error) {
-	turn, err := t.turn(ctx)
-	var texts []string
-	for _, s := range []string{t.ev.Message, turn.Text} {
-		if s != "" {
-			texts = append(texts, s)
-		}
-	}
-	if t.ev.Message != "" {
-		err = nil // it decides where it can
-	}
-	return texts, err
-}
-
-// indexed returns the index of the texts.
+// indexed returns the index of the agent's own texts since the last prompt or continuation, the last first.
 func (t *talk) indexed(ctx context.Context) (*index, error) {
-	if t.index == nil {
-		texts, err := t.texts(ctx)
-		if err != nil {
-			return nil, err
-		}
-		t.index = newIndex(texts)
+	if t.index != nil {
+		return t.index, nil
 	}
+	turn, err := t.turn(ctx)
+	if err != nil && t.ev.Message == "" { // a message decides where it can
+		return nil, err
+	}
+	t.index = newIndex(slices.DeleteFunc([]string{t.ev.Message, turn.Text}, func(s string) bool { return s == "" }))
 	return t.index, nil
 }
 
