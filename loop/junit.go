@@ -70,13 +70,8 @@ func (c *counted) add(s suite) {
 		c.failures++ // a condition that asks for no failures means no errors too
 		c.errors += min(1, len(test.Errors))
 		if len(c.failed) < maxFailedTests {
-			c.failed = append(c.failed, test.line(why[0]))
+			first, _, _ := strings.Cut(strings.TrimSpace(cmp.Or(why[0].Message, why[0].Body)), "\n")
+			c.failed = append(c.failed, strings.Trim(test.Class+"."+test.Name, ".")+": "+text.Cut(first, maxFailedText))
 		}
 	}
-}
-
-// line names a test and the first line of why it failed.
-func (t testCase) line(why testFailure) string {
-	message, _, _ := strings.Cut(strings.TrimSpace(cmp.Or(why.Message, why.Body)), "\n")
-	return strings.Trim(t.Class+"."+t.Name, ".") + ": " + text.Cut(message, maxFailedText)
 }
