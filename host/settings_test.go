@@ -65,7 +65,7 @@ func TestInstall(t *testing.T) {
 	}
 }
 
-// testdata/settings.txt shows the entry of each host in new settings. In any other settings that the host reads, Uninstall gives the bytes
+// testdata/settings.txt shows the entry of each host in new settings. In any other settings that the host reads, Uninstall returns the bytes
 // back.
 func TestForms(t *testing.T) {
 	const golden = "testdata/settings.txt"

@@ -421,17 +421,6 @@ func TestMisuse(t *testing.T) {
 	}
 }
 
-// At a prompt event the agent gets the notes, and nothing is decided.
-func TestNotes(t *testing.T) {
-	l := load(t, "rules:\n  - {name: hint, note: remember}\n  - {name: go, continue: go}\n")
-	if d := decide(t, l, loop.Event{Name: "UserPromptSubmit"}); d.Note != "remember" || d.Continue() || d.Notice != "" {
-		t.Errorf("at a prompt: %+v", d)
-	}
-	if d := decide(t, l, loop.Event{}); d.Note != "" || !d.Continue() {
-		t.Errorf("at a stop: %+v", d)
-	}
-}
-
 // Texts of files and agents move no cursor and hide nothing.
 func TestTextsAreSafe(t *testing.T) {
 	dir := project(t, map[string]string{"a.txt": "x\x1b[2Jy\u202ez"})

@@ -215,7 +215,7 @@ func (c *inspector) optional(r *rule) {
 			}
 			if situation := c.m.show(skipped, func(in Input) bool { return outcome(c.p, in) == how }); situation != "" {
 				c.warn(r.part(&cond{leaf: o}), 1, "optional-field", fmt.Sprintf("where %s is absent, %s is skipped, and %s continues the agent", u.path, r.name, strings.TrimPrefix(how, "continue by ")),
-					fmt.Sprintf("give the field a default in the schema, or write (%s ?? VALUE)", u.path), situation)
+					fmt.Sprintf("add a default for the field to the schema, or write (%s ?? VALUE)", u.path), situation)
 			}
 		}
 	}

@@ -22,12 +22,12 @@ type Query struct {
 	Usable func(value any) (any, error)
 }
 
-// Found is the answer to a Query. Its zero value says that nothing is there, so that the fact is missing.
+// Found is the answer to a Query. Its zero value is that of a missing fact.
 type Found struct {
 	OK      bool   // there is a value
 	Value   any    // as it was decoded; Eval applies the policy's schema to it, and may change it
 	Err     error  // there is something that cannot be used: the fact is invalid
-	Problem string // why nothing is there; of a glob, the files that were left out
+	Problem string // why the fact is missing or invalid; of a glob, the files that were left out
 	Path    string // of the file, from the root
 	Time    time.Time
 	Version any // of the file, for the effects that change it; opaque here
@@ -49,7 +49,7 @@ type World interface {
 // Its zero value is a stop in a new session, with no values and nothing outside.
 type Input struct {
 	Event  string         // "" is "Stop"
-	Values map[string]any // by name: values of facts, of ralph's names, and of Options.Values; nil says that nothing is there
+	Values map[string]any // by name: values of facts, of ralph's names, and of Options.Values; a fact that is nil is missing
 	World  World
 	Memory Memory
 	Total  int       // continuations of the session by all policies

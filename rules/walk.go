@@ -183,7 +183,7 @@ func (w *walk) resolve(id *ast.IdentifierNode) *symbol {
 func (w *walk) instead(id *ast.IdentifierNode) string {
 	c, name := w.c, id.Value
 	if f := c.withField(name); f != nil {
-		return fmt.Sprintf("write %s.%s, or give the fact %[1]s inline: true", f.Name, name)
+		return fmt.Sprintf("write %s.%s, or set inline: true on the fact %[1]s", f.Name, name)
 	}
 	near := text.Nearest(name, c.named(constant, ralphName, factName, fieldName, letName, givenName))
 	if w.text[id] {

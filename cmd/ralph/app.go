@@ -53,12 +53,12 @@ func (a *app) run(ctx context.Context, args []string) int {
 	case err == nil:
 		return a.status
 	case hook: // a mistyped flag must not hold an agent, nor be silent
-		newAnswerer(a, "").trouble(instead(root, err))
+		newAnswerer(a, "").trouble(err)
 		return exitOK
 	case errors.Is(err, errFound):
 		return exitFound
 	}
-	fmt.Fprintf(a.stderr, "ralph: %s\n", text.Clean(strings.TrimSpace(instead(root, err).Error())))
+	fmt.Fprintf(a.stderr, "ralph: %s\n", text.Clean(strings.TrimSpace(err.Error())))
 	return exitUsage
 }
 

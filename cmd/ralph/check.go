@@ -15,8 +15,9 @@ func (a *app) checkCommand() *cobra.Command {
 	var against string
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "check [policy ...]",
-		Short: "Show what is wrong or dubious in policies",
+		Use:        "check [policy ...]",
+		SuggestFor: []string{"lint", "validate"},
+		Short:      "Show what is wrong or dubious in policies",
 		Long: `Show what is wrong or dubious in policies: each finding with its place and what to write instead.
 Without a name it takes all policies of the project. ralph help CHECK explains a finding.
 

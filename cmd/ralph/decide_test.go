@@ -147,13 +147,6 @@ rules: [{name: go, continue: go on}]`, script: `
 			cat todo.json -> {"n": 2}
 			{"prompt_id": "b"} -> continued by go: go on ! it goes on # [policy] seen\n[policy] it went on
 			cat todo.json -> {"n": 3}`},
-		{name: "a param of the hook's command line", policy: `
-params: {most: {type: integer, default: 5}}
-limits: {continuations: most}
-rules: [{name: go, continue: go on}]`, script: `
-			hook --set most=1
-			{"prompt_id": "a"} -> continued by go: go on
-			{"prompt_id": "a"} -> limit by limits.continuations ! policy: the agent may stop: this prompt was continued 1 times`},
 		{name: "at_most of a prompt", policy: `
 rules:
   - {name: first, at_most: 2, continue: look again}
@@ -315,28 +308,6 @@ rules: [{name: stop, when: 'prompt == "x" and todo.left == 0', stop: a}, {name: 
 			write todo.json {
 			{"prompt": "y"} -> stopped by or
 			{"prompt": "x"} -> failed by stop ! policy: the agent may stop: rule stop (line 6): todo (todo.json)…line 1, column 2…`},
-		{name: "an expression that fails", policy: `
-facts: {todo: {json: todo.json}}
-rules: [{name: stop, when: 'todo.list[3] > 1', stop: never}, {name: go, continue: go on}]`, script: `
-			write todo.json {"list": ["a", "b", "c", "d"]}
-			{} -> failed by stop ! policy: the agent may stop: rule stop (line 4): todo.list[3] > 1 failed: > does not go between a text and a number`},
-		{name: "a program that is not there", policy: `
-facts: {tests: {exec: [no-such-program]}}
-rules:
-  - {name: pass, when: tests.code == 0, done: they pass}
-  - {name: go, continue: go on}`, script: `
-			ralph trust --yes
-			{} -> failed by pass ! policy: the agent may stop: rule pass (line 5): tests…"no-such-program" in PATH: executable file not found in $PATH`},
-		{name: "what needs an approval is unknown until a person gives it", policy: `
-facts: {tests: {exec: ["true"]}}
-rules:
-  - {name: red, when: tests.code != 0, continue: repair them}
-  - {name: none, when: missing(tests), continue: none}
-  - {name: pass, when: tests.code == 0, done: they pass}`, script: `
-			{"prompt_id": "a"} -> failed by pass ! policy: the agent may stop: rule pass (line 7): tests…it needs a person's approval\nDIR/.ralph/policy.yaml (runs true) needs your approval: run ralph trust policy in a terminal of your own
-			{"prompt_id": "a"} -> failed by pass
-			ralph trust --yes
-			{"prompt_id": "a"} -> done by pass`},
 	})
 }
 
@@ -383,121 +354,12 @@ func TestPolicies(t *testing.T) {
 			{"prompt_id": "p", "prompt": "b"} -> idle; continued by go: do b ! a: no rule decides, so the agent may stop\nb goes
 			{"prompt_id": "p"} -> limit by limits.continuations; limit by limits.continuations ! a: the agent may stop: this prompt was continued 1 times\nb: the agent may stop: this prompt was continued 2 times
 			cat b.json -> {\n  "n": 2\n}\n`},
-		{name: "one that cannot be loaded lets the agent stop, the other decides", more: two, script: `
-			hook --policy c --policy b
-			{} -> failed; continued by go: do b ! ralph: the policy c lets the agent stop: no policy c in DIR/.ralph…\nb goes
-			write .ralph/c.yaml rules: []
-			{} -> failed; continued by go: do b ! ralph: the policy c lets the agent stop: .ralph/c.yaml:1:1: a policy begins with its version…\nb goes`},
-		{name: "without a policy nothing is decided", policy: twice, script: `
-			rm .ralph/policy.yaml
-			{}`},
-		{name: "a param of no policy", policy: twice, script: `
-			hook --set mots=1
-			{} -> failed ! ralph: the policy policy lets the agent stop: --set mots: no policy of this hook declares it under params`},
-		{name: "a mistyped flag", policy: twice, script: `
-			hook --polcy a
-			{} ->  ! ralph: the agent may stop: unknown flag: --polcy; did you mean "--policy"?`},
 	})
 }
 
-// Files are compared with what was read before any is written; if one changed, the policy is evaluated again, three times at most.
-func TestCompareAndSet(t *testing.T) {
-	const racing = `
-facts:
-  a: {json: a.json}
-  b: {json: b.json}
-  other: {exec: [sh, other.sh]}
-rules:
-  - name: go
-    when: a.n > 0 and b.n > 0 and other.code == 0
-    continue: "${a.n} ${b.n}"
-    then: [set: b.n = b.n + 1, set: a.n = a.n + 1]
-`
-	playAll(t, []decisionCase{
-		{name: "every other byte stays", policy: racing, script: `
-			ralph trust --yes
-			write other.sh true
-			write a.json {"m": [ 1,2 ],\n  "n":1 }
-			write b.json {"n": 1}
-			{} -> continued by go: 1 1
-			cat a.json -> {"m": [ 1,2 ],\n  "n":2 }
-			cat b.json -> {"n": 2}`},
-		{name: "a file that changes once", policy: racing, script: `
-			ralph trust --yes
-			write other.sh test -e once || echo '{"n": 5}' > a.json; touch once
-			write a.json {"n": 1}
-			write b.json {"n": 1}
-			{} -> continued by go: 5 1
-			cat a.json -> {"n": 6}\n
-			cat b.json -> {"n": 2}`},
-		{name: "a file that changes always", policy: racing, script: `
-			ralph trust --yes
-			write other.sh echo >> a.json; echo >> tries
-			write a.json {"n": 1}
-			write b.json {"n": 1}
-			{} -> failed by go ! policy: the agent may stop: change a.json: the file has changed since it was read
-			cat tries -> \n\n\n\n
-			cat b.json -> {"n": 1}
-			write other.sh true
-			{} -> continued by go: 1 1`},
-	})
-}
-
-// What is kept of a session: gone, it is a new one; damaged, it is not zero.
-func TestMemory(t *testing.T) {
-	playAll(t, []decisionCase{
-		{name: "removed", policy: twice, script: `
-			{"prompt_id": "a"} -> continued by go: go on
-			{"prompt_id": "a"} -> continued by go: go on
-			memory
-			{"prompt_id": "a"} -> continued by go: go on`},
-		{name: "damaged", policy: twice, script: `
-			{"prompt_id": "a"} -> continued by go: go on
-			memory {"version": 1, "policies":
-			{"prompt_id": "a"} -> failed ! policy: the agent may stop: the counts of this session cannot be read: it is damaged: unexpected end of JSON input; remove DOC
-			memory
-			{"prompt_id": "a"} -> continued by go: go on`},
-		{name: "of a later version", policy: twice, script: `
-			{"prompt_id": "a"} -> continued by go: go on
-			memory {"version": 2}
-			{"prompt_id": "a"} -> failed ! policy: the agent may stop: the counts of this session cannot be read: a newer version of ralph wrote it; update ralph, or remove DOC`},
-		{name: "with negative counts", policy: twice, script: `
-			{"prompt_id": "a"} -> continued by go: go on
-			memory {"version": 1, "policies": {"policy": {"memory": {"continuations": -5}, "prompt_id": "a"}}}
-			{"prompt_id": "a"} -> failed ! policy: the agent may stop: the counts of this session cannot be read: it is damaged; remove DOC`},
-	})
-}
-
-// Before the rules: a person switched ralph off. Each is logged once a session.
+// Before the rules, and for a policy that has none.
 func TestOff(t *testing.T) {
-	two := map[string]string{".ralph/a.yaml": twice}
 	playAll(t, []decisionCase{
-		{name: "RALPH_OFF", policy: twice, script: `
-			env RALPH_OFF=1
-			{} -> off
-			{}
-			{"session_id": "t"} -> off
-			env RALPH_OFF=0
-			{} -> continued by go: go on`},
-		{name: ".ralph/off", policy: twice, script: `
-			write .ralph/off
-			{} -> off
-			{}
-			rm .ralph/off
-			{} -> continued by go: go on`},
-		{name: "ralph stop", policy: twice, script: `
-			ralph stop
-			{} -> off
-			{}
-			ralph start
-			{} -> continued by go: go on
-			ralph start`},
-		{name: "ralph stop of one policy", policy: twice, more: two, script: `
-			hook --policy policy --policy a
-			ralph stop a
-			{} -> continued by go; off: go on
-			ralph start a
-			{} -> continued by go; continued by go: go on\n\ngo on`},
 		{name: "a policy that cannot be used is off too", policy: "rulez: []", script: `
 			{} -> failed ! …
 			ralph stop policy
@@ -511,46 +373,5 @@ func TestOff(t *testing.T) {
 			{"prompt_id": "q"} -> failed ! …
 			ralph stop
 			{"prompt_id": "r"} -> off`},
-		{name: "an agent undoes no stop", policy: twice, script: `
-			ralph stop
-			env CLAUDECODE=1
-			ralph start -> ralph: only a person may do this: do it in a terminal of your own
-			{} -> off`},
-	})
-}
-
-// Rules with a note are tried at prompts, all others at stops; rules without a verb add what they say.
-func TestTexts(t *testing.T) {
-	playAll(t, []decisionCase{
-		{name: "notes", policy: `
-rules:
-  - {name: one, when: prompt contains "list", note: "open: ${prompt}"}
-  - {name: two, note: second}
-  - {name: go, continue: go on, notice: never at a prompt}`, script: `
-			{"hook_event_name": "UserPromptSubmit", "prompt": "list"} -> idle + open: list\n\nsecond
-			{"hook_event_name": "UserPromptSubmit", "prompt": "x"} -> idle + second
-			{"hook_event_name": "Stop"} -> continued by go: go on ! never at a prompt`},
-		{name: "rules without a verb", policy: `
-facts: {n: {json: n.json, default: {n: 0}}}
-rules:
-  - {name: first, notice: one, log: seen, then: [set: n.n = n.n + 1]}
-  - {name: never, when: n.n < 0, notice: never}
-  - {name: wait, when: 'prompt == "wait"', stop: waits, notice: two}
-  - {name: third, notice: three}`, script: `
-			{"prompt": "wait"} -> stopped by wait ! one\ntwo # [policy] seen
-			cat n.json -> {\n  "n": 1\n}\n
-			{} -> idle ! one\nthree # [policy] seen
-			cat n.json -> {\n  "n": 2\n}\n`},
-		{name: "placeholders", policy: `
-facts: {todo: {json: todo.json}}
-rules:
-  - name: go
-    continue: |
-      $${x} ${todo.list}
-      ${todo.empty}
-      ${todo.none.x}!
-      end`, script: `
-			write todo.json {"list": ["a", "b"], "empty": ""}
-			{} -> continued by go: ${x} a\nb\n(?)!\nend`},
 	})
 }

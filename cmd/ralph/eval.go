@@ -44,7 +44,7 @@ func (a *app) evalCommand() *cobra.Command {
 
 The exit status is 0 whatever happens, and on any doubt the agent may stop. With --answer exit-code
 the status is 2 if the agent continues, and the reason is on stderr.`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			a.status = a.eval(cmd.Context(), f)
 			return nil

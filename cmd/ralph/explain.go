@@ -24,7 +24,7 @@ func (a *app) explainCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "explain",
 		Short: "Show why the last decision was made: each rule, its operands and their values",
-		Args:  cobra.NoArgs,
+		Args:  noArguments,
 		RunE: a.here(func(ctx context.Context, p project.Project, home *project.Home, _ []string) error {
 			switch {
 			case input != "" && now:

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -29,35 +27,15 @@ func flagError(cmd *cobra.Command, err error) error {
 	return fmt.Errorf("%w; ralph help %s lists the flags", err, cmd.Name())
 }
 
-// otherWords are commands that people know from elsewhere.
-var otherWords = map[string]string{"lint": "check", "validate": "check", "list": "init --list", "policies": "init --list", "version": "--version",
-	"pause": "stop", "off": "stop", "disable": "stop", "resume": "start", "on": "start", "continue": "start", "remove": "uninstall", "new": "init", "logs": "log"}
-
-// instead says what to write for a word that is no command, and for one behind a command that takes none.
-func instead(root *cobra.Command, err error) error {
-	var word, at string
-	if n, _ := fmt.Sscanf(fmt.Sprint(err), "unknown command %q for %q", &word, &at); n < 2 {
-		return err
-	}
-	_, name, below := strings.Cut(at, " ")
-	cmd, _, _ := root.Find([]string{name})
+// noArguments refuses words behind a command that takes none, and says where one of a policy goes.
+func noArguments(cmd *cobra.Command, args []string) error {
 	switch {
-	case below && cmd.Flags().Lookup("policy") != nil:
-		return fmt.Errorf("%s takes no argument: write %[1]s --policy %s", at, word)
-	case below:
-		return fmt.Errorf("%s takes no argument, and this is %q: ralph help %s lists its flags", at, word, name)
-	case otherWords[word] != "":
-		return fmt.Errorf("unknown command %q: write ralph %s", word, otherWords[word])
+	case len(args) == 0:
+		return nil
+	case cmd.Flags().Lookup("policy") != nil:
+		return fmt.Errorf("%s takes no argument: write %[1]s --policy %s", cmd.CommandPath(), args[0])
 	}
-	return fmt.Errorf("unknown command %q: %s", word, nearestCommand(root, word))
-}
-
-// nearestCommand guesses which command, or other known word, is meant.
-func nearestCommand(root *cobra.Command, word string, known ...string) string {
-	for _, c := range root.Commands() {
-		known = append(known, c.Name())
-	}
-	return cmp.Or(text.Nearest(word, known), "ralph help lists the commands")
+	return fmt.Errorf("%s takes no argument, and this is %q: ralph help %s lists its flags", cmd.CommandPath(), args[0], cmd.Name())
 }
 
 // flagKinds are the types of flags whose values can be invalid.

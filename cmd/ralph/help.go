@@ -1,11 +1,14 @@
 package main
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/ralph-sdk/ralph/internal/text"
 )
 
 // checks.txt explains each finding of ralph check: a line == ID, its meaning, a line --, and a policy that has it.
@@ -41,7 +44,10 @@ func (a *app) helpCommand() *cobra.Command {
 			if c, _, err := cmd.Root().Find(args); err == nil && c != cmd.Root() {
 				return c.Help()
 			}
-			var known []string
+			known := []string{}
+			for _, c := range cmd.Root().Commands() {
+				known = append(known, c.Name())
+			}
 			for _, c := range checks() {
 				if c.id == args[0] {
 					fmt.Fprintf(a.stdout, "%s\n\nA policy in which it is found:\n\n    %s\n", c.meaning, strings.ReplaceAll(strings.TrimSpace(c.example), "\n", "\n    "))
@@ -49,7 +55,7 @@ func (a *app) helpCommand() *cobra.Command {
 				}
 				known = append(known, c.id)
 			}
-			return fmt.Errorf("there is no command and no check %s: %s", args[0], nearestCommand(cmd.Root(), args[0], known...))
+			return fmt.Errorf("there is no command and no check %s: %s", args[0], cmp.Or(text.Nearest(args[0], known), "ralph help lists the commands"))
 		},
 	}
 }

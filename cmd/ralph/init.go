@@ -19,9 +19,10 @@ const schemaLine = "# yaml-language-server: $schema=https://raw.githubuserconten
 func (a *app) initCommand() *cobra.Command {
 	var list bool
 	cmd := &cobra.Command{
-		Use:   "init [name]",
-		Short: "Write a policy into .ralph: the template basic as policy.yaml, or the named one",
-		Args:  cobra.MaximumNArgs(1),
+		Use:        "init [name]",
+		SuggestFor: []string{"new", "list", "policies"},
+		Short:      "Write a policy into .ralph: the template basic as policy.yaml, or the named one",
+		Args:       cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if list {
 				for _, name := range examples.Names() {

@@ -134,9 +134,10 @@ func (a *app) describe(ctx context.Context, home *project.Home, o project.Opened
 func (a *app) uninstallCommand() *cobra.Command {
 	var names []string
 	cmd := &cobra.Command{
-		Use:   "uninstall host",
-		Short: "Take the hook out of the settings of your agent",
-		Args:  oneHost,
+		Use:        "uninstall host",
+		SuggestFor: []string{"remove"},
+		Short:      "Take the hook out of the settings of your agent",
+		Args:       oneHost,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			p, err := a.project()
 			if err != nil {

@@ -15,9 +15,10 @@ func (a *app) logCommand() *cobra.Command {
 	var last int
 	var follow, asJSON bool
 	cmd := &cobra.Command{
-		Use:   "log",
-		Short: "Show the last decisions of the project",
-		Args:  cobra.NoArgs,
+		Use:        "log",
+		SuggestFor: []string{"logs"},
+		Short:      "Show the last decisions of the project",
+		Args:       noArguments,
 		RunE: a.here(func(ctx context.Context, p project.Project, home *project.Home, _ []string) error {
 			show := a.logLine
 			if asJSON {

@@ -124,11 +124,6 @@ func (b *bench) step(input string) string {
 			b.t.Fatal(err)
 		}
 		b.now = b.now.Add(d)
-	case "env":
-		name, value, _ := strings.Cut(rest, "=")
-		b.t.Setenv(name, value)
-	case "memory":
-		b.memory(rest)
 	case "ralph":
 		if status, _, stderr := b.ralph("", strings.Fields(rest)...); status != 0 {
 			return strings.TrimSpace(stderr)
@@ -206,19 +201,7 @@ func (b *bench) document() string {
 	return filepath.Join(b.own, "store", name)
 }
 
-// memory replaces the document of the session "s", or removes it.
-func (b *bench) memory(content string) {
-	b.t.Helper()
-	err := os.Remove(b.document())
-	if err == nil && content != "" {
-		err = os.WriteFile(b.document(), []byte("\"session/s\"\n"+content), 0o600)
-	}
-	if err != nil {
-		b.t.Fatal(err)
-	}
-}
-
-// decisionCase is a case of DESIGN's sections on the language and on a decision.
+// decisionCase is a project, what happens in it, and what comes of that.
 type decisionCase struct {
 	name   string
 	policy string            // policy.yaml without its first line

@@ -187,7 +187,7 @@ func (a *app) pick(ctx context.Context, home *project.Home, p project.Project, i
 	if id != latest {
 		s, err := run.Load(ctx, home.Store, id)
 		if err == nil && s.Plan.Root != p.Root {
-			err = fmt.Errorf("the run %s began in %s: type this there", id, s.Plan.Root)
+			err = fmt.Errorf("the run %s began in %s: type this in that directory", id, s.Plan.Root)
 		}
 		return s, err
 	}

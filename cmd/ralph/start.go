@@ -15,8 +15,9 @@ import (
 
 func (a *app) startCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "start [policy [text]]",
-		Short: "Undo ralph stop; with a text, write the state from which a policy's loop begins",
+		Use:        "start [policy [text]]",
+		SuggestFor: []string{"resume", "on", "continue"},
+		Short:      "Undo ralph stop; with a text, write the state from which a policy's loop begins",
 		Long: `Undo ralph stop, for all policies of the project or for one. With a text, also write the state from which the
 policy's loop begins, for example: ralph start stravinsky "Make the tests pass".`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -100,8 +101,9 @@ func (a *app) hosts(p project.Project, policy string) (hosts []*host.Host) {
 
 func (a *app) stopCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "stop [policy ...]",
-		Short: "Let agents of this project stop, until ralph start",
+		Use:        "stop [policy ...]",
+		SuggestFor: []string{"pause", "off", "disable"},
+		Short:      "Let agents of this project stop, until ralph start",
 		Long: `Let agents of this project stop, whatever the policies say, until ralph start: all policies, or the named ones.
 ralph stop until also takes the hook of ralph until out of the settings.`,
 		RunE: a.here(func(ctx context.Context, p project.Project, home *project.Home, names []string) error {

@@ -17,7 +17,7 @@ func (a *app) statusCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status",
 		Short: "Show what would decide the next stop of your agent, and its last decision",
-		Args:  cobra.NoArgs,
+		Args:  noArguments,
 		RunE: a.here(func(ctx context.Context, p project.Project, home *project.Home, _ []string) error {
 			all, err := home.Status(ctx, p, a.getenv)
 			if err == nil {
@@ -72,7 +72,7 @@ func (a *app) doctorCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "doctor",
 		Short: "Show each problem that keeps ralph from deciding, in full, with its repair",
-		Args:  cobra.NoArgs,
+		Args:  noArguments,
 		RunE: a.here(func(ctx context.Context, p project.Project, home *project.Home, _ []string) error {
 			fmt.Fprintf(a.stdout, "project  %s\nstate    %s\n", p.Root, home.Dir)
 			all, err := home.Status(ctx, p, a.getenv)

@@ -20,7 +20,7 @@ func (a *app) viewCommand() *cobra.Command {
 		Short: "Show what runs, and each decision with its reasons, as a page in a browser",
 		Long: `Show what runs in the project, and each decision with its reasons, as a page in a browser of this machine. The address that
 is printed opens the page in one browser. Ctrl-C ends it. The page changes nothing.`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: a.here(func(ctx context.Context, p project.Project, home *project.Home, _ []string) error {
 			source := view.Open(home, p, a.getenv)
 			defer source.Close()

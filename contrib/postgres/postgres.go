@@ -30,7 +30,7 @@ CREATE INDEX IF NOT EXISTS ralph_records_session ON ralph_records USING hash ((r
 // Store keeps documents in the table ralph_documents. Open makes one. It is safe for concurrent use.
 //
 // Each Update takes a connection of the pool, and what its change asks of the store takes a second one for a moment. An Update that
-// lasts, such as that of [loop.Loop.Hold] for a run, keeps its connection: give the pool one for each run, and two more.
+// lasts, such as that of [loop.Loop.Hold] for a run, keeps its connection: the pool needs one for each run, and two more.
 type Store struct {
 	pool  *pgxpool.Pool
 	name  string

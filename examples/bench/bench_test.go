@@ -15,6 +15,7 @@ import (
 	"github.com/expr-lang/expr"
 	"github.com/expr-lang/expr/vm"
 
+	ofcel "github.com/ralph-sdk/ralph/examples/bench/cel"
 	"github.com/ralph-sdk/ralph/rules"
 )
 
@@ -112,11 +113,7 @@ func ofCEL(b *testing.B, whens []string, env map[string]any) func() (int, error)
 	}
 	var programs []cel.Program
 	for _, when := range whens {
-		ast, issues := e.Compile(when)
-		if issues.Err() != nil {
-			b.Fatal(issues.Err())
-		}
-		p, err := e.Program(ast, cel.EvalOptions(cel.OptOptimize))
+		p, err := ofcel.Compile(e, when)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -19,7 +19,7 @@ var budgets = map[string]int{
 }
 
 const (
-	allCode     = 18_150
+	allCode     = 18_143
 	allTests    = 20_000 // lines, with scripts and YAML
 	allPage     = 500    // lines of the page of ralph view
 	maxFunction = 60     // lines
@@ -37,6 +37,7 @@ func TestLinesOfCode(t *testing.T) {
 		switch {
 		case strings.HasSuffix(rel, "_test.go"), strings.HasSuffix(rel, "_test.yaml"), strings.HasSuffix(rel, ".txtar"):
 			tests += strings.Count(string(src), "\n")
+		case strings.HasPrefix(rel, "examples/bench/"): // what ralph is compared with, in a module of its own
 		case strings.HasSuffix(rel, ".go"):
 			lines[place] += code(src)
 			sum += code(src)
@@ -100,7 +101,7 @@ func TestSizes(t *testing.T) {
 	})
 }
 
-// eachFile calls f with each file of the repository, the modules of contrib included, but those of benchmarks and of git.
+// eachFile calls f with each file of the repository, that of modules below it included, but those of git.
 func eachFile(t *testing.T, f func(rel string, src []byte)) {
 	t.Helper()
 	err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
@@ -113,7 +114,7 @@ func eachFile(t *testing.T, f func(rel string, src []byte)) {
 		}
 		rel = filepath.ToSlash(rel)
 		if d.IsDir() {
-			if rel == ".git" || strings.HasPrefix(rel, "examples/bench") {
+			if rel == ".git" {
 				return fs.SkipDir
 			}
 			return nil

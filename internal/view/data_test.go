@@ -24,7 +24,7 @@ var began = time.Date(2026, 11, 27, 22, 0, 0, 0, time.UTC)
 func decision(n int) loop.Record {
 	done := n % 31
 	r := loop.Record{
-		Time: began.Add(time.Duration(n) * time.Minute), Session: fmt.Sprintf("3f2a9c1e-77b0-4d1b-9a52-%012d", n/40), Project: "/home/you/work/greeter", Policy: "speckit", Event: "Stop",
+		Time: began.Add(time.Duration(n) * time.Minute), Session: fmt.Sprintf("3f2a9c1e-77b0-4d1b-9a52-%012d", n/40), Project: "/home/you/greeter", Policy: "speckit", Event: "Stop",
 		Outcome: rules.Continued, Rule: "next-task", Reason: fmt.Sprintf("Continue feature: 001-greeting (task %d of 30, iteration %d).\nRead specs/001-greeting/tasks.md and do the next task that is open; add 1 to taskIndex in state.json when its tests pass.", done+1, n),
 		Rules: []rules.RuleTrace{
 			{Name: "yield", Truth: "false", Line: 9, Operands: []rules.OperandTrace{{Text: "busy", Truth: "false", Values: map[string]any{"busy": false}}, {Text: "your_turn", Truth: "false", Values: map[string]any{"your_turn": false}}}},
@@ -51,7 +51,7 @@ func decision(n int) loop.Record {
 // states returns what a project has in its situations.
 func states() map[string]view.Data {
 	page := func(n int) view.Data {
-		d := view.Data{Project: "/home/you/work/greeter", Time: began.Add(4 * time.Hour)}
+		d := view.Data{Project: "/home/you/greeter", Time: began.Add(4 * time.Hour)}
 		for i := range n {
 			d.Decisions = append(d.Decisions, decision(n-1-i))
 		}
@@ -73,7 +73,7 @@ func states() map[string]view.Data {
 	many.Decisions = append([]loop.Record{of}, many.Decisions[:199]...)
 	many.Policies = []project.Status{
 		{Policy: "specs", State: project.Running, Run: &running},
-		{Policy: "speckit", State: project.Ready, Host: "claude-code", Settings: "/home/you/work/greeter/.claude/settings.json", Bound: "It continues a prompt at most 100 times (limits.continuations), and at most 10 times without progress (limits.repeats)."},
+		{Policy: "speckit", State: project.Ready, Host: "claude-code", Settings: "/home/you/greeter/.claude/settings.json", Bound: "It continues a prompt at most 100 times (limits.continuations), and at most 10 times without progress (limits.repeats)."},
 		{Policy: "tests", State: project.Unusable, Host: "codex", Problems: []project.Problem{{What: "it needs your approval: it runs go", Fix: "ralph trust tests"}}},
 		{Policy: "review", State: project.NoHook, Problems: []project.Problem{{What: "no hook uses it", Fix: "ralph install claude-code --policy review"}}},
 	}

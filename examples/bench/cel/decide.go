@@ -25,10 +25,10 @@ func New() (func(state map[string]any) (rule, text string, err error), error) {
 	}
 	whens, texts := make([]cel.Program, len(rules)), make([]cel.Program, len(rules))
 	for i, r := range rules {
-		if whens[i], err = compile(env, r.when); err != nil {
+		if whens[i], err = Compile(env, r.when); err != nil {
 			return nil, err
 		}
-		if texts[i], err = compile(env, r.text); err != nil {
+		if texts[i], err = Compile(env, r.text); err != nil {
 			return nil, err
 		}
 	}
@@ -59,7 +59,8 @@ func New() (func(state map[string]any) (rule, text string, err error), error) {
 	}, nil
 }
 
-func compile(env *cel.Env, src string) (cel.Program, error) {
+// Compile returns the program of an expression.
+func Compile(env *cel.Env, src string) (cel.Program, error) {
 	ast, issues := env.Compile(src)
 	if issues.Err() != nil {
 		return nil, issues.Err()
