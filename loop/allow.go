@@ -3,7 +3,6 @@ package loop
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 )
 
@@ -38,21 +37,4 @@ func (w *work) approved(what string) error {
 		return errUnapproved
 	}
 	return nil
-}
-
-// inside reports whether a path is in a directory, also by links.
-func inside(dir, path string) bool {
-	for _, p := range []string{path, real(path)} {
-		if rel, err := filepath.Rel(dir, p); err == nil && filepath.IsLocal(rel) {
-			return true
-		}
-	}
-	return false
-}
-
-func real(path string) string {
-	if p, err := filepath.EvalSymlinks(path); err == nil {
-		return p
-	}
-	return path
 }

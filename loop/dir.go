@@ -19,6 +19,8 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"github.com/ralph-sdk/ralph/state"
 )
 
 // Dir returns a store in a directory, which is made with mode 0700 when it is first written. The path is absolute. Where others can write to
@@ -38,7 +40,7 @@ const (
 
 	unused    = 30 * 24 * time.Hour // documents of sessions are kept so long
 	cleaning  = 24 * time.Hour      // is done so often
-	cleanedAt = "cleaned"           // a file whose time says when
+	cleanedAt = "cleaned"           // a directory whose time says when
 )
 
 // file returns the path of a document without its ending: what can be read of its key, and a hash, since keys are any texts.
@@ -141,7 +143,7 @@ func (d directory) check(ctx context.Context) error {
 
 // readDocument returns the key and the bytes of a document, nothing if there is none.
 func readDocument(path string) (key string, b []byte, err error) {
-	f, err := openRegular(path, os.O_RDONLY)
+	f, _, err := state.OpenRegular(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil, nil
 	} else if err != nil {
@@ -157,23 +159,6 @@ func readDocument(path string) (key string, b []byte, err error) {
 		return "", nil, &fs.PathError{Op: "read", Path: path, Err: errDamaged}
 	}
 	return key, rest, nil
-}
-
-// openRegular opens a file without waiting. Anything but a regular file is an error.
-func openRegular(path string, flag int) (*os.File, error) {
-	f, err := os.OpenFile(path, flag|syscall.O_NONBLOCK, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = &fs.PathError{Op: "open", Path: path, Err: errNotRegular}
-	}
-	if err != nil {
-		f.Close()
-		return nil, err
-	}
-	return f, nil
 }
 
 var errNotRegular = errors.New("it is not a regular file")
@@ -238,8 +223,8 @@ func (d directory) clean(ctx context.Context) {
 	if info, err := os.Lstat(stamp); err == nil && time.Since(info.ModTime()).Abs() < cleaning {
 		return
 	}
-	f, err := openRegular(stamp, os.O_CREATE|os.O_WRONLY)
-	if err != nil || errors.Join(f.Close(), os.Chtimes(stamp, time.Time{}, time.Now())) != nil {
+	_ = os.Remove(stamp)
+	if os.Mkdir(stamp, 0o700) != nil { // unlike a file, a directory is made without waiting, and once
 		return
 	}
 	keys, _ := d.Keys(ctx, "")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -164,8 +165,10 @@ func (w *work) find(program string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	path, err := process.Find(program, root.Dir())
-	if err != nil || strings.ContainsAny(program, `/\`) || !inside(root.Dir(), path) {
+	dir := root.Dir()
+	path, err := process.Find(program, dir)
+	real, _ := filepath.EvalSymlinks(path)
+	if err != nil || strings.ContainsAny(program, `/\`) || !state.Contains(dir, path) && !state.Contains(dir, real) {
 		return path, err
 	}
 	if err := w.approved("a program that PATH finds inside the project"); err != nil {

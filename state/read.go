@@ -55,6 +55,25 @@ func (r *Root) Read(path string) (*File, error) {
 	return file, nil
 }
 
+// OpenRegular opens a regular file anywhere for reading, and describes it. It looks what the path is before it opens it, since opening a
+// device can have effects, and does not wait, since the file may have become a pipe in between. A link is followed. Errors are of type
+// [*fs.PathError].
+func OpenRegular(path string) (f *os.File, info fs.FileInfo, err error) {
+	if info, err = os.Stat(path); err == nil && info.Mode().IsRegular() {
+		if f, err = os.OpenFile(path, os.O_RDONLY|withoutWaiting, 0); err == nil {
+			info, err = f.Stat()
+		}
+	}
+	if err == nil && !info.Mode().IsRegular() {
+		err = &fs.PathError{Op: "open", Path: path, Err: irregular(info.Mode())}
+	}
+	if err != nil {
+		f.Close() // nil is closed
+		return nil, nil, err
+	}
+	return f, info, nil
+}
+
 func readAll(f *os.File) (*File, error) {
 	info, err := f.Stat()
 	switch {

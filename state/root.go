@@ -62,6 +62,12 @@ func (r *Root) Below(dir string) (string, error) {
 	return filepath.Join(r.Dir(), filepath.FromSlash(rel)), nil
 }
 
+// Contains reports whether a path is a directory or below it, as both are written.
+func Contains(dir, path string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && filepath.IsLocal(rel)
+}
+
 // errLeaves is for a link to something outside of the root.
 var errLeaves = errors.New("a link leaves the project")
 

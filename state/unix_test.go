@@ -35,7 +35,7 @@ func TestReadWhatIsNoFile(t *testing.T) {
 	}
 	for name, want := range want {
 		f, err := r.Read(name)
-		if err == nil || !strings.Contains(err.Error(), want) && !errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrNotExist) != (want == "not exist") {
+		if _, _, open := OpenRegular(filepath.Join(r.Dir(), name)); open == nil || err == nil || !strings.Contains(err.Error(), want) && !errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrNotExist) != (want == "not exist") {
 			t.Errorf("%s: %v, %v; want %q", name, f, err, want)
 		}
 		if err := r.Apply([]Change{{Path: name, Old: &File{Mode: 0o644}, New: []byte("x")}}, noon); err == nil {
