@@ -3,6 +3,7 @@ package host
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -97,8 +98,10 @@ func (h *Host) event(in object, env func(string) string) loop.Event {
 		ev.Names["background_tasks"] = tasks
 	}
 	h.prompt.tell(in, &ev)
-	if stops(ev.Name) {
-		ev.Message = lastMessage(in)
+	for _, name := range messages {
+		if ev.Message == "" && stops(ev.Name) {
+			ev.Message = joined(in[name])
+		}
 	}
 	if h.refine != nil {
 		h.refine(in, &ev)
@@ -109,7 +112,8 @@ func (h *Host) event(in object, env func(string) string) loop.Event {
 	return ev
 }
 
-// attach adds to the event its conversation and its task list, and looks whether the turn failed.
+// attach adds to the event its conversation and its task list, and looks whether the turn failed. The list has the session's name unless
+// the person named another.
 func (h *Host) attach(in object, env func(string) string, ev *loop.Event) {
 	s := &session{record: h.file.read, message: ev.Message, prompt: ev.PromptID, asked: in.text("timestamp")}
 	switch path := in.text("transcript_path"); {
@@ -133,7 +137,9 @@ func (h *Host) attach(in object, env func(string) string, ev *loop.Event) {
 		ev.Failed = s.failed()
 	}
 	if h.tasks != "" {
-		ev.Tasks = tasksOf(h.own(env, h.tasks), env("CLAUDE_CODE_TASK_LIST_ID"), ev.Session)
+		ev.Tasks = func(ctx context.Context) ([]any, error) {
+			return readTasks(ctx, h.own(env, h.tasks), cmp.Or(env("CLAUDE_CODE_TASK_LIST_ID"), ev.Session))
+		}
 	}
 }
 
@@ -165,15 +171,8 @@ func (p prompt) tell(in object, ev *loop.Event) {
 	}
 }
 
-// lastMessage returns the agent's last message, also from the fields of older hosts and wrappers.
-func lastMessage(in object) string {
-	for _, name := range []string{"last_assistant_message", "assistant_response", "response", "content", "message", "text"} {
-		if s := joined(in[name]); s != "" {
-			return s
-		}
-	}
-	return ""
-}
+// messages are the fields in which the agent's last message may be, also of older hosts and wrappers.
+var messages = []string{"last_assistant_message", "assistant_response", "response", "content", "message", "text"}
 
 // joined returns a text, those of a list joined by blanks, or the text or content of an object.
 func joined(raw json.RawMessage) string {
@@ -244,22 +243,14 @@ func parse(input []byte) (object, error) {
 	return in, nil
 }
 
-// decoded returns a value, or what of it has the type.
-func decoded[T any](raw json.RawMessage) (v T) {
-	if json.Unmarshal(raw, &v) != nil {
-		var zero T
-		return zero
-	}
+// decoded returns a value. What of it has another type counts as missing, as all does that is not JSON.
+func decoded[T any, B ~[]byte | ~string](raw B) (v T) {
+	_ = json.Unmarshal([]byte(raw), &v)
 	return v
 }
 
 // text returns a text, "" if there is none.
-func (in object) text(name string) string {
-	if raw := in[name]; len(raw) > 0 && raw[0] == '"' {
-		return decoded[string](raw)
-	}
-	return ""
-}
+func (in object) text(name string) string { return decoded[string](in[name]) }
 
 // flag returns a boolean, also one that is written as a text.
 func (in object) flag(name string) (value, known bool) {

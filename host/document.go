@@ -196,8 +196,8 @@ func (d *document) inList(list *hujson.Array, path []step, event string, entry E
 func (h *Host) read(v hujson.Value) (f found, ok bool) {
 	v = v.Clone()
 	v.Standardize()
-	in := &f.hook
-	if !lenient(v.Pack(), in) || cmp.Or(in.Type, in.Action.Type, "command") != "command" {
+	in := decoded[hook](v.Pack())
+	if cmp.Or(in.Type, in.Action.Type, "command") != "command" {
 		return found{}, false
 	}
 	line := cmp.Or(in.Command, in.Bash, in.PowerShell, in.Action.Command)
@@ -206,7 +206,7 @@ func (h *Host) read(v hujson.Value) (f found, ok bool) {
 		words = append([]string{line}, in.Args...)
 	}
 	f.Entry, ok = asks(words)
-	f.Host = cmp.Or(f.Host, h.Name)
+	f.Host, f.hook = cmp.Or(f.Host, h.Name), in
 	seconds := cmp.Or(in.Timeout, in.TimeoutSec) / float64(max(h.Settings.unit, 1))
 	f.Timeout = time.Duration(min(max(seconds, 0), 1e6) * float64(time.Second))
 	return f, ok
@@ -223,7 +223,7 @@ func (h *Host) inTOML(settings []byte) (all []found) {
 		for _, m := range field.FindAllStringSubmatch(table, -1) {
 			fields[m[1]] = strings.Trim(m[2], "'")
 			if m[2][0] == '"' {
-				fields[m[1]] = decoded[string]([]byte(m[2]))
+				fields[m[1]] = decoded[string](m[2])
 			}
 		}
 		if e, ok := asks(split(fields["command"])); ok && i > 0 {

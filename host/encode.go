@@ -3,6 +3,7 @@ package host
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -35,7 +36,7 @@ const specific = "hookSpecificOutput"
 
 // Encode returns the answer of a host to an event, which is what policies decided, in their order. The agent continues if one of them
 // continues it, with the reasons of those that do. Only a stop can be continued, and only a prompt has notes. A notice goes to stderr if
-// the host shows none. An Err is shown where its decision has no notice. mode "" is AsJSON.
+// the host shows none. An Err is shown where its decision has no notice. mode "" is AsJSON, and a nil host the portable form.
 //
 // As exit code, to continue is status 2 with the reason alone on stderr. To stop is status 0 with the notices there; notes are on stdout.
 func Encode(h *Host, event string, decisions []loop.Decision, mode Mode) Reply {
@@ -46,24 +47,43 @@ func Encode(h *Host, event string, decisions []loop.Decision, mode Mode) Reply {
 		}
 		return Reply{Stdout: lines(said.note), Stderr: lines(append(said.log, said.notice)...)}
 	}
-	body, event := body{}, h.theirs(cmp.Or(event, stop))
+	if h == nil {
+		h = hosts[len(hosts)-1]
+	}
+	body := map[string]any{} // by place
 	if said.reason != "" {
-		body.put(event, h.answer.decision)
+		maps.Copy(body, h.answer.decision)
 		for _, place := range h.answer.reason {
-			body.put(event, map[string]any{place: said.reason})
+			body[place] = said.reason
 		}
 	}
 	if said.note != "" && len(h.answer.note) > 0 {
-		body.put(event, h.answer.submit)
+		maps.Copy(body, h.answer.submit)
 		for _, place := range h.answer.note {
-			body.put(event, map[string]any{place: said.note})
+			body[place] = said.note
 		}
 	}
 	if said.notice != "" && h.answer.notice != "" {
-		body.put(event, map[string]any{h.answer.notice: said.notice})
+		body[h.answer.notice] = said.notice
 		said.notice = ""
 	}
-	return Reply{Stdout: body.encode(), Stderr: lines(append(said.log, said.notice)...)}
+	reply := Reply{Stderr: lines(append(said.log, said.notice)...)}
+	if len(body) > 0 {
+		nest(body, h.theirs(cmp.Or(event, stop)))
+		reply.Stdout = lines(text.JSON(body)) // <, > and & are not escaped, since some hosts show the bytes
+	}
+	return reply
+}
+
+// nest moves values to the object that their places name, with the event.
+func nest(body map[string]any, event string) {
+	in := map[string]any{"hookEventName": event}
+	for place, value := range body {
+		if name, nested := strings.CutPrefix(place, specific+"."); nested {
+			in[name], body[specific] = value, in
+			delete(body, place)
+		}
+	}
 }
 
 // texts are what decisions say together.
@@ -113,37 +133,6 @@ func collect(event string, decisions []loop.Decision) texts {
 
 // clean returns at most n characters of a text, safe to show.
 func clean(s string, n int) string { return text.Cut(text.Clean(text.Cut(s, n)), n) }
-
-// body is a JSON answer.
-type body map[string]any
-
-// put sets places to values.
-func (b body) put(event string, values map[string]any) {
-	for place, value := range values {
-		outer, inner, nested := strings.Cut(place, ".")
-		if !nested {
-			b[place] = value
-			continue
-		}
-		in, ok := b[outer].(map[string]any)
-		if !ok {
-			in = map[string]any{}
-			b[outer] = in
-		}
-		in[inner] = value
-		if outer == specific {
-			in["hookEventName"] = event
-		}
-	}
-}
-
-// encode returns one object on one line, or nothing. <, > and & are not escaped, since some hosts show the bytes.
-func (b body) encode() []byte {
-	if len(b) == 0 {
-		return nil
-	}
-	return []byte(text.JSON(b) + "\n")
-}
 
 // lines returns the texts that are not empty, each on lines of its own.
 func lines(all ...string) []byte {

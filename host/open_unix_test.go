@@ -23,7 +23,7 @@ func TestOpenRegular(t *testing.T) {
 	if err := os.Symlink(file(t, agent("a")), link); err != nil {
 		t.Fatal(err)
 	}
-	if got := talk(t, &session{record: readClaude, path: link}, 1); got != "assistant: a" {
+	if got := talk(t, &session{record: read[record], path: link}, 1); got != "assistant: a" {
 		t.Errorf("behind a link: %q", got)
 	}
 }

@@ -67,23 +67,11 @@ type message struct {
 	Role, Model    string
 	StopReason     string          `json:"stop_reason"`
 	Content, Parts json.RawMessage // Parts: Qwen Code's
-	Usage          usage
+	Usage          map[string]int  // tokens
 }
 
-// usage is the tokens of a request, which together are the size of the context.
-type usage struct {
-	Input   int `json:"input_tokens"`
-	Read    int `json:"cache_read_input_tokens"`
-	Created int `json:"cache_creation_input_tokens"`
-	Output  int `json:"output_tokens"`
-}
-
-func (u usage) sum() (n int) {
-	for _, part := range []int{u.Input, u.Read, u.Created, u.Output} {
-		n += min(max(part, 0), 1<<40) // a file can hold any number
-	}
-	return n
-}
+// contextTokens are the kinds of tokens that together are the size of the context.
+var contextTokens = []string{"input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens"}
 
 // block is a piece of a message: Claude Code's, or one of those in which other hosts write text and the use of a tool.
 type block struct {
@@ -123,32 +111,23 @@ func (c *shellLine) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
+// read decodes a line of a session file as a record of some form, and reports whether it is a JSON object. Fields of a wrong type count as
+// missing.
+func read[R interface{ entry(subagent bool) entry }](line []byte, subagent bool) (e entry, ok bool) {
+	if !bytes.HasPrefix(bytes.TrimSpace(line), []byte("{")) {
+		return e, false
+	}
+	var r R
+	if err, wrong := json.Unmarshal(line, &r), new(json.UnmarshalTypeError); err != nil && !errors.As(err, &wrong) {
+		return e, false
+	}
+	return r.entry(subagent), true
+}
+
 // feedback begins the message in which Claude Code shows the agent a hook's reason to continue.
 const feedback = "Stop hook feedback:"
 
-// readClaude reads a line.
-func readClaude(line []byte, subagent bool) (e entry, ok bool) {
-	var r record
-	if ok = readLine(line, &r); ok {
-		e = r.entry(subagent)
-	}
-	return e, ok
-}
-
-// readLine decodes a line and reports whether it is a JSON object. Fields of a wrong type count as missing.
-func readLine(line []byte, record any) bool {
-	line = bytes.TrimSpace(bytes.TrimPrefix(line, []byte("\ufeff")))
-	return bytes.HasPrefix(line, []byte("{")) && lenient(line, record)
-}
-
-// lenient decodes JSON and reports whether it is JSON.
-func lenient(raw []byte, v any) bool {
-	var wrong *json.UnmarshalTypeError
-	err := json.Unmarshal(raw, v)
-	return err == nil || errors.As(err, &wrong)
-}
-
-func (r *record) entry(subagent bool) entry {
+func (r record) entry(subagent bool) entry {
 	e := entry{kind: noise, prompt: r.PromptID}
 	a := r.Attachment
 	switch {
@@ -176,13 +155,15 @@ func (r *record) entry(subagent bool) entry {
 		e.kind, e.text, e.code = failed, first, cmp.Or(r.Error, "error")
 	case role == assistant && r.Message.Model != "<synthetic>":
 		e.kind, e.text, e.tools = assistant, c.text, c.tools
-		e.tokens = max(r.Message.Usage.sum(), r.UsageMetadata.TotalTokenCount)
+		for _, kind := range contextTokens {
+			e.tokens += min(max(r.Message.Usage[kind], 0), 1<<40) // a file can hold any number
+		}
+		e.tokens = max(e.tokens, r.UsageMetadata.TotalTokenCount)
 		e.open = r.Message.StopReason == "tool_use" || len(c.tools) > 0
 	case role != user:
 	case len(c.ended) > 0, len(r.ToolUseResult) > 0 && string(r.ToolUseResult) != "null":
 		e.kind = result
-		var of struct{ Interrupted bool }
-		if lenient(r.ToolUseResult, &of); !of.Interrupted {
+		if !decoded[struct{ Interrupted bool }](r.ToolUseResult).Interrupted {
 			e.ended = c.ended
 		}
 	case first == "[Request interrupted by user]", first == "[Request interrupted by user for tool use]":
@@ -195,7 +176,7 @@ func (r *record) entry(subagent bool) entry {
 
 // prompts reports whether a user record with a text is a person's prompt or a hook's reason to continue. A person types a <command-name>;
 // what else begins with a tag comes from the host.
-func (r *record) prompts(text string) bool {
+func (r record) prompts(text string) bool {
 	host := slices.ContainsFunc([]string{"<local-command-", "<task-notification>", "<bash-stdout>", "<bash-stderr>"}, func(begin string) bool {
 		return strings.HasPrefix(text, begin)
 	})
@@ -220,15 +201,11 @@ func readContent(raw json.RawMessage) (c content) {
 		c.text = decoded[string](raw)
 		return c
 	}
-	var blocks []json.RawMessage
-	lenient(raw, &blocks)
 	var texts []string
-	for _, raw := range blocks {
-		var b block
+	for _, raw := range decoded[[]json.RawMessage](raw) {
+		b := decoded[block](raw)
 		if raw[0] == '"' {
-			b.Type, b.Text = "text", decoded[string](raw)
-		} else {
-			lenient(raw, &b)
+			b.Text = decoded[string](raw)
 		}
 		switch {
 		case b.Type == "tool_use":

@@ -1,6 +1,7 @@
 package host
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 )
@@ -22,12 +23,7 @@ type codexRecord struct {
 	}
 }
 
-// readCodex reads a line of Codex.
-func readCodex(line []byte, _ bool) (e entry, ok bool) {
-	var r codexRecord
-	if !readLine(line, &r) {
-		return e, false
-	}
+func (r codexRecord) entry(bool) (e entry) {
 	p := r.Payload
 	switch {
 	case r.Type == "event_msg" && p.Type == "token_count":
@@ -43,10 +39,12 @@ func readCodex(line []byte, _ bool) (e entry, ok bool) {
 		e.kind, e.ended = result, map[string]bool{p.CallID: succeeded(p.Output)}
 	case strings.HasSuffix(p.Type, "_call"):
 		in := p.Action
-		lenient([]byte(p.Arguments), &in)
+		if p.Arguments != "" {
+			in = decoded[input](p.Arguments)
+		}
 		e.kind, e.open, e.tools = assistant, true, []use{in.use(p.Name, p.CallID)}
 	}
-	return e, true
+	return e
 }
 
 // isOfCodex reports whether Codex wrote a text in the person's name.
@@ -62,16 +60,11 @@ func isOfCodex(text string) bool {
 // succeeded reports whether what a tool of Codex returned shows the status 0. Only shells show one.
 func succeeded(output json.RawMessage) bool {
 	text := decoded[string](output)
-	var with struct {
+	with := decoded[struct {
 		Metadata struct {
 			ExitCode *int `json:"exit_code"`
 		}
-	}
-	if text == "" {
-		lenient(output, &with)
-	} else {
-		lenient([]byte(text), &with)
-	}
+	}](cmp.Or(text, string(output)))
 	if code := with.Metadata.ExitCode; code != nil {
 		return *code == 0
 	}
@@ -85,40 +78,36 @@ func succeeded(output json.RawMessage) bool {
 	return false
 }
 
-// readGemini reads a line of Gemini CLI, without its tools. A message that changes is written again.
-func readGemini(line []byte, _ bool) (e entry, ok bool) {
-	var r struct {
-		ID, Type  string
-		Content   json.RawMessage
-		ToolCalls []json.RawMessage
-	}
-	if !readLine(line, &r) {
-		return e, false
-	}
-	e = entry{id: r.ID, text: readContent(r.Content).text}
+// geminiRecord is a line of Gemini CLI, without its tools. A message that changes is written again.
+type geminiRecord struct {
+	ID, Type  string
+	Content   json.RawMessage
+	ToolCalls []json.RawMessage
+}
+
+func (r geminiRecord) entry(bool) entry {
+	e := entry{id: r.ID, text: readContent(r.Content).text}
 	switch {
 	case r.Type == "gemini":
 		e.kind, e.open = assistant, len(r.ToolCalls) > 0
 	case r.Type == user && e.text != "":
 		e.kind = user
 	}
-	return e, true
+	return e
 }
 
-// readCopilot reads a line of Copilot CLI, without its tools. It notes its hooks, but writes the file now and then.
-func readCopilot(line []byte, _ bool) (e entry, ok bool) {
-	var r struct {
-		Type, Timestamp string
-		Data            struct {
-			Content          json.RawMessage
-			ParentToolCallID string
-			ToolRequests     []json.RawMessage
-		}
+// copilotRecord is a line of Copilot CLI, without its tools. It notes its hooks, but writes the file now and then.
+type copilotRecord struct {
+	Type, Timestamp string
+	Data            struct {
+		Content          json.RawMessage
+		ParentToolCallID string
+		ToolRequests     []json.RawMessage
 	}
-	if !readLine(line, &r) {
-		return e, false
-	}
-	e.text, e.time = readContent(r.Data.Content).text, r.Timestamp
+}
+
+func (r copilotRecord) entry(bool) entry {
+	e := entry{text: readContent(r.Data.Content).text, time: r.Timestamp}
 	switch {
 	case r.Data.ParentToolCallID != "": // a subagent's
 	case r.Type == "user.message":
@@ -126,5 +115,5 @@ func readCopilot(line []byte, _ bool) (e entry, ok bool) {
 	case r.Type == "assistant.message":
 		e.kind, e.open = assistant, len(r.Data.ToolRequests) > 0
 	}
-	return e, true
+	return e
 }

@@ -135,6 +135,9 @@ func (s *session) window(ctx context.Context, n int) (*window, error) {
 		return nil, fmt.Errorf("session file %s: %w", s.path, err)
 	}
 	defer f.Close()
+	head := make([]byte, 64)
+	_, _ = f.ReadAt(head, 0) // a shorter file leaves zeros
+	object := bytes.HasPrefix(bytes.TrimLeft(head, "\ufeff \t\r\n"), []byte("{"))
 	for length := int64(firstWindow); ; length *= 8 {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -146,18 +149,11 @@ func (s *session) window(ctx context.Context, n int) (*window, error) {
 			return nil, fmt.Errorf("session file %s: %w", s.path, err)
 		}
 		w := &window{whole: length == size, last: length == min(lastWindow, size)}
-		w.parse(b[:read], beginsObject(f), func(line []byte) (entry, bool) { return s.record(line, s.subagent) })
+		w.parse(b[:read], object, func(line []byte) (entry, bool) { return s.record(line, s.subagent) })
 		if s.read = w; w.holds(n) {
 			return w, nil
 		}
 	}
-}
-
-// beginsObject reports whether a file begins as a JSON object does, after a byte order mark and white space.
-func beginsObject(f *os.File) bool {
-	head := make([]byte, 64)
-	n, _ := f.ReadAt(head, 0)
-	return bytes.HasPrefix(bytes.TrimSpace(bytes.TrimPrefix(head[:n], []byte("\ufeff"))), []byte("{"))
 }
 
 // window is what the end of a session file holds.
@@ -187,7 +183,12 @@ func (w *window) parse(b []byte, object bool, read func(line []byte) (entry, boo
 		object = object || ok
 		p.add(e)
 	}
-	w.turns = p.whole()
+	for _, s := range slices.Backward(p.sides) {
+		slices.Reverse(s.texts)
+		slices.Reverse(s.Tools)
+		s.Text = strings.Join(s.texts, "\n\n")
+		w.turns = append(w.turns, s.Turn)
+	}
 	if !object && len(bytes.TrimSpace(b)) > 0 {
 		end := string(bytes.Join(lines[max(0, len(lines)-plainLines):], []byte("\n")))
 		w.turns = []loop.Turn{{Role: assistant, Text: strings.ToValidUTF8(strings.ReplaceAll(end, "\r\n", "\n"), "\ufffd")}}
@@ -249,18 +250,6 @@ func (p *parser) add(e entry) {
 		u.Failed = !p.ended[u.id] || u.background
 		t.Tools = append(t.Tools, u.Tool)
 	}
-}
-
-// whole returns the turns, the oldest first.
-func (p *parser) whole() []loop.Turn {
-	var turns []loop.Turn
-	for _, s := range slices.Backward(p.sides) {
-		slices.Reverse(s.texts)
-		slices.Reverse(s.Tools)
-		s.Text = strings.Join(s.texts, "\n\n")
-		turns = append(turns, s.Turn)
-	}
-	return turns
 }
 
 // sessionFile returns the file of a session by the pattern of such paths below a host's directory, or "".

@@ -101,7 +101,7 @@ func talk(t testing.TB, s *session, n int) string {
 // A file lags behind its hook. Turns waits for the last message, before which a tool may be missing too.
 func TestTurnsWait(t *testing.T) {
 	path := file(t, says("go"), agent("a", tool("1", "Bash", "{}")))
-	s := &session{record: readClaude, path: path, message: "Done.", patience: time.Hour}
+	s := &session{record: read[record], path: path, message: "Done.", patience: time.Hour}
 	go func() {
 		all := says("go") + agent("a", tool("1", "Bash", "{}")) + returned("1", "", false) + agent(tool("2", "Write", "{}")) + returned("2", "", false) + agent("Done.")
 		if err := os.WriteFile(path, []byte(all), 0o600); err != nil {
@@ -111,7 +111,7 @@ func TestTurnsWait(t *testing.T) {
 	if diff := cmp.Diff("user: go\nassistant: a | Done. [Bash] [Write]", talk(t, s, 9)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	s = &session{record: readClaude, path: file(t, says("go")), message: "Done.", patience: poll} // it waits no longer than that
+	s = &session{record: read[record], path: file(t, says("go")), message: "Done.", patience: poll} // it waits no longer than that
 	if diff := cmp.Diff("user: go\nassistant: Done.", talk(t, s, 9)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -166,7 +166,7 @@ func TestTurns(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			want := strings.ReplaceAll(tt.want, "\n\n", " | ")
-			if diff := cmp.Diff(want, talk(t, &session{record: readClaude, path: file(t, tt.lines...)}, 100)); diff != "" {
+			if diff := cmp.Diff(want, talk(t, &session{record: read[record], path: file(t, tt.lines...)}, 100)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
@@ -193,7 +193,7 @@ func TestLastMessage(t *testing.T) {
 		"there is no message":            {"", "p1", []string{asked, agent("a")}, "user: go\nassistant: a"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := &session{record: readClaude, path: file(t, tt.lines...), message: tt.message, prompt: tt.prompt}
+			s := &session{record: read[record], path: file(t, tt.lines...), message: tt.message, prompt: tt.prompt}
 			if diff := cmp.Diff(tt.want, talk(t, s, 9)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
@@ -202,7 +202,7 @@ func TestLastMessage(t *testing.T) {
 }
 
 func TestTools(t *testing.T) {
-	s := &session{record: readClaude, path: file(t, says("go"),
+	s := &session{record: read[record], path: file(t, says("go"),
 		agent(tool("1", "Write", `{"file_path":"a.go"}`), tool("2", "Bash", `{"command":"make"}`)), returned("1", "ok", false), returned("2", "ok", false),
 		agent(tool("3", "NotebookEdit", `{}`)), returned("3", "no", true),
 		agent(tool("4", "Bash", `{"command":"make all"}`)), with(returned("4", "", false), m{"toolUseResult": m{"interrupted": true}}),
@@ -327,7 +327,7 @@ func TestLargeFile(t *testing.T) {
 	if _, err := f.WriteAt([]byte(end), 2<<30); err != nil {
 		t.Skip("no sparse files here: ", err)
 	}
-	s := &session{record: readClaude, path: path}
+	s := &session{record: read[record], path: path}
 	if got := talk(t, s, 1); got != "assistant: a" || s.read.whole {
 		t.Errorf("%q", got)
 	}
@@ -339,7 +339,7 @@ func TestLargeFile(t *testing.T) {
 // A turn of many records takes one pass, and its beginning beyond the largest window is left out.
 func TestEndlessTurn(t *testing.T) {
 	step := agent("step", tool("1", "Bash", "{}")) + returned("1", strings.Repeat("x", 500), false)
-	s := &session{record: readClaude, path: file(t, says("go"), strings.Repeat(step, lastWindow/len(step)+100))}
+	s := &session{record: read[record], path: file(t, says("go"), strings.Repeat(step, lastWindow/len(step)+100))}
 	turns, err := s.Turns(t.Context(), 2)
 	if err != nil || len(turns) != 1 || len(turns[0].Tools) < lastWindow/len(step)-2 {
 		t.Errorf("%d turns, error %v", len(turns), err)
@@ -349,16 +349,16 @@ func TestEndlessTurn(t *testing.T) {
 // What is no regular file is no conversation; the agent's last message is one. A file that cannot be read is an error.
 func TestUnreadable(t *testing.T) {
 	for _, path := range []string{"", filepath.Join(t.TempDir(), "missing"), t.TempDir(), os.DevNull} {
-		if got := talk(t, &session{record: readClaude, path: path}, 2); got != "" {
+		if got := talk(t, &session{record: read[record], path: path}, 2); got != "" {
 			t.Errorf("%s: %q", path, got)
 		}
-		if got := talk(t, &session{record: readClaude, path: path, message: "a"}, 2); got != "assistant: a" {
+		if got := talk(t, &session{record: read[record], path: path, message: "a"}, 2); got != "assistant: a" {
 			t.Errorf("%s: %q", path, got)
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := (&session{record: readClaude, path: file(t, agent("a"))}).Turns(ctx, 1); !errors.Is(err, context.Canceled) {
+	if _, err := (&session{record: read[record], path: file(t, agent("a"))}).Turns(ctx, 1); !errors.Is(err, context.Canceled) {
 		t.Errorf("too late: error %v", err)
 	}
 }

@@ -73,8 +73,7 @@ func Install(settings []byte, entry Entry) ([]byte, error) {
 	}
 	wanted := func(event string) string { return h.hookAt(event, line, args, entry.Timeout) }
 	same := func(f found, event string) bool {
-		var want hook
-		return f.event == event && lenient([]byte(wanted(event)), &want) && reflect.DeepEqual(f.hook, want)
+		return f.event == event && reflect.DeepEqual(f.hook, decoded[hook](wanted(event)))
 	}
 	sorted := slices.SortedFunc(slices.Values(old), func(a, b found) int { return strings.Compare(a.event, b.event) })
 	if slices.EqualFunc(sorted, slices.Sorted(slices.Values(events)), same) {
@@ -162,7 +161,7 @@ type Peek struct {
 func (h *Host) Peek(settings []byte) (p Peek) {
 	if _, d, err := openSettings(h.Name, settings); err == nil {
 		d.value.Standardize()
-		lenient(d.value.Pack(), &p)
+		p = decoded[Peek](d.value.Pack())
 	}
 	return p
 }

@@ -35,14 +35,18 @@ var hosts = []*Host{
 		marks:   []string{"prompt_id", "background_tasks", "session_crons", "hook_event_name"},
 		prompt:  prompt{id: "prompt_id", flag: true},
 		answer:  portable, tasks: "tasks",
-		file:  sessionFiles{readClaude, "projects/*/SESSION.jsonl"},
+		file:  sessionFiles{read[record], "projects/*/SESSION.jsonl"},
 		limit: limit{most: 8, perTool: true, variable: "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"},
 		Settings: Settings{
 			Project: ".claude/settings.json", Local: ".claude/settings.local.json", User: "settings.json",
 			Dir: ".claude", Variable: "CLAUDE_CONFIG_DIR",
 			hook: claudeHook, arguments: true,
 		},
-		refine: summary,
+		refine: func(in object, ev *loop.Event) { // it ends an agent without a type when it summarizes the conversation
+			if _, there := in["agent_type"]; ev.Name == subagentStop && there && in.text("agent_type") == "" {
+				ev.Name = "Summary"
+			}
+		},
 	},
 	{
 		Name: "codex", Title: "Codex",
@@ -51,7 +55,7 @@ var hosts = []*Host{
 		marks:    []string{"turn_id"},
 		prompt:   prompt{id: "turn_id", flag: true},
 		answer:   portable, // a stop with any other field is an error
-		file:     sessionFiles{readCodex, "sessions/*/*/*/rollout-*SESSION.jsonl"},
+		file:     sessionFiles{read[codexRecord], "sessions/*/*/*/rollout-*SESSION.jsonl"},
 		Settings: Settings{Project: ".codex/hooks.json", User: "hooks.json", Dir: ".codex", Variable: "CODEX_HOME", hook: claudeHook},
 	},
 	{
@@ -62,7 +66,7 @@ var hosts = []*Host{
 		events:  map[string]string{stop: "AfterAgent", promptSubmit: "BeforeAgent", subagentStop: ""},
 		prompt:  prompt{text: "prompt"}, // stop_hook_active is false after a tool too
 		answer:  portable,
-		file:    sessionFiles{read: readGemini}, // prompt_response joins the messages of all continuations
+		file:    sessionFiles{read: read[geminiRecord]}, // prompt_response joins the messages of all continuations
 		Settings: Settings{
 			Project: ".gemini/settings.json", User: "settings.json", Dir: ".gemini",
 			hook: claudeHook, unit: 1000, comments: true,
@@ -76,7 +80,7 @@ var hosts = []*Host{
 		fields:  map[string]string{"session_crons": "crons"},
 		prompt:  prompt{id: "prompt_id", flag: true},
 		answer:  portable,
-		file:    sessionFiles{readClaude, "projects/*/chats/SESSION.jsonl"},
+		file:    sessionFiles{read[record], "projects/*/chats/SESSION.jsonl"},
 		limit:   limit{most: 7, variable: "QWEN_CODE_STOP_HOOK_BLOCK_CAP"},
 		Settings: Settings{
 			Project: ".qwen/settings.json", User: "settings.json", Dir: ".qwen", Variable: "QWEN_HOME",
@@ -90,7 +94,7 @@ var hosts = []*Host{
 		marks:   []string{"stop_reason"},
 		prompt:  prompt{flag: true},
 		answer:  answer{decision: portable.decision, reason: portable.reason, notice: portable.notice, note: []string{"additionalContext"}},
-		file:    sessionFiles{read: readCopilot},
+		file:    sessionFiles{read: read[copilotRecord]},
 		limit:   limit{most: 8},
 		Settings: Settings{
 			Project: ".github/hooks/ralph.json", User: "hooks/ralph.json", Dir: ".copilot", Variable: "COPILOT_HOME",
@@ -130,7 +134,7 @@ var hosts = []*Host{
 		roots:   "workspace_roots",
 		prompt:  prompt{count: "loop_count"},
 		answer:  answer{reason: []string{"followup_message"}, note: []string{"additional_context"}, submit: map[string]any{"continue": true}},
-		file:    sessionFiles{read: readClaude},
+		file:    sessionFiles{read: read[record]},
 		Settings: Settings{
 			Project: ".cursor/hooks.json", User: "hooks.json", Dir: ".cursor",
 			hook: `{"command": COMMAND, "loop_limit": null}`, flat: true, version: "1", // which lifts its limit of 5
@@ -147,7 +151,7 @@ var hosts = []*Host{
 		events:   map[string]string{subagentStop: ""}, // it reports one, and drops the answer
 		prompt:   prompt{flag: true},
 		answer:   portable,
-		file:     sessionFiles{read: readClaude},
+		file:     sessionFiles{read: read[record]},
 		Settings: Settings{Project: ".factory/settings.json", Local: ".factory/settings.local.json", User: "settings.json", Dir: ".factory", hook: claudeHook},
 		refine:   called,
 	},
@@ -215,7 +219,7 @@ var hosts = []*Host{
 		Name: JSON, Title: "the portable form",
 		prompt: prompt{id: "prompt_id", flag: true},
 		answer: portable,
-		file:   sessionFiles{read: readClaude},
+		file:   sessionFiles{read: read[record]},
 	},
 }
 
@@ -240,12 +244,5 @@ func called(in object, ev *loop.Event) {
 	if first, _, _ := bytes.Cut(begin[:n], []byte("\n")); ev.Name == stop && bytes.Contains(first, []byte(`"callingSessionId":"`)) {
 		ev.Name, ev.Names["agent_id"] = subagentStop, ev.Session
 		in["agent_transcript_path"] = in["transcript_path"]
-	}
-}
-
-// summary renames the event by which Claude Code, when it summarizes the conversation, ends an agent without a type.
-func summary(in object, ev *loop.Event) {
-	if _, there := in["agent_type"]; ev.Name == subagentStop && there && in.text("agent_type") == "" {
-		ev.Name = "Summary"
 	}
 }

@@ -19,45 +19,41 @@ const (
 	maxTaskFile = 1 << 20 // bytes
 )
 
-// tasksOf returns what reads the task list of a session: JSON files, one for each task, in a directory with the name of the list, which
-// is the session's unless the person named another. No directory is an empty list. The error names files that cannot be read; the
-// others are in the list all the same.
-func tasksOf(dir, list, session string) func(context.Context) ([]any, error) {
-	id := cmp.Or(list, session)
-	return func(ctx context.Context) ([]any, error) {
-		tasks := []any{}
-		if dir == "" || !isName(id) {
-			return tasks, nil
-		}
-		dir := filepath.Join(dir, id)
-		entries, err := os.ReadDir(dir)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return tasks, fmt.Errorf("task list: %w", err)
-		}
-		slices.SortFunc(entries, func(a, b os.DirEntry) int { // 10.json is after 9.json
-			return cmp.Or(len(a.Name())-len(b.Name()), strings.Compare(a.Name(), b.Name()))
-		})
-		var bad []error
-		for _, e := range entries {
-			if strings.HasPrefix(e.Name(), ".") || !strings.HasSuffix(e.Name(), ".json") {
-				continue
-			}
-			if err := ctx.Err(); err != nil {
-				return tasks, err
-			}
-			if len(tasks)+len(bad) == maxTasks {
-				bad = append(bad, fmt.Errorf("%s: it has more than %d tasks; the others are not read", dir, maxTasks))
-				break
-			}
-			task, err := readTask(filepath.Join(dir, e.Name()))
-			if err != nil {
-				bad = append(bad, fmt.Errorf("%s: %w", e.Name(), err))
-				continue
-			}
-			tasks = append(tasks, task)
-		}
-		return tasks, errors.Join(bad...)
+// readTasks reads a task list: JSON files, one for each task, in a directory with its name. No directory is an empty list. The error names
+// files that cannot be read; the others are in the list all the same.
+func readTasks(ctx context.Context, dir, list string) ([]any, error) {
+	tasks := []any{}
+	if dir == "" || !isName(list) {
+		return tasks, nil
 	}
+	dir = filepath.Join(dir, list)
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return tasks, fmt.Errorf("task list: %w", err)
+	}
+	slices.SortFunc(entries, func(a, b os.DirEntry) int { // 10.json is after 9.json
+		return cmp.Or(len(a.Name())-len(b.Name()), strings.Compare(a.Name(), b.Name()))
+	})
+	var bad []error
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), ".") || !strings.HasSuffix(e.Name(), ".json") {
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return tasks, err
+		}
+		if len(tasks)+len(bad) == maxTasks {
+			bad = append(bad, fmt.Errorf("%s: it has more than %d tasks; the others are not read", dir, maxTasks))
+			break
+		}
+		task, err := readTask(filepath.Join(dir, e.Name()))
+		if err != nil {
+			bad = append(bad, fmt.Errorf("%s: %w", e.Name(), err))
+			continue
+		}
+		tasks = append(tasks, task)
+	}
+	return tasks, errors.Join(bad...)
 }
 
 // readTask reads the file of a task. Some have a title instead of a subject.
