@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"sync"
 	"time"
@@ -14,19 +13,14 @@ import (
 
 // answerer writes the answer to the host once: a second one would make the output invalid.
 type answerer struct {
-	stdout, stderr io.Writer
-	mode           host.Mode
+	app  *app
+	mode host.Mode
 
 	mu     sync.Mutex
-	host   *host.Host
+	host   *host.Host // nil until it is known
 	event  string
 	done   bool
 	status int
-}
-
-func newAnswerer(a *app, mode host.Mode) *answerer {
-	portable, _ := host.Lookup(host.JSON)
-	return &answerer{stdout: a.stdout, stderr: a.stderr, mode: mode, host: portable}
 }
 
 // trouble lets the agent stop and says why.
@@ -41,27 +35,16 @@ func (o *answerer) write(ds []loop.Decision) int {
 	if o.done {
 		return o.status
 	}
-	surviveClosedPipes()
 	reply := host.Encode(o.host, o.event, ds, o.mode)
 	o.done, o.status = true, reply.Status
 	// stderr first: hosts take stdout for the end of the answer.
-	if _, err := o.stderr.Write(reply.Stderr); err != nil {
+	if _, err := o.app.stderr.Write(reply.Stderr); err != nil {
 		o.status = exitOK // without its reason a continuation by exit code is none
 	}
-	if _, err := o.stdout.Write(reply.Stdout); err != nil {
-		fmt.Fprintf(o.stderr, "ralph: the answer could not be written, so the agent may stop: %v\n", err)
+	if _, err := o.app.stdout.Write(reply.Stdout); err != nil {
+		fmt.Fprintf(o.app.stderr, "ralph: the answer could not be written, so the agent may stop: %v\n", err)
 	}
 	return o.status
-}
-
-// speak sets the host in whose form the answer is written, and the event that it answers.
-func (o *answerer) speak(h *host.Host, event string) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if h != nil {
-		o.host = h
-	}
-	o.event = event
 }
 
 // end lets the agent stop and exits, for what does not end by itself: a hook that hangs, or fills the memory.

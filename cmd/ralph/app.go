@@ -53,7 +53,7 @@ func (a *app) run(ctx context.Context, args []string) int {
 	case err == nil:
 		return a.status
 	case hook: // a mistyped flag must not hold an agent, nor be silent
-		newAnswerer(a, "").trouble(err)
+		(&answerer{app: a}).trouble(err)
 		return exitOK
 	case errors.Is(err, errFound):
 		return exitFound

@@ -8,7 +8,6 @@ import (
 	"io"
 	"runtime/debug"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -53,7 +52,7 @@ the status is 2 if the agent continues, and the reason is on stderr.`,
 	fl := cmd.Flags()
 	fl.StringArrayVar(&f.policies, "policy", nil, "decide by the policy of this `name` or file; may be repeated (default "+project.Default+")")
 	fl.StringArrayVar(&f.set, "set", nil, "set a param of the policy: `name=value`; may be repeated")
-	fl.StringVar(&f.host, "host", "", "read the event as this `host` sends it (default: by its form): "+strings.Join(host.Names(), ", "))
+	fl.StringVar(&f.host, "host", "", "read the event as this `host` sends it, such as claude-code (default: by its form)")
 	fl.StringVar(&f.answer, "answer", string(host.AsJSON), "answer as json, or by exit-code")
 	fl.StringVar(&f.project, "project", "", "decide in the project of this `directory` only, for settings of all projects")
 	fl.BoolVar(&f.onlyApproved, "only-approved", false, "use policies of a project only when a person approved them, for settings of all projects")
@@ -63,8 +62,8 @@ the status is 2 if the agent continues, and the reason is on stderr.`,
 
 // eval answers one event. It never fails: what goes wrong lets the agent stop.
 func (a *app) eval(ctx context.Context, f evalFlags) (status int) {
-	surviveFullFiles()
-	out := newAnswerer(a, host.Mode(f.answer))
+	reportWriteErrors()
+	out := &answerer{app: a, mode: host.Mode(f.answer)}
 	defer func() {
 		if r := recover(); r != nil {
 			status = out.trouble(fmt.Errorf("ralph failed, which is a fault of ralph: %v\n%s", r, debug.Stack()))
@@ -90,7 +89,9 @@ func (a *app) decide(ctx context.Context, f evalFlags, out *answerer, extend fun
 		return nil, fmt.Errorf("--answer is %q: write json or exit-code", f.answer)
 	}
 	h, ev, err := a.event(f.host, a.stdin)
-	out.speak(h, ev.Name)
+	out.mu.Lock() // the guard may be answering
+	out.host, out.event = h, ev.Name
+	out.mu.Unlock()
 	if err != nil {
 		return nil, err
 	}
@@ -105,9 +106,8 @@ func (a *app) decide(ctx context.Context, f evalFlags, out *answerer, extend fun
 	if err != nil {
 		return nil, err
 	}
-	params, wrong := project.Params(f.set)
-	opts := []loop.Option{loop.WithRecorder(loop.Log(home.Log())), loop.WithClock(a.now)}
-	opened := home.Hook(ctx, p, f.policies, project.Settings{Params: params, OnlyApproved: f.onlyApproved, Loop: opts})
+	opts := []loop.Option{loop.WithRecorder(loop.Log(home.Log)), loop.WithClock(a.now)}
+	opened := home.Hook(ctx, p, f.policies, f.set, project.Settings{OnlyApproved: f.onlyApproved, Loop: opts})
 	all := time.Duration(0)
 	for _, o := range opened {
 		if o.Loop != nil {
@@ -118,7 +118,6 @@ func (a *app) decide(ctx context.Context, f evalFlags, out *answerer, extend fun
 	defer cancel()
 	var ds []loop.Decision
 	for _, o := range opened {
-		o.Err = cmp.Or(wrong, o.Err)
 		ds = append(ds, decideOne(ctx, home, p, o, ev, opts))
 	}
 	if f.once && slices.ContainsFunc(ds, func(d loop.Decision) bool { return d.Outcome == rules.Done }) && !slices.ContainsFunc(ds, loop.Decision.Continue) {

@@ -97,7 +97,7 @@ func (a *app) explainInput(ctx context.Context, home *project.Home, input string
 
 // explainEvent shows what would be decided. Quiet, it starts no program and asks no model.
 func (a *app) explainEvent(ctx context.Context, home *project.Home, p project.Project, ev loop.Event, names []string, quiet bool) error {
-	opened := home.Hook(ctx, p, names, project.Settings{Quiet: quiet, Loop: []loop.Option{loop.WithClock(a.now)}})
+	opened := home.Hook(ctx, p, names, nil, project.Settings{Quiet: quiet, Loop: []loop.Option{loop.WithClock(a.now)}})
 	if len(opened) == 0 {
 		return fmt.Errorf("there is no %s in %s: name a policy with --policy, or write one with ralph init", project.Default+".yaml", p.Root)
 	}

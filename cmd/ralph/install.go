@@ -45,18 +45,20 @@ and project is replaced. Every other byte of the settings stays.`,
 
 // install completes and writes the entry of a hook whose policies can be used, and says what that means.
 func (a *app) install(ctx context.Context, home *project.Home, p project.Project, f project.SettingsFile, e host.Entry, means string) error {
-	params, err := project.Params(e.Set)
-	if err != nil {
-		return err
+	for _, set := range e.Set {
+		if _, _, err := project.Param(set); err != nil {
+			return err
+		}
 	}
-	opened := home.Hook(ctx, p, e.Policies, project.Settings{Params: params, Whole: true})
+	opened := home.Hook(ctx, p, e.Policies, e.Set, project.Settings{Whole: true})
 	if len(opened) == 0 {
 		return fmt.Errorf("there is no %s.yaml in %s: write one with ralph init, or name a policy with --policy", project.Default, p.Root)
 	}
-	e.Host = f.Host.Name
-	if e.Program, err = f.Program(ctx); err != nil {
+	program, err := f.Program(ctx)
+	if err != nil {
 		return err
 	}
+	e.Host, e.Program = f.Host.Name, program
 	for _, o := range opened {
 		if o.Err != nil && !e.OnlyApproved { // elsewhere there may be another policy of that name
 			return o.Err

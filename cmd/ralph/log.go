@@ -28,7 +28,7 @@ func (a *app) logCommand() *cobra.Command {
 			defer log.Close()
 			all, err := log.Next()
 			if err == nil && len(all) == 0 {
-				fmt.Fprintf(a.stderr, "The log %s has no decision of %s.\n", home.Log(), p.Root)
+				fmt.Fprintf(a.stderr, "The log %s has no decision of %s.\n", home.Log, p.Root)
 			}
 			for all = all[max(0, len(all)-max(0, last)):]; err == nil; all, err = log.Next() {
 				for _, e := range all {

@@ -1,7 +1,6 @@
 package project
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -17,18 +16,21 @@ import (
 // Home is the directory in which ralph keeps its own files: counts, approvals, stops and the log.
 type Home struct {
 	Dir   string
+	Log   string // the path of the log of decisions
 	Store loop.Store
 }
 
 // OpenHome returns ralph's own directory: RALPH_STATE_DIR, else ralph in the user's directory of state. It is absolute, is not in a
 // project that an agent can change, and belongs to the user alone. It makes nothing: the store makes the directory when it is written.
 func OpenHome(p Project, getenv func(string) string) (*Home, error) {
-	dir, err := stateDir(getenv)
+	dir, err := stateDir(p.home, getenv)
 	if err != nil {
 		return nil, err
 	}
 	real := withoutLinks(p.looks, dir)
-	if inside(p.Root, dir) || inside(p.Root, real) { // a link there would also be the agent's
+	_, inside := p.below(dir)
+	_, reallyInside := p.below(real)
+	if inside || reallyInside { // a link there would also be the agent's
 		return nil, fmt.Errorf("ralph's own directory %s is in the project %s, where the agent can change it: set RALPH_STATE_DIR to another", dir, p.Root)
 	}
 	info, err := p.looks.Lstat(real)
@@ -38,15 +40,10 @@ func OpenHome(p Project, getenv func(string) string) (*Home, error) {
 		return nil, fmt.Errorf("ralph's own directory: %w", err)
 	case !info.IsDir():
 		return nil, fmt.Errorf("ralph's own directory %s is no directory: remove it, or set RALPH_STATE_DIR to another", dir)
-	case shared(dir, homeDir(getenv), info):
+	case shared(dir, p.home, info):
 		return nil, fmt.Errorf("ralph's own directory %s is another user's, or others can write to it: run chmod 700 on it, or set RALPH_STATE_DIR to another", dir)
 	}
-	return &Home{Dir: dir, Store: loop.Dir(filepath.Join(dir, "store"))}, nil
-}
-
-func inside(dir, path string) bool {
-	rel, err := filepath.Rel(dir, path)
-	return err == nil && filepath.IsLocal(rel)
+	return &Home{Dir: dir, Log: filepath.Join(dir, "decisions.jsonl"), Store: loop.Dir(filepath.Join(dir, "store"))}, nil
 }
 
 // withoutLinks returns a path with the links of the directories that exist resolved.
@@ -63,9 +60,6 @@ func withoutLinks(looks git.Looks, path string) string {
 	}
 }
 
-// Log is the path of the log of decisions.
-func (h *Home) Log() string { return filepath.Join(h.Dir, "decisions.jsonl") }
-
 // openRegular opens a file for reading without waiting: a FIFO, a device or a directory is an error.
 func openRegular(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
@@ -79,7 +73,7 @@ func openRegular(path string) (*os.File, error) {
 	return f, nil
 }
 
-func stateDir(getenv func(string) string) (string, error) {
+func stateDir(home string, getenv func(string) string) (string, error) {
 	if dir := getenv("RALPH_STATE_DIR"); dir != "" {
 		if !filepath.IsAbs(dir) {
 			return "", fmt.Errorf("RALPH_STATE_DIR is %s: write an absolute path", dir)
@@ -91,19 +85,10 @@ func stateDir(getenv func(string) string) (string, error) {
 		base = getenv("LOCALAPPDATA")
 	}
 	if !filepath.IsAbs(base) {
-		home := homeDir(getenv)
 		if !filepath.IsAbs(home) {
 			return "", errors.New("there is no home directory, so ralph cannot keep its counts: set HOME or RALPH_STATE_DIR")
 		}
 		base = filepath.Join(home, ".local", "state")
 	}
 	return filepath.Join(base, "ralph"), nil
-}
-
-// homeDir returns the user's home directory, or "".
-func homeDir(getenv func(string) string) string {
-	if runtime.GOOS == "windows" {
-		return cmp.Or(getenv("USERPROFILE"), getenv("HOME"))
-	}
-	return getenv("HOME")
 }

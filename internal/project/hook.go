@@ -1,6 +1,7 @@
 package project
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/internal/text"
 	"github.com/ralph-sdk/ralph/loop"
 )
@@ -23,19 +23,28 @@ type Opened struct {
 	Err  error
 }
 
-// Hook opens the policies of a hook, in their order. Without a name it is the policy of the project, and nothing where that is missing.
-// Each param must be one of a policy; it is set in each policy that has it.
-func (h *Home) Hook(ctx context.Context, p Project, names []string, s Settings) []Opened {
+// Hook opens the policies of a hook, in their order, with the values of params that it sets. Without a name it is the policy of the project,
+// and nothing where that is missing. Each param must be one of a policy; it is set in each policy that has it.
+func (h *Home) Hook(ctx context.Context, p Project, names, set []string, s Settings) []Opened {
+	s.Params, s.several = map[string]string{}, true
 	var opened []Opened
+	var wrong error
+	for _, v := range set {
+		name, value, err := Param(v)
+		s.Params[name], wrong = value, cmp.Or(wrong, err)
+	}
 	unknown := maps.Clone(s.Params)
-	s.several = true
-	for _, name := range (host.Entry{Policies: names}).Names() {
+	policies := names
+	if len(names) == 0 {
+		policies = []string{Default}
+	}
+	for _, name := range policies {
 		f, err := p.Policy(name)
 		if len(names) == 0 && errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
-		o := Opened{Name: name, Root: p.Root, File: f, Err: err}
-		if err == nil {
+		o := Opened{Name: name, Root: p.Root, File: f, Err: cmp.Or(err, wrong)}
+		if o.Err == nil {
 			o.Loop, o.Err = h.Open(ctx, p, f, s)
 		}
 		switch {
@@ -56,15 +65,11 @@ func (h *Home) Hook(ctx context.Context, p Project, names []string, s Settings) 
 	return opened
 }
 
-// Params splits the values of --set.
-func Params(set []string) (map[string]string, error) {
-	params := map[string]string{}
-	for _, s := range set {
-		name, value, ok := strings.Cut(s, "=")
-		if !ok || name == "" {
-			return nil, fmt.Errorf("--set %s: write --set name=value", text.Line(s))
-		}
-		params[name] = value
+// Param splits a value of --set.
+func Param(set string) (name, value string, err error) {
+	name, value, ok := strings.Cut(set, "=")
+	if !ok || name == "" {
+		err = fmt.Errorf("--set %s: write --set name=value", text.Line(set))
 	}
-	return params, nil
+	return name, value, err
 }

@@ -28,7 +28,7 @@ type LogReader struct {
 }
 
 // ReadLog returns a reader of the decisions of a project. There need be no log yet. The caller closes it.
-func (h *Home) ReadLog(p Project) *LogReader { return &LogReader{path: h.Log(), project: p.Root} }
+func (h *Home) ReadLog(p Project) *LogReader { return &LogReader{path: h.Log, project: p.Root} }
 
 // Decisions returns all decisions of a project in the log, the oldest first.
 func (h *Home) Decisions(p Project) ([]Entry, error) {

@@ -1,11 +1,13 @@
 package project
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 
 	"github.com/ralph-sdk/ralph/internal/git"
@@ -18,6 +20,7 @@ const Dir = ".ralph"
 type Project struct {
 	Root string // absolute, without links; the files of facts are below it
 
+	home   string   // the user's home directory, or ""
 	places []string // the directories whose .ralph has policies, in the order in which they are searched
 	looks  git.Looks
 }
@@ -28,15 +31,19 @@ type Project struct {
 // Its policies are also looked for in the main work tree, if the project is a work tree whose repository points back, and in
 // CLAUDE_PROJECT_DIR.
 func Find(dir string, getenv func(string) string) (Project, error) {
-	p := Project{looks: git.Looks{}}
+	p := Project{home: getenv("HOME"), looks: git.Looks{}}
+	if runtime.GOOS == "windows" {
+		p.home = cmp.Or(getenv("USERPROFILE"), p.home)
+	}
 	start, err := p.resolve(dir)
 	if err != nil {
 		return p, err
 	}
-	home := homeDir(getenv)
 	p.Root = start
-	for at := start; p.usable(at, home); at = filepath.Dir(at) {
-		if p.has(at, Dir) || p.has(at, ".git") {
+	for at := start; p.usable(at); at = filepath.Dir(at) {
+		_, none := p.looks.Lstat(filepath.Join(at, Dir))
+		_, noGit := p.looks.Lstat(filepath.Join(at, ".git"))
+		if none == nil || noGit == nil {
 			p.Root = at
 			break
 		}
@@ -47,7 +54,7 @@ func Find(dir string, getenv func(string) string) (Project, error) {
 		if other == "" {
 			continue
 		}
-		if other, err := p.resolve(other); err == nil && !slices.Contains(p.places, other) && p.usable(other, home) {
+		if other, err := p.resolve(other); err == nil && !slices.Contains(p.places, other) && p.usable(other) {
 			p.places = append(p.places, other)
 		}
 	}
@@ -81,23 +88,24 @@ func (p Project) resolve(dir string) (string, error) {
 	return real, nil
 }
 
-func (p Project) has(dir, name string) bool {
-	_, err := p.looks.Lstat(filepath.Join(dir, name))
-	return err == nil
+// below returns the path of a file from the project's root, if it is below it.
+func (p Project) below(path string) (rel string, ok bool) {
+	rel, err := filepath.Rel(p.Root, path)
+	return rel, err == nil && filepath.IsLocal(rel)
 }
 
 // usable reports whether a directory may be a project: another user could put a policy into one that others can write.
-func (p Project) usable(dir, home string) bool {
+func (p Project) usable(dir string) bool {
 	if dir == filepath.Dir(dir) {
 		return false
 	}
 	info, err := p.looks.Lstat(dir)
-	if err != nil || !info.IsDir() || shared(dir, home, info) {
+	if err != nil || !info.IsDir() || shared(dir, p.home, info) {
 		return false
 	}
-	theirs, err := p.looks.Lstat(home)
+	theirs, err := p.looks.Lstat(p.home)
 	if err == nil && !theirs.IsDir() { // a link
-		theirs, err = os.Stat(home)
+		theirs, err = os.Stat(p.home)
 	}
 	return err != nil || !os.SameFile(info, theirs)
 }

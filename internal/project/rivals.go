@@ -2,6 +2,7 @@ package project
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -46,7 +47,8 @@ func (p Project) rivals(files []SettingsFile, hooks []Status) (all []Status) {
 		for _, r := range rivals {
 			name := slices.IndexFunc(words, func(w string) bool { return strings.HasPrefix(w, r.name) })
 			own := slices.IndexFunc(hooks, func(s Status) bool { return s.Host == f.Host.Name && s.Policy == r.policy })
-			beside := r.state != "" && p.has(p.Root, r.state) && slices.ContainsFunc(hooks, func(s Status) bool { return s.Host == f.Host.Name })
+			_, none := os.Lstat(filepath.Join(p.Root, r.state))
+			beside := r.state != "" && none == nil && slices.ContainsFunc(hooks, func(s Status) bool { return s.Host == f.Host.Name })
 			if name < 0 || own < 0 && !beside || p.switchedOff(r.off) {
 				continue
 			}

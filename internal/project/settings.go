@@ -30,13 +30,13 @@ type SettingsFile struct {
 	Path  string
 	Bytes []byte // as it is; nil: there is none
 
-	root string // of the project, which no link leaves when it is written; "" in the scope user
+	project Project
 }
 
 // Settings reads the settings of a host in a scope.
 func (p Project) Settings(h *host.Host, scope string, getenv func(string) string) (SettingsFile, error) {
 	names := map[string]string{ScopeProject: h.Settings.Project, ScopeLocal: h.Settings.Local, ScopeUser: h.Settings.User}
-	f := SettingsFile{Host: h, Scope: scope, Path: h.UserFile(getenv)}
+	f := SettingsFile{Host: h, Scope: scope, Path: h.UserFile(getenv), project: p}
 	name, ok := names[scope]
 	switch {
 	case !ok:
@@ -47,7 +47,7 @@ func (p Project) Settings(h *host.Host, scope string, getenv func(string) string
 		maps.DeleteFunc(names, func(_, name string) bool { return name == "" })
 		return f, fmt.Errorf("%s has no settings of the scope %s: write --scope with %s", h.Title, scope, strings.Join(slices.Sorted(maps.Keys(names)), " or "))
 	case scope != ScopeUser:
-		f.Path, f.root = filepath.Join(p.Root, filepath.FromSlash(name)), p.Root
+		f.Path = filepath.Join(p.Root, filepath.FromSlash(name))
 	case f.Path == "":
 		return f, fmt.Errorf("there is no home directory, so the settings of %s are not known: set HOME", h.Title)
 	}
@@ -93,7 +93,8 @@ func (f SettingsFile) Write(b []byte) error {
 		}
 	}
 	path := f.Path
-	if to := withoutLinks(git.Looks{}, path); f.root != "" && !inside(f.root, to) {
+	to := withoutLinks(git.Looks{}, path)
+	if _, inside := f.project.below(to); f.Scope != ScopeUser && !inside {
 		return fmt.Errorf("a link leads out of the project, to %s: a repository may have brought it", to)
 	}
 	if target, err := filepath.EvalSymlinks(path); err == nil {

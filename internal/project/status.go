@@ -62,7 +62,7 @@ func (h *Home) Status(ctx context.Context, p Project, getenv func(string) string
 				Problems: []Problem{{fmt.Sprintf("%s cannot be read: %v", f.Path, err), "repair the file by hand: ralph changes no settings that it cannot read"}}})
 		}
 		for _, e := range entries {
-			for _, o := range h.hook(ctx, p, e) {
+			for _, o := range h.Hook(ctx, p, e.Names(), e.Set, looking) {
 				s := h.status(ctx, p, e, o)
 				s.Host, s.Settings, s.again = f.Host.Name, f.Path, again(e, f)
 				if _, limit := f.Host.Limit(getenv); s.Bound != "" && limit != "" {
@@ -78,7 +78,7 @@ func (h *Home) Status(ctx context.Context, p Project, getenv func(string) string
 		unused := !slices.ContainsFunc(all, func(s Status) bool { return s.Policy == name && s.Run == nil })
 		if unused && name != "until" { // which comes and goes with its hook
 			e := host.Entry{Host: host.ClaudeCode, Policies: []string{name}}
-			s := h.status(ctx, p, e, h.hook(ctx, p, e)[0])
+			s := h.status(ctx, p, e, h.Hook(ctx, p, e.Names(), nil, looking)[0])
 			if len(s.Problems) == 0 {
 				s.State = NoHook
 			}
@@ -126,15 +126,8 @@ func (s Status) derived(logged string) Status {
 	return s
 }
 
-// hook opens the policies of an entry, without starting a program or asking a model.
-func (h *Home) hook(ctx context.Context, p Project, e host.Entry) []Opened {
-	params, err := Params(e.Set)
-	opened := h.Hook(ctx, p, e.Names(), Settings{Params: params, Quiet: true, Whole: true})
-	for i := range opened {
-		opened[i].Err = errors.Join(err, opened[i].Err)
-	}
-	return opened
-}
+// looking is how policies are opened to be looked at.
+var looking = Settings{Quiet: true, Whole: true}
 
 // typed is how an entry is named on a command line: its host, and its policies but for the default.
 func typed(e host.Entry) string {

@@ -16,24 +16,13 @@ import (
 // byte that is not UTF-8 is U+FFFD. What emoji and scripts need to be read stays. A clean text comes back as it is.
 func Clean(s string) string {
 	var p previous
-	return escaped(s, func(r rune) bool { return p.shows(r) || r == '\n' || r == '\t' })
-}
-
-// Line is Clean on one line: line feeds and tabs become \n and \t.
-func Line(s string) string {
-	var p previous
-	return escaped(s, p.shows)
-}
-
-// escaped replaces the characters that are not shown. shown gets them in their order.
-func escaped(s string, shown func(rune) bool) string {
 	var b strings.Builder
 	kept := 0
 	for i := 0; i < len(s); {
 		r, n := utf8.DecodeRuneInString(s[i:])
-		if !shown(r) || r == utf8.RuneError && n == 1 {
+		if shown := p.shows(r) || r == '\n' || r == '\t'; !shown || r == utf8.RuneError && n == 1 {
 			b.WriteString(s[kept:i])
-			if crlf := strings.HasPrefix(s[i:], "\r\n"); !crlf || !shown('\n') {
+			if !strings.HasPrefix(s[i:], "\r\n") {
 				b.WriteString(escape(r))
 			}
 			kept = i + n
@@ -45,6 +34,9 @@ func escaped(s string, shown func(rune) bool) string {
 	}
 	return b.String() + s[kept:]
 }
+
+// Line is Clean on one line: line feeds and tabs become \n and \t.
+func Line(s string) string { return strings.NewReplacer("\n", `\n`, "\t", `\t`).Replace(Clean(s)) }
 
 // escape returns the escape of a character in Go.
 func escape(r rune) string {
