@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/state"
 )
 
 const (
@@ -65,7 +66,7 @@ func (s *session) Turns(ctx context.Context, n int) ([]loop.Turn, error) {
 	switch {
 	case n <= 0:
 		return nil, err
-	case errors.Is(err, fs.ErrNotExist), errors.Is(err, errNotRegular):
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, fs.ErrInvalid):
 		w = &window{}
 	case err != nil:
 		return nil, err
@@ -130,9 +131,9 @@ func (s *session) window(ctx context.Context, n int) (*window, error) {
 	if s.find != nil {
 		s.path, s.find = s.find(), nil
 	}
-	f, size, err := openRegular(s.path)
+	f, info, err := state.OpenRegular(s.path)
 	if err != nil {
-		return nil, fmt.Errorf("session file %s: %w", s.path, err)
+		return nil, fmt.Errorf("session file: %w", err)
 	}
 	defer f.Close()
 	head := make([]byte, 64)
@@ -142,13 +143,13 @@ func (s *session) window(ctx context.Context, n int) (*window, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		length = min(length, lastWindow, size)
+		length = min(length, lastWindow, info.Size())
 		b := make([]byte, length)
-		read, err := f.ReadAt(b, size-length)
+		read, err := f.ReadAt(b, info.Size()-length)
 		if err != nil && err != io.EOF {
-			return nil, fmt.Errorf("session file %s: %w", s.path, err)
+			return nil, fmt.Errorf("session file: %w", err)
 		}
-		w := &window{whole: length == size, last: length == min(lastWindow, size)}
+		w := &window{whole: length == info.Size(), last: length == min(lastWindow, info.Size())}
 		w.parse(b[:read], object, func(line []byte) (entry, bool) { return s.record(line, s.subagent) })
 		if s.read = w; w.holds(n) {
 			return w, nil

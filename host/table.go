@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/state"
 )
 
 // The names of the hosts that programs of this module need. [Names] returns all.
@@ -234,7 +235,7 @@ const goosePlugin = `{"name": "ralph", "version": "1.0.0", "description": "Asks 
 
 // called makes the stop of a Droid that another one called a subagent's: its session file begins with the caller.
 func called(in object, ev *loop.Event) {
-	f, _, err := openRegular(in.text("transcript_path"))
+	f, _, err := state.OpenRegular(in.text("transcript_path"))
 	if err != nil {
 		return
 	}

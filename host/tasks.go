@@ -3,7 +3,6 @@ package host
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +11,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/ralph-sdk/ralph/state"
 )
 
 const (
@@ -48,7 +49,7 @@ func readTasks(ctx context.Context, dir, list string) ([]any, error) {
 		}
 		task, err := readTask(filepath.Join(dir, e.Name()))
 		if err != nil {
-			bad = append(bad, fmt.Errorf("%s: %w", e.Name(), err))
+			bad = append(bad, err)
 			continue
 		}
 		tasks = append(tasks, task)
@@ -58,21 +59,21 @@ func readTasks(ctx context.Context, dir, list string) ([]any, error) {
 
 // readTask reads the file of a task. Some have a title instead of a subject.
 func readTask(path string) (map[string]any, error) {
-	f, _, err := openRegular(path)
+	f, _, err := state.OpenRegular(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
 	b, err := io.ReadAll(io.LimitReader(f, maxTaskFile+1))
-	if err != nil {
-		return nil, cause(err)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(b) > maxTaskFile:
+		return nil, fmt.Errorf("%s is larger than %d bytes", path, maxTaskFile)
 	}
-	if len(b) > maxTaskFile {
-		return nil, fmt.Errorf("it is larger than %d bytes", maxTaskFile)
-	}
-	var task map[string]any
-	if err := json.Unmarshal(b, &task); err != nil || task == nil {
-		return nil, errors.New("it is not a JSON object")
+	task := decoded[map[string]any](b)
+	if task == nil {
+		return nil, fmt.Errorf("%s is not a JSON object", path)
 	}
 	if title, ok := task["title"]; ok && task["subject"] == nil {
 		task["subject"] = title

@@ -57,7 +57,7 @@ func (r *Root) Read(path string) (*File, error) {
 
 // OpenRegular opens a regular file anywhere for reading, and describes it. It looks what the path is before it opens it, since opening a
 // device can have effects, and does not wait, since the file may have become a pipe in between. A link is followed. Errors are of type
-// [*fs.PathError].
+// [*fs.PathError]; what is there but not a regular file is [fs.ErrInvalid].
 func OpenRegular(path string) (f *os.File, info fs.FileInfo, err error) {
 	if info, err = os.Stat(path); err == nil && info.Mode().IsRegular() {
 		if f, err = os.OpenFile(path, os.O_RDONLY|withoutWaiting, 0); err == nil {
@@ -120,7 +120,7 @@ func irregular(mode fs.FileMode) error {
 	case mode&fs.ModeDevice != 0:
 		kind = "a device"
 	}
-	return fmt.Errorf("is %s, not a regular file", kind)
+	return refused("is " + kind + ", not a regular file")
 }
 
 // A file that was changed in the last young seconds may be half written. It is read again after each pause.

@@ -31,7 +31,7 @@ var imports = []struct{ name, imports string }{
 	{"loop/judge", "internal/process internal/text loop net/http os rules schema"},
 	{"loop/looptest", "loop testing"},
 	{"policytest", "internal/text loop os path/filepath rules testing time"},
-	{"host", "internal/text loop os path/filepath rules syscall time"},
+	{"host", "internal/text loop os path/filepath rules state time"},
 	{"run", "host internal/process internal/text loop os path/filepath rules time"},
 	{"examples", ""},
 	{"internal/project", "examples host internal/git internal/process internal/text loop loop/judge os path/filepath rules run state syscall time"},

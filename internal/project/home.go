@@ -4,13 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"runtime"
-	"syscall"
 
 	"github.com/ralph-sdk/ralph/internal/git"
 	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/state"
 )
 
 // Home is the directory in which ralph keeps its own files: counts, approvals, stops and the log.
@@ -28,9 +27,7 @@ func OpenHome(p Project, getenv func(string) string) (*Home, error) {
 		return nil, err
 	}
 	real := withoutLinks(p.looks, dir)
-	_, inside := p.below(dir)
-	_, reallyInside := p.below(real)
-	if inside || reallyInside { // a link there would also be the agent's
+	if state.Contains(p.Root, dir) || state.Contains(p.Root, real) { // a link there would also be the agent's
 		return nil, fmt.Errorf("ralph's own directory %s is in the project %s, where the agent can change it: set RALPH_STATE_DIR to another", dir, p.Root)
 	}
 	info, err := p.looks.Lstat(real)
@@ -58,19 +55,6 @@ func withoutLinks(looks git.Looks, path string) string {
 			return filepath.Join(real, rest)
 		}
 	}
-}
-
-// openRegular opens a file for reading without waiting: a FIFO, a device or a directory is an error.
-func openRegular(path string) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, err
-	}
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		f.Close()
-		return nil, errors.Join(err, fmt.Errorf("%s is not a regular file: remove it", path))
-	}
-	return f, nil
 }
 
 func stateDir(home string, getenv func(string) string) (string, error) {

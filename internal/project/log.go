@@ -9,6 +9,7 @@ import (
 	"os"
 
 	"github.com/ralph-sdk/ralph/loop"
+	"github.com/ralph-sdk/ralph/state"
 )
 
 // Entry is a line of the log.
@@ -94,15 +95,14 @@ func (r *LogReader) successor() (*os.File, error) {
 
 // open opens a file. It is the current one if that has the name, and nil if there is none.
 func (r *LogReader) open(path string) (*os.File, error) {
-	f, err := openRegular(path)
+	f, info, err := state.OpenRegular(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	} else if err != nil || r.file == nil {
 		return f, err
 	}
-	current, err1 := r.file.Stat()
-	info, err2 := f.Stat()
-	if err := errors.Join(err1, err2); err != nil || os.SameFile(current, info) {
+	current, err := r.file.Stat()
+	if err != nil || os.SameFile(current, info) {
 		return r.file, errors.Join(err, f.Close())
 	}
 	return f, nil

@@ -30,7 +30,7 @@ func (f File) Shown(p Project) string {
 	if f.Path == "" {
 		return f.Name + ".yaml (shipped with ralph)"
 	}
-	if rel, ok := p.below(f.Path); ok {
+	if rel, err := filepath.Rel(p.Root, f.Path); err == nil && state.Contains(p.Root, f.Path) {
 		return text.Line(filepath.ToSlash(rel))
 	}
 	return text.Line(f.Path)

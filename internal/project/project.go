@@ -88,12 +88,6 @@ func (p Project) resolve(dir string) (string, error) {
 	return real, nil
 }
 
-// below returns the path of a file from the project's root, if it is below it.
-func (p Project) below(path string) (rel string, ok bool) {
-	rel, err := filepath.Rel(p.Root, path)
-	return rel, err == nil && filepath.IsLocal(rel)
-}
-
 // usable reports whether a directory may be a project: another user could put a policy into one that others can write.
 func (p Project) usable(dir string) bool {
 	if dir == filepath.Dir(dir) {

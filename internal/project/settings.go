@@ -14,6 +14,7 @@ import (
 
 	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/internal/git"
+	"github.com/ralph-sdk/ralph/state"
 )
 
 // The scopes of a host's settings.
@@ -93,8 +94,7 @@ func (f SettingsFile) Write(b []byte) error {
 		}
 	}
 	path := f.Path
-	to := withoutLinks(git.Looks{}, path)
-	if _, inside := f.project.below(to); f.Scope != ScopeUser && !inside {
+	if to := withoutLinks(git.Looks{}, path); f.Scope != ScopeUser && !state.Contains(f.project.Root, to) {
 		return fmt.Errorf("a link leads out of the project, to %s: a repository may have brought it", to)
 	}
 	if target, err := filepath.EvalSymlinks(path); err == nil {
@@ -145,7 +145,7 @@ func writeBeside(path, text string, wanted bool) error {
 
 // readRegular reads a regular file.
 func readRegular(path string) ([]byte, error) {
-	f, err := openRegular(path)
+	f, _, err := state.OpenRegular(path)
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,8 @@ package project
 import (
 	"io/fs"
 	"path/filepath"
+
+	"github.com/ralph-sdk/ralph/state"
 )
 
 // shared reports whether a directory is outside of the home directory: this system does not say who can write to one.
@@ -12,6 +14,5 @@ func shared(dir, home string, _ fs.FileInfo) bool {
 	if real, err := filepath.EvalSymlinks(home); err == nil {
 		home = real
 	}
-	rel, err := filepath.Rel(home, dir)
-	return err != nil || !filepath.IsLocal(rel)
+	return !state.Contains(home, dir)
 }

@@ -42,7 +42,7 @@ func TestClean(t *testing.T) {
 			t.Errorf("%s: got %+q, want %+q", c.name, got, c.want)
 		}
 	}
-	if got, want := text.Line("a\r\nb\tc 👩\u200d💻"), `a\r\nb\tc `+"👩\u200d💻"; got != want {
+	if got, want := text.Line("a\r\nb\tc 👩\u200d💻"), `a\nb\tc `+"👩\u200d💻"; got != want {
 		t.Errorf("on one line: got %+q, want %+q", got, want)
 	}
 }

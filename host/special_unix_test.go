@@ -3,7 +3,6 @@
 package host
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -11,13 +10,13 @@ import (
 )
 
 // A pipe without a writer is refused, not waited for. A link is followed.
-func TestOpenRegular(t *testing.T) {
+func TestSpecialFiles(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(path, 0o600); err != nil {
 		t.Skip("no pipes here: ", err)
 	}
-	if _, _, err := openRegular(path); !errors.Is(err, errNotRegular) {
-		t.Errorf("a pipe: error %v", err)
+	if got := talk(t, &session{record: read[record], path: path}, 1); got != "" {
+		t.Errorf("a pipe: %q", got)
 	}
 	link := filepath.Join(t.TempDir(), "link.jsonl")
 	if err := os.Symlink(file(t, agent("a")), link); err != nil {
