@@ -81,13 +81,6 @@ func (e *engine) mark(n *nature.Nature, t *schema.Type) {
 	}
 }
 
-// schemaOf returns the schema of a checked text with known values, nil if there is none.
-func (e *engine) schemaOf(n ast.Node) *schema.Type { return e.schemas[n.Nature().TypeData] }
-
-func (e *engine) isBuiltin(name string) bool { return e.conf.Builtins[name] != nil }
-
-func (e *engine) builtins() []string { return sortedKeys(e.conf.Builtins) }
-
 // isName reports whether expressions can write a name.
 func (e *engine) isName(s string) bool {
 	tree, problem := e.parse(s)

@@ -6,8 +6,8 @@ import "testing"
 func TestEngine(t *testing.T) {
 	e := newEngine()
 	c := &compiler{engine: e, symbols: map[string]*symbol{}}
-	c.symbol("n", constant, kind("integer"))
-	c.symbol("s", constant, kind("string"))
+	c.symbol("n", constant, typeOf(0))
+	c.symbol("s", constant, typeOf(""))
 	for _, x := range []struct {
 		src  string
 		n, s any

@@ -106,7 +106,7 @@ func (p *Policy) evaluation(ctx context.Context, in Input) *evaluation {
 		ctx = context.Background()
 	}
 	c := p.compiler
-	e := &evaluation{p: p, ctx: ctx, in: in, env: map[string]any{}, got: make([]*gathered, c.usedFirst), tested: make([]truth, c.pathsFirst)}
+	e := &evaluation{p: p, ctx: ctx, in: in, env: map[string]any{}, got: make([]*gathered, c.namesFirst), tested: make([]truth, c.pathsFirst)}
 	e.machine.MemoryBudget, e.machine.Stack = memoryBudget, e.stack[:0]
 	if in.Trace {
 		e.trace = &Trace{}

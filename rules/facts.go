@@ -166,7 +166,6 @@ func (c *compiler) facts(n *yaml.Node) {
 		c.p.Facts = append(c.p.Facts, f)
 		f.symbol = c.symbol(f.Name, factName, t)
 		f.symbol.fact, f.symbol.at = f, at(k)
-		c.use(f.symbol)
 		if given != nil && f.Source == "value" && f.Schema == nil {
 			f.symbol.typ, f.symbol.goType = given.typ, given.goType
 			c.engine.declare(f.symbol)
@@ -267,11 +266,11 @@ func (c *compiler) inlineFields() {
 			fields = merged(t.Properties, goFields(f.symbol.goType))
 		}
 		for _, name := range sortedKeys(fields) {
-			s := c.symbols[name]
+			s := c.name(name)
 			switch {
 			case s != nil:
 				s.fieldOf = append(s.fieldOf, f.symbol)
-			case c.engine.isName(name) && !c.engine.isBuiltin(name):
+			case c.engine.isName(name) && c.engine.conf.Builtins[name] == nil:
 				s = c.symbol(name, fieldName, fields[name])
 				s.fact, s.fieldOf = f, []*symbol{f.symbol}
 			}
@@ -302,29 +301,25 @@ type source struct {
 
 // sources returns the sources by name, without those of the embedding program.
 func sources() map[string]*source {
-	str, number, truth := kind("string"), kind("integer"), kind("boolean")
-	item := object(map[string]*schema.Type{"text": str, "mark": str, "done": truth, "depth": number, "line": number, "section": str, "tags": listOf(str), "source": str})
-	return map[string]*source{
-		"text":        {aPath, str, nil, 0},
-		"json":        {aPath, nil, nil, maxFileDepth},
-		"frontmatter": {aPath, kind("object"), nil, 1},
-		"checklist":   {aPath, listOf(item), nil, -1},
-		"glob":        {aPattern, listOf(str), map[string]argument{"parse": aWord}, -1},
-		"exec":        {aProgram, object(map[string]*schema.Type{"code": number, "stdout": str, "stderr": str, "output": str, "lines": listOf(str)}), map[string]argument{"dir": aPath}, -1},
-		"git":         {aPlace, object(map[string]*schema.Type{"dirty": truth, "changed": listOf(str), "branch": str, "ahead": number}), nil, -1},
-		"tasks":       {aWord, listOf(nil), nil, -1},
-		"junit":       {aPath, object(map[string]*schema.Type{"tests": number, "failures": number, "errors": number, "skipped": number, "failed": listOf(str)}), nil, -1},
-		"judge":       {aText, nil, map[string]argument{"model": aText, "system": aText, "turns": aNumber, "max_tokens": aNumber, "command": aProgram}, -1},
-		"value":       {aText, nil, nil, maxFileDepth},
+	item := object{"text": "", "mark": "", "done": false, "depth": 0, "line": 0, "section": "", "tags": []string{}, "source": ""}
+	of := func(as argument, sets int, value any) *source { return &source{argument: as, sets: sets, typ: typeOf(value)} }
+	known := map[string]*source{
+		"text":        of(aPath, 0, ""),
+		"json":        of(aPath, maxFileDepth, nil),
+		"frontmatter": {argument: aPath, sets: 1, typ: &schema.Type{Kind: "object"}},
+		"checklist":   of(aPath, -1, []any{item}),
+		"glob":        of(aPattern, -1, []string{}),
+		"exec":        of(aProgram, -1, object{"code": 0, "stdout": "", "stderr": "", "output": "", "lines": []string{}}),
+		"git":         of(aPlace, -1, object{"dirty": false, "changed": []string{}, "branch": "", "ahead": 0}),
+		"tasks":       of(aWord, -1, []any{}),
+		"junit":       of(aPath, -1, object{"tests": 0, "failures": 0, "errors": 0, "skipped": 0, "failed": []string{}}),
+		"judge":       of(aText, -1, nil),
+		"value":       of(aText, maxFileDepth, nil),
 	}
-}
-
-func kind(k string) *schema.Type { return &schema.Type{Kind: k} }
-
-func listOf(t *schema.Type) *schema.Type { return &schema.Type{Kind: "array", Items: t} }
-
-func object(properties map[string]*schema.Type) *schema.Type {
-	return &schema.Type{Kind: "object", Properties: properties, Closed: true}
+	known["glob"].options = map[string]argument{"parse": aWord}
+	known["exec"].options = map[string]argument{"dir": aPath}
+	known["judge"].options = map[string]argument{"model": aText, "system": aText, "turns": aNumber, "max_tokens": aNumber, "command": aProgram}
+	return known
 }
 
 // typeOf returns the type of a fact's value. The schema of a glob is that of each file.
@@ -337,13 +332,14 @@ func (s *source) typeOf(f *Fact, known map[string]*source) *schema.Type {
 		t = f.Schema.Type()
 	}
 	if (f.Source == "frontmatter" || f.Parse == "frontmatter") && t != nil && t.Properties != nil {
-		body := &schema.Type{Kind: "string", HasDefault: true, Default: ""}
 		withBody := *t
-		withBody.Properties = merged(t.Properties, map[string]*schema.Type{"body": body})
+		withBody.Properties = merged(t.Properties, map[string]*schema.Type{"body": {Kind: "string", HasDefault: true, Default: ""}})
 		t = &withBody
 	}
 	if f.Parse != "" {
-		return listOf(object(map[string]*schema.Type{"path": kind("string"), "value": t}))
+		file := typeOf(object{"path": "", "value": nil})
+		file.Properties["value"] = t
+		return &schema.Type{Kind: "array", Items: file}
 	}
 	return t
 }

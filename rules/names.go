@@ -29,7 +29,7 @@ const (
 
 // symbol is a name that expressions read.
 type symbol struct {
-	id      int // in an evaluation, from its first use on; -1 before
+	id      int // in an evaluation
 	name    string
 	meaning meaning
 	typ     *schema.Type
@@ -43,13 +43,16 @@ type symbol struct {
 	read    map[*expression]spot    // where the name is read
 }
 
-// ralphNames are the names that every policy has, with their zero values.
-func ralphNames() map[string]any {
-	names := map[string]any{
+// object is a value of JSON.
+type object = map[string]any
+
+// ralphNames are the names that every policy has, with their zero values. Those of functions are bound to an evaluation that calls them.
+func ralphNames() object {
+	names := object{
 		"background_tasks": []any{}, "session_crons": []any{},
-		"loop": map[string]any{"continuations": 0, "repeats": 0, "elapsed": time.Duration(0), "total": 0},
-		"run":  map[string]any{"iteration": 0, "outcome": "", "tokens": 0, "cost": 0.0},
-		"transcript": map[string]any{"tools": []any{}, "tokens": 0,
+		"loop": object{"continuations": 0, "repeats": 0, "elapsed": time.Duration(0), "total": 0},
+		"run":  object{"iteration": 0, "outcome": "", "tokens": 0, "cost": 0.0},
+		"transcript": object{"tools": []string{}, "tokens": 0,
 			"turns": func(int) []any { return []any{} }, "passed_since_edit": func(string) bool { return false }},
 	}
 	for _, n := range []string{"session_id", "cwd", "last_assistant_message", "prompt", "permission_mode", "agent_id", "agent_type"} {
@@ -58,40 +61,61 @@ func ralphNames() map[string]any {
 	for _, n := range []string{"stop_hook_active", "busy", "your_turn", "asked"} {
 		names[n] = false
 	}
+	for n, bind := range functions() {
+		names[n] = bind
+	}
 	return names
 }
 
-// typeOf returns the type of a Go value. What an object has is known.
+// typeOf returns the type of a Go value. Numbers are not negative, objects have no other fields, and lists have elements like the first.
 func typeOf(v any) *schema.Type {
 	switch v := v.(type) {
 	case nil:
 		return nil
-	case string, bool, float64:
-		return kind(map[string]string{"string": "string", "bool": "boolean", "float64": "number"}[fmt.Sprintf("%T", v)])
+	case string:
+		return &schema.Type{Kind: "string"}
+	case bool:
+		return &schema.Type{Kind: "boolean"}
+	case float64:
+		return &schema.Type{Kind: "number"}
 	case int:
-		least := 0.0
-		return &schema.Type{Kind: "integer", Minimum: &least}
+		return &schema.Type{Kind: "integer", Minimum: new(float64)}
+	case []string:
+		return typeOf([]any{""})
 	case []any:
-		return listOf(nil)
-	case map[string]any:
-		properties := map[string]*schema.Type{}
+		return &schema.Type{Kind: "array", Items: typeOf(append(v, nil)[0])}
+	case object:
+		t := &schema.Type{Kind: "object", Properties: map[string]*schema.Type{}, Closed: true}
 		for k, field := range v {
-			properties[k] = typeOf(field)
+			t.Properties[k] = typeOf(field)
 		}
-		return object(properties)
+		return t
 	}
 	return &schema.Type{Go: types.TypeOf(v)}
 }
 
-// declareNames declares what every policy has, and what the program adds.
-func (c *compiler) declareNames() {
-	zeros, bound := ralphNames(), functions()
-	for _, n := range sortedKeys(zeros) {
-		c.symbol(n, ralphName, typeOf(zeros[n])).value = zeros[n]
+// name returns what a name means, nil for one that there is not. A name of ralph is declared when it is first looked up.
+func (c *compiler) name(name string) *symbol {
+	s, zero := c.symbols[name], c.own[name]
+	if s != nil || zero == nil {
+		return s
 	}
-	c.symbols["transcript"].typ.Properties["tools"].Items = kind("string")
-	for _, n := range sortedKeys(bound) {
-		c.symbol(n, function, typeOf(bound[n](nil))).bind = bound[n]
+	if bind, ok := zero.(func(*evaluation) any); ok {
+		s = c.symbol(name, function, typeOf(bind(nil)))
+		s.bind = bind
+	} else {
+		s = c.symbol(name, ralphName, typeOf(zero))
+		s.value = zero
+	}
+	return s
+}
+
+// declareNames declares what the program adds, and the functions of ralph that are read instead of those of expr.
+func (c *compiler) declareNames() {
+	for n := range c.own {
+		if c.engine.conf.Builtins[n] != nil {
+			c.name(n)
+		}
 	}
 	for _, n := range sortedKeys(c.Functions) {
 		if f := c.Functions[n]; c.mayDeclare(n, reflect.ValueOf(f).Kind() == reflect.Func) {
@@ -118,21 +142,13 @@ func (c *compiler) mayDeclare(name string, fits bool) bool {
 	return fits
 }
 
-// use gives a name its place in evaluations.
-func (c *compiler) use(s *symbol) {
-	if s.id < 0 {
-		s.id = c.used
-		c.used++
-	}
-}
-
 func (c *compiler) taken(name string) bool {
-	return c.symbols[name] != nil || c.engine.isBuiltin(name) || name == "env"
+	return c.symbols[name] != nil || c.own[name] != nil || c.engine.conf.Builtins[name] != nil || name == "env"
 }
 
 // symbol declares a name.
 func (c *compiler) symbol(name string, m meaning, t *schema.Type) *symbol {
-	s := &symbol{id: -1, name: name, meaning: m, typ: t, read: map[*expression]spot{}}
+	s := &symbol{id: len(c.order), name: name, meaning: m, typ: t, read: map[*expression]spot{}}
 	c.order = append(c.order, s)
 	c.symbols[name] = s
 	c.engine.declare(s)
@@ -162,6 +178,9 @@ func (c *compiler) free(s spot, what string) bool {
 
 // named returns the names that have a meaning, for guesses.
 func (c *compiler) named(m ...meaning) []string {
+	for name := range c.own {
+		c.name(name)
+	}
 	return slices.DeleteFunc(sortedKeys(c.symbols), func(name string) bool { return !slices.Contains(m, c.symbols[name].meaning) })
 }
 

@@ -73,7 +73,7 @@ func Parse(name string, src []byte) (*Policy, error) { return Options{}.Parse(na
 func (o Options) Parse(name string, src []byte) (*Policy, error) {
 	base := path.Base(strings.ReplaceAll(name, `\`, "/"))
 	p := &Policy{Name: strings.TrimSuffix(base, path.Ext(base)), Events: []string{"Stop"}, Params: map[string]any{}}
-	c := &compiler{Options: o, p: p, file: name, engine: newEngine(), symbols: map[string]*symbol{}, paths: map[string]*valuePath{}}
+	c := &compiler{Options: o, p: p, file: name, engine: newEngine(), own: ralphNames(), symbols: map[string]*symbol{}, paths: map[string]*valuePath{}}
 	p.compiler = c
 	if root := c.document(src); root != nil {
 		c.policy(root)
@@ -81,7 +81,7 @@ func (o Options) Parse(name string, src []byte) (*Policy, error) {
 	if len(c.findings) > 0 {
 		return nil, c.findings.sorted()
 	}
-	c.usedFirst, c.pathsFirst = c.used, len(c.paths)
+	c.namesFirst, c.pathsFirst = len(c.order), len(c.paths)
 	return p, nil
 }
 
@@ -94,11 +94,11 @@ type compiler struct {
 	findings Findings
 	engine   *engine
 
+	own         object // names of ralph
 	symbols     map[string]*symbol
 	order       []*symbol // as they are declared
-	used        int       // of them
 	paths       map[string]*valuePath
-	usedFirst   int // when Parse is done
+	namesFirst  int // when Parse is done
 	pathsFirst  int
 	expressions []*expression
 	startText   *symbol    // text in start, while start is read
@@ -137,7 +137,7 @@ func (c *compiler) policy(root *yaml.Node) {
 	c.limits(f.values["limits"])
 	c.events(f.values["events"])
 	c.rules(f)
-	c.startText = c.symbol(" text", textName, kind("string")) // which no expression can write
+	c.startText = c.symbol(" text", textName, typeOf("")) // which no expression can write
 	c.p.start = c.effects(f.values["start"], "start")
 	c.startText = nil
 	if !c.Lazy {

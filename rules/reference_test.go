@@ -3,7 +3,6 @@ package rules
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -68,7 +67,7 @@ func TestNames(t *testing.T) {
 			listed = append(listed, name)
 		}
 	}
-	names := slices.Collect(maps.Keys(functions()))
+	var names []string
 	for name, zero := range ralphNames() {
 		if fields, ok := zero.(map[string]any); ok {
 			for field := range fields {

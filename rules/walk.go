@@ -120,7 +120,7 @@ func (w *walk) variable(slot *ast.Node, members []*ast.MemberNode) {
 	full := "env." + name.Value
 	s := w.c.symbols[full]
 	if s == nil {
-		s = w.c.symbol(full, ralphName, kind("string"))
+		s = w.c.symbol(full, ralphName, typeOf(""))
 		s.value = ""
 	}
 	ast.Patch(slot, &ast.IdentifierNode{Value: full})
@@ -151,12 +151,12 @@ func inChain(n ast.Node) ast.Node {
 // resolve finds what a name means, nil for one that is reported.
 func (w *walk) resolve(id *ast.IdentifierNode) *symbol {
 	c, name := w.c, id.Value
-	s := c.symbols[name]
+	s := c.name(name)
 	if name == "text" && w.x.text != nil {
 		s, id.Value = w.x.text, w.x.text.name
 	}
 	switch {
-	case s == nil && c.engine.isBuiltin(name), s != nil && s.meaning == function:
+	case s == nil && c.engine.conf.Builtins[name] != nil, s != nil && s.meaning == function:
 		help := fmt.Sprintf("write %s(…)", name)
 		if f := c.withField(name); f != nil {
 			help = fmt.Sprintf("write %s.%s for the field", f.Name, name)
@@ -210,7 +210,6 @@ func (w *walk) need(s *symbol, n ast.Node) {
 	if s.meaning == fieldName {
 		s.fact.symbol.read[w.x] = s.read[w.x]
 	}
-	w.c.use(s)
 	for _, x := range behind(w.c, s) {
 		if x.problem == errBroken {
 			help := ""
@@ -243,14 +242,14 @@ func (w *walk) call(n *ast.CallNode) {
 		w.value(&n.Callee)
 		return
 	}
-	switch s := c.symbols[id.Value]; {
+	switch s := c.name(id.Value); {
 	case s != nil && (s.meaning == function || s.meaning == constant):
 		w.need(s, id)
 		w.read(s, nil, false)
 	case s != nil:
 		w.report(id, "unknown-function", fmt.Sprintf("%s is no function", id.Value), "leave the brackets out")
 	default:
-		help := cmp.Or(habits[id.Value+"("], text.Nearest(id.Value, append(c.named(function), c.engine.builtins()...)))
+		help := cmp.Or(habits[id.Value+"("], text.Nearest(id.Value, append(c.named(function), sortedKeys(c.engine.conf.Builtins)...)))
 		w.report(id, "unknown-function", "there is no function "+id.Value, help)
 	}
 	if asking[id.Value] {
@@ -307,10 +306,11 @@ func start(n ast.Node) int {
 
 // types reports, in a checked tree, comparisons with a value that there never is.
 func (w *walk) types(root *ast.Node) {
+	known := w.c.engine.schemas
 	ast.Walk(root, visitor(func(n *ast.Node) {
 		if b, ok := (*n).(*ast.BinaryNode); ok && (b.Operator == "==" || b.Operator == "!=" || b.Operator == "in") {
-			w.compare(w.c.engine.schemaOf(b.Left), b.Right)
-			w.compare(w.c.engine.schemaOf(b.Right), b.Left)
+			w.compare(known[b.Left.Nature().TypeData], b.Right)
+			w.compare(known[b.Right.Nature().TypeData], b.Left)
 		}
 	}))
 }
