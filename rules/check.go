@@ -10,7 +10,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/expr-lang/expr/ast"
-	"go.yaml.in/yaml/v3"
 )
 
 // Check finds what is dubious in a policy that Parse accepted: rules and parts of conditions that never or always hold, rules that never
@@ -18,19 +17,14 @@ import (
 // tried, up to a number of them, so a large condition may go unchecked. Where an example helps, a finding has it as its Situation.
 func Check(p *Policy) Findings {
 	c := &inspector{p: p, out: &compiler{file: p.compiler.file, lines: p.compiler.lines}, m: newModel(p)}
+	c.slips()
 	for i, r := range p.rules {
 		x := r.condition()
-		for _, t := range r.texts() {
-			c.comment(t.node, true)
-		}
 		if c.dead(r, x); !c.never(x) {
 			c.order(i, r)
 			c.optional(r)
 			c.texts(i, r)
 		}
-	}
-	for _, x := range p.compiler.expressions {
-		c.comment(x.at.node, false)
 	}
 	c.once()
 	c.unused()
@@ -144,18 +138,6 @@ func (c *inspector) order(i int, r *rule) {
 
 // is reports whether a rule holds.
 func (e *evaluation) is(r *rule) bool { t, _ := e.holds(r.when); return t == yes }
-
-// comment reports a text or expression that ends where YAML sees a comment. After an expression it is one if a space follows the sign: what
-// is cut otherwise cannot be parsed.
-func (c *inspector) comment(n *yaml.Node, isText bool) {
-	line, col := c.out.place(spot{n, utf8.RuneCountInString(n.Value)})
-	src := []rune(c.out.lines[line-1])
-	after := strings.TrimLeft(string(src[min(col-1, len(src)):]), " \t")
-	if n.Style == 0 && strings.HasPrefix(after, "#") && (isText || !strings.HasPrefix(after, "# ")) {
-		c.warn(at(&yaml.Node{Line: line, Column: len(src) - utf8.RuneCountInString(after) + 1}), utf8.RuneCountInString(after), "comment",
-			"in YAML a # after a space begins a comment, and this is cut here", "put the whole value in quotes, or the comment on a line of its own", "")
-	}
-}
 
 // once says that a policy continues an agent once per prompt, since each rule that continues it needs stop_hook_active to be false.
 func (c *inspector) once() {

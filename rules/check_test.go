@@ -130,14 +130,14 @@ func TestCheckOfUnknown(t *testing.T) {
 	}
 }
 
-func TestCheckComments(t *testing.T) {
+func TestCheckTexts(t *testing.T) {
 	for rule, want := range map[string]string{
 		"- name: a\n  when: busy # a comment\n  stop: 'Fix #12'":         "",
 		"- name: a\n  when: busy #12\n  stop: x":                         "2:14 comment: in YAML a # after a space begins a comment, and this is cut here",
 		"- name: a\n  continue: Fix\n    issue  #12 now":                 "3:12 comment: in YAML a # after a space begins a comment, and this is cut here",
 		"- name: a\n  continue: ${step} of ${steps} # 3":                 "2:33 comment: in YAML a # after a space begins a comment, and this is cut here",
 		"- name: a\n  continue: |-\n    Fix #12":                         "",
-		"- {name: a, when: busy, stop: x} #1":                            "",
+		"- name: a\n  continue: Task {{step}} of $${{x}}":                "2:18 placeholder: {{step}} is sent as it is",
 		"- {name: a, when: busy, notice: done} # a comment\n# another\n": "",
 	} {
 		if diff := cmp.Diff(want, strings.Join(checked(t, rule), "\n")); diff != "" {
@@ -152,7 +152,7 @@ params: {most: {type: integer, default: 3}, cap: {type: integer, default: 9}}
 facts:
   old: {text: old.txt}
   log: {text: log.txt}
-  state: {json: state.json, inline: true, schema: {properties: {step: {type: integer, default: 0}}}}
+  state: {json: state.json, inline: true, schema: {requird: [step], properties: {step: {type: integer, default: 0}, titel: {type: string}}}}
 let:
   a: step + 1
 limits: {continuations: cap}
@@ -166,6 +166,7 @@ rules:
 	want := []string{
 		"policy.yaml:2:10: warning: nothing reads the param most [unused]",
 		"policy.yaml:4:3: warning: nothing reads the fact old [unused]",
+		"policy.yaml:6:52: warning: requird is no keyword of JSON Schema, and is ignored [schema]",
 		"policy.yaml:8:3: warning: nothing reads the let a [unused]",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -58,11 +58,6 @@ func (e *engine) declare(s *symbol) {
 	e.conf.Env.Fields[s.name] = n
 }
 
-// declareAs gives a name the type of an expression.
-func (e *engine) declareAs(s *symbol, tree *parser.Tree) {
-	e.conf.Env.Fields[s.name] = *tree.Node.Nature()
-}
-
 // mark ties the types of texts to their schemas, so that the schema can be found where the checker has found the type. Texts have no
 // TypeData of their own.
 func (e *engine) mark(n *nature.Nature, t *schema.Type) {

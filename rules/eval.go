@@ -106,7 +106,7 @@ func (p *Policy) evaluation(ctx context.Context, in Input) *evaluation {
 		ctx = context.Background()
 	}
 	c := p.compiler
-	e := &evaluation{p: p, ctx: ctx, in: in, env: map[string]any{}, got: make([]*gathered, c.namesFirst), tested: make([]truth, c.pathsFirst)}
+	e := &evaluation{p: p, ctx: ctx, in: in, env: map[string]any{}, got: make([]*gathered, c.sizes.names), tested: make([]truth, c.sizes.paths)}
 	e.machine.MemoryBudget, e.machine.Stack = memoryBudget, e.stack[:0]
 	if in.Trace {
 		e.trace = &Trace{}
@@ -300,7 +300,7 @@ func (e *evaluation) lack(p *valuePath) error {
 	case bad:
 		return errors.New(p.root.name + ": " + problemText(problem))
 	case !ok:
-		return p.absent
+		return (*absent)(p)
 	}
 	return e.mistake(p.String(), fmt.Sprintf("must be %s, and is %s", typeWord(p.typ.Kind), kindOf(v)))
 }

@@ -61,13 +61,17 @@ type valuePath struct {
 	steps    []string
 	typ      *schema.Type
 	name     string // as expressions read it: that of the root, or of an inline field
-	absent   error  // says that there is no such field
 	defaults bool   // there are defaults below it
 }
 
 func (p *valuePath) String() string {
 	return strings.Join(append([]string{p.root.name}, p.steps...), ".")
 }
+
+// absent says that there is no such field.
+type absent valuePath
+
+func (p *absent) Error() string { return (*valuePath)(p).String() + " is absent" }
 
 // in returns the value of the path's name, and that of the path, in the value of its root.
 func (p *valuePath) in(v any) (top, at any, ok bool) {
@@ -93,7 +97,6 @@ func (c *compiler) path(root *symbol, steps []string) *valuePath {
 		}
 		p.typ = p.root.typ.At(p.steps...)
 		p.defaults = p.typ != nil && p.typ.Go == nil && hasDefaults(p.typ, map[*schema.Type]bool{})
-		p.absent = fmt.Errorf("%s is absent", p)
 		c.paths[key] = p
 	}
 	return p
@@ -173,7 +176,7 @@ func (c *compiler) operands(x *expression) *cond {
 	}
 	if problem = c.engine.check(tree); problem == nil {
 		if x.symbol != nil {
-			c.engine.declareAs(x.symbol, tree)
+			c.engine.conf.Env.Fields[x.symbol.name] = *tree.Node.Nature()
 		}
 		w.types(&tree.Node)
 		c.checkTypes(x, root, leaves)

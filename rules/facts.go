@@ -116,6 +116,7 @@ func (c *compiler) schema(n *yaml.Node) *schema.Schema {
 	help := ""
 	switch {
 	case n.Kind == yaml.MappingNode:
+		c.schemas = append(c.schemas, n)
 		_, src = c.data(n)
 	case isShipped:
 		if src, isShipped = schema.Shipped(name); !isShipped {
@@ -263,7 +264,8 @@ func (c *compiler) inlineFields() {
 	for _, f := range c.p.Facts {
 		var fields map[string]*schema.Type
 		if t := f.symbol.typ; f.Inline && t != nil {
-			fields = merged(t.Properties, goFields(f.symbol.goType))
+			fields = goFields(f.symbol.goType)
+			maps.Copy(fields, t.Properties)
 		}
 		for _, name := range sortedKeys(fields) {
 			s := c.name(name)
@@ -294,32 +296,28 @@ const (
 // source is a kind of fact, with what is known of its values.
 type source struct {
 	argument argument
-	typ      *schema.Type
+	sets     int          // how many fields below it set can change; -1: set cannot change it
+	typ      *schema.Type // nil: of any
 	options  map[string]argument
-	sets     int // how many fields below it set can change; -1: set cannot change it
 }
 
 // sources returns the sources by name, without those of the embedding program.
 func sources() map[string]*source {
 	item := object{"text": "", "mark": "", "done": false, "depth": 0, "line": 0, "section": "", "tags": []string{}, "source": ""}
-	of := func(as argument, sets int, value any) *source { return &source{argument: as, sets: sets, typ: typeOf(value)} }
-	known := map[string]*source{
-		"text":        of(aPath, 0, ""),
-		"json":        of(aPath, maxFileDepth, nil),
-		"frontmatter": {argument: aPath, sets: 1, typ: &schema.Type{Kind: "object"}},
-		"checklist":   of(aPath, -1, []any{item}),
-		"glob":        of(aPattern, -1, []string{}),
-		"exec":        of(aProgram, -1, object{"code": 0, "stdout": "", "stderr": "", "output": "", "lines": []string{}}),
-		"git":         of(aPlace, -1, object{"dirty": false, "changed": []string{}, "branch": "", "ahead": 0}),
-		"tasks":       of(aWord, -1, []any{}),
-		"junit":       of(aPath, -1, object{"tests": 0, "failures": 0, "errors": 0, "skipped": 0, "failed": []string{}}),
-		"judge":       of(aText, -1, nil),
-		"value":       of(aText, maxFileDepth, nil),
+	ran := object{"code": 0, "stdout": "", "stderr": "", "output": "", "lines": []string{}}
+	return map[string]*source{
+		"text":        {aPath, 0, typeOf(""), nil},
+		"json":        {aPath, maxFileDepth, nil, nil},
+		"frontmatter": {aPath, 1, &schema.Type{Kind: "object"}, nil},
+		"checklist":   {aPath, -1, typeOf([]any{item}), nil},
+		"glob":        {aPattern, -1, typeOf([]string{}), map[string]argument{"parse": aWord}},
+		"exec":        {aProgram, -1, typeOf(ran), map[string]argument{"dir": aPath}},
+		"git":         {aPlace, -1, typeOf(object{"dirty": false, "changed": []string{}, "branch": "", "ahead": 0}), nil},
+		"tasks":       {aWord, -1, typeOf([]any{}), nil},
+		"junit":       {aPath, -1, typeOf(object{"tests": 0, "failures": 0, "errors": 0, "skipped": 0, "failed": []string{}}), nil},
+		"judge":       {aText, -1, nil, map[string]argument{"model": aText, "system": aText, "turns": aNumber, "max_tokens": aNumber, "command": aProgram}},
+		"value":       {aText, maxFileDepth, nil, nil},
 	}
-	known["glob"].options = map[string]argument{"parse": aWord}
-	known["exec"].options = map[string]argument{"dir": aPath}
-	known["judge"].options = map[string]argument{"model": aText, "system": aText, "turns": aNumber, "max_tokens": aNumber, "command": aProgram}
-	return known
 }
 
 // typeOf returns the type of a fact's value. The schema of a glob is that of each file.

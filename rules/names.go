@@ -118,12 +118,16 @@ func (c *compiler) declareNames() {
 		}
 	}
 	for _, n := range sortedKeys(c.Functions) {
-		if f := c.Functions[n]; c.mayDeclare(n, reflect.ValueOf(f).Kind() == reflect.Func) {
-			c.symbol(n, constant, typeOf(f)).value = f
+		f := c.Functions[n]
+		if reflect.ValueOf(f).Kind() != reflect.Func || c.taken(n) {
+			c.report(spot{}, 1, "name", fmt.Sprintf("the program declares %s, which is no function or has a name that is taken", n), "")
+			continue
 		}
+		c.symbol(n, constant, typeOf(f)).value = f
 	}
 	for _, n := range sortedKeys(c.Values) {
-		if !c.mayDeclare(n, true) {
+		if c.taken(n) {
+			c.report(spot{}, 1, "name", fmt.Sprintf("the program declares %s, which has a name that is taken", n), "")
 			continue
 		}
 		s := c.symbol(n, givenName, nil)
@@ -132,14 +136,6 @@ func (c *compiler) declareNames() {
 			c.engine.declare(s)
 		}
 	}
-}
-
-// mayDeclare reports whether the program may declare a name for what it is.
-func (c *compiler) mayDeclare(name string, fits bool) bool {
-	if fits = fits && !c.taken(name); !fits {
-		c.report(spot{}, 1, "name", fmt.Sprintf("the program declares %s, which is no function or has a name that is taken", name), "")
-	}
-	return fits
 }
 
 func (c *compiler) taken(name string) bool {

@@ -81,7 +81,7 @@ func (o Options) Parse(name string, src []byte) (*Policy, error) {
 	if len(c.findings) > 0 {
 		return nil, c.findings.sorted()
 	}
-	c.namesFirst, c.pathsFirst = len(c.order), len(c.paths)
+	c.sizes.names, c.sizes.paths = len(c.order), len(c.paths)
 	return p, nil
 }
 
@@ -98,12 +98,12 @@ type compiler struct {
 	symbols     map[string]*symbol
 	order       []*symbol // as they are declared
 	paths       map[string]*valuePath
-	namesFirst  int // when Parse is done
-	pathsFirst  int
+	sizes       struct{ names, paths int } // when Parse is done
 	expressions []*expression
-	startText   *symbol    // text in start, while start is read
-	anyName     bool       // an inline fact is broken, so that any name may be a field of it
-	lock        sync.Mutex // compiles the expressions of a lazy policy, one at a time
+	schemas     []*yaml.Node // that are written in the policy
+	startText   *symbol      // text in start, while start is read
+	anyName     bool         // an inline fact is broken, so that any name may be a field of it
+	lock        sync.Mutex   // compiles the expressions of a lazy policy, one at a time
 }
 
 var policyKeys = []string{"ralph", "description", "params", "facts", "let", "progress", "limits", "rules", "start", "events"}
