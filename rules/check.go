@@ -111,7 +111,7 @@ func (m *model) reached(i int, by map[string]bool) func() truth {
 	rules := m.policies[0].rules
 	holds := m.is(rules[i].condition())
 	return func() truth {
-		if t := holds(); t != yes || rules[i].verb == "note" {
+		if t := holds(); t != yes || rules[i].Verb == "note" {
 			return t
 		}
 		switch r, how := m.decide(0, i); {
@@ -120,7 +120,7 @@ func (m *model) reached(i int, by map[string]bool) func() truth {
 		case r == nil:
 			return yes
 		default:
-			by[r.name] = true
+			by[r.Name] = true
 			return no
 		}
 	}
@@ -133,7 +133,7 @@ func (c *inspector) order(i int, r *rule) {
 		return
 	}
 	situation := c.m.show(c.m.is(r.condition()), func(in Input) bool { return c.p.evaluation(context.Background(), in).is(r) })
-	c.warn(r.at, 1, "never-decides", fmt.Sprintf("%s never decides: where it holds, %s decides before it", r.name, strings.Join(sortedKeys(by), " or ")), "move it up, or remove it", situation)
+	c.warn(r.at, 1, "never-decides", fmt.Sprintf("%s never decides: where it holds, %s decides before it", r.Name, strings.Join(sortedKeys(by), " or ")), "move it up, or remove it", situation)
 }
 
 // is reports whether a rule holds.
@@ -148,7 +148,7 @@ func (c *inspector) once() {
 	}
 	all := again.values
 	for i, r := range c.p.rules {
-		if r.verb != "continue" || c.never(r.condition()) {
+		if r.Verb != "continue" || c.never(r.condition()) {
 			continue
 		}
 		first = cmp.Or(first, r)
@@ -167,7 +167,7 @@ func (c *inspector) once() {
 // optional reports a field that may be absent, in a comparison of a rule that stops: where it is absent, the rule is skipped, and a later
 // one continues the agent.
 func (c *inspector) optional(r *rule) {
-	if r.verb != "stop" && r.verb != "done" || r.when == nil {
+	if r.Verb != "stop" && r.Verb != "done" || r.when == nil {
 		return
 	}
 	for _, o := range r.when.leaves {
@@ -196,7 +196,7 @@ func (c *inspector) optional(r *rule) {
 				return no
 			}
 			if situation := c.m.show(skipped, func(in Input) bool { return outcome(c.p, in) == how }); situation != "" {
-				c.warn(r.part(&cond{leaf: o}), 1, "optional-field", fmt.Sprintf("where %s is absent, %s is skipped, and %s continues the agent", u.path, r.name, strings.TrimPrefix(how, "continue by ")),
+				c.warn(r.part(&cond{leaf: o}), 1, "optional-field", fmt.Sprintf("where %s is absent, %s is skipped, and %s continues the agent", u.path, r.Name, strings.TrimPrefix(how, "continue by ")),
 					fmt.Sprintf("add a default for the field to the schema, or write (%s ?? VALUE)", u.path), situation)
 			}
 		}

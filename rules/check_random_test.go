@@ -282,7 +282,7 @@ func claims(p *Policy) (all []claim) {
 	}
 	for _, f := range Check(p) {
 		for i, r := range p.rules {
-			if f.Check == "never-decides" && f.Line == r.line || f.Check == "once-per-prompt" && r.verb == "continue" {
+			if f.Check == "never-decides" && f.Line == r.Line || f.Check == "once-per-prompt" && r.Verb == "continue" {
 				all = append(all, claim{f.Check, i, 0})
 			}
 		}
@@ -300,7 +300,7 @@ func (x claim) contradicted(p *Policy, in Input, v Verdict) bool {
 	case "always":
 		return t == no
 	case "never-decides":
-		return v.Rule == r.name && (v.Outcome == Continued || v.Outcome == Stopped || v.Outcome == Done)
+		return v.Rule == r.Name && (v.Outcome == Continued || v.Outcome == Stopped || v.Outcome == Done)
 	}
 	return in.World.(world).names["stop_hook_active"] == true && v.Outcome == Continued
 }

@@ -64,21 +64,22 @@ func (e *evaluation) decide(v *Verdict) {
 // decided. It is nil if none does. apply is called for each other rule that holds.
 func (e *evaluation) first(rules []*rule, try func(*rule) (truth, error), apply func(*rule) error) (*rule, truth, error) {
 	for _, r := range rules {
-		if (r.verb == "note") != (e.in.Event == promptEvent) {
+		if (r.Verb == "note") != (e.in.Event == promptEvent) {
 			continue
 		}
 		t, why := try(r)
-		if t == yes && !r.decides() {
+		decides := r.Verb != "" && r.Verb != "note"
+		if t == yes && !decides {
 			if err := apply(r); err != nil {
 				return r, failed, err
 			}
 			continue
 		}
 		switch {
-		case t == yes, t == open, t == failed && (r.verb == "stop" || r.verb == "done" || errors.As(why, new(Findings))): // the last: it does not compile
+		case t == yes, t == open, t == failed && (r.Verb == "stop" || r.Verb == "done" || errors.As(why, new(Findings))): // the last: it does not compile
 			return r, t, why
-		case t != no && r.decides() && e.doubt == nil:
-			e.doubt = fmt.Errorf("rule %s is unknown: %w", r.name, why)
+		case t != no && decides && e.doubt == nil:
+			e.doubt = fmt.Errorf("rule %s is unknown: %w", r.Name, why)
 		}
 	}
 	return nil, no, nil
@@ -88,9 +89,9 @@ var errSkipped = errors.New("it was applied as often as at_most says")
 
 // try evaluates the condition of a rule. One that at_most holds back is missing.
 func (e *evaluation) try(r *rule) (truth, error) {
-	skipped := r.times > 0 && !e.allows(r)
+	skipped := !e.allows(r)
 	if e.trace != nil {
-		e.trace.Rules = append(e.trace.Rules, RuleTrace{Name: r.name, Line: r.line, Truth: "skipped"})
+		e.trace.Rules = append(e.trace.Rules, RuleTrace{Name: r.Name, Line: r.Line, Truth: "skipped"})
 	}
 	if skipped {
 		return missing, errSkipped
@@ -116,7 +117,7 @@ func (e *evaluation) apply(v *Verdict, r *rule) error {
 	}
 	add(&v.Notices, r.notice)
 	add(&v.Logs, r.log)
-	if r.verb == "note" {
+	if r.Verb == "note" {
 		add(&v.Notes, r.text)
 	}
 	e.applied(&v.Memory, r)
@@ -125,16 +126,16 @@ func (e *evaluation) apply(v *Verdict, r *rule) error {
 
 // failed is the verdict of a rule that cannot be decided, or whose effects cannot be evaluated.
 func (e *evaluation) failed(v *Verdict, r *rule, why error) {
-	err := fmt.Errorf("rule %s (line %d): %w", r.name, r.line, why)
-	*v = Verdict{Outcome: Failed, Rule: r.name, Reason: err.Error(), Err: err, Memory: e.in.Memory}
+	err := fmt.Errorf("rule %s (line %d): %w", r.Name, r.Line, why)
+	*v = Verdict{Outcome: Failed, Rule: r.Name, Reason: err.Error(), Err: err, Memory: e.in.Memory}
 	e.see(v)
 }
 
 // end is the verdict of a rule that decides. A limit, or a done that is not certain, makes no effects and shows nothing of the rule.
 func (e *evaluation) end(v *Verdict, r *rule) {
 	limit, reason := "", ""
-	v.Outcome, v.Rule = Stopped, r.name
-	switch r.verb {
+	v.Outcome, v.Rule = Stopped, r.Name
+	switch r.Verb {
 	case "continue":
 		v.Outcome = Continued
 		if limit, reason = e.limit(); limit != "" {
@@ -159,7 +160,7 @@ func (e *evaluation) end(v *Verdict, r *rule) {
 	if v.Outcome == Continued {
 		e.continued(&v.Memory)
 		if v.Reason == "" {
-			v.Reason = fmt.Sprintf("Continue (rule %s).", r.name)
+			v.Reason = fmt.Sprintf("Continue (rule %s).", r.Name)
 		}
 	}
 	if v.Outcome != Stopped {
@@ -183,7 +184,7 @@ func (e *evaluation) count(v *Verdict) {
 // out, or a file that was there in this prompt is gone.
 func (e *evaluation) uncertain(r *rule) error {
 	if e.doubt != nil {
-		return fmt.Errorf("%s is not certain: %w", r.name, e.doubt)
+		return fmt.Errorf("%s is not certain: %w", r.Name, e.doubt)
 	}
 	for _, f := range e.p.Facts {
 		if !f.OnePath || !slices.Contains(e.in.Memory.Seen, f.Name) || r.when != nil && slices.Contains(r.when.missing, f.symbol) {
@@ -194,7 +195,7 @@ func (e *evaluation) uncertain(r *rule) error {
 			if g.found.Path != "" {
 				at += " (" + g.found.Path + ")"
 			}
-			return fmt.Errorf("%s is not certain: %s was there in this prompt, and is gone", r.name, at)
+			return fmt.Errorf("%s is not certain: %s was there in this prompt, and is gone", r.Name, at)
 		}
 	}
 	return nil

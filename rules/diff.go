@@ -68,7 +68,7 @@ func (m *model) decision(i int) string {
 	case how == "":
 		return ""
 	case r != nil:
-		return how + " by " + r.name
+		return how + " by " + r.Name
 	}
 	return "stop (no rule decides)"
 }

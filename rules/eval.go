@@ -114,21 +114,13 @@ func (p *Policy) evaluation(ctx context.Context, in Input) *evaluation {
 	return e
 }
 
-// value evaluates an expression. A condition whose facts are all known has two values, and is faster as a whole.
+// value evaluates an expression.
 func (e *evaluation) value(x *expression) result {
 	x.ready(e.p.compiler)
-	switch {
-	case x.problem != nil:
-		return result{state: failed, why: x.problem}
-	case !x.condition && x.root.leaf != nil:
+	if x.problem == nil && x.root.leaf != nil {
 		return e.run(x.root.leaf)
-	case x.whole != nil && e.trace == nil && e.model == nil && e.found(x.whole):
-		r := e.exec(x.whole)
-		if _, ok := r.value.(bool); ok {
-			return r
-		}
 	}
-	t, why := e.cond(x.root)
+	t, why := e.holds(x)
 	return result{value: t == yes, state: max(t, yes), why: why}
 }
 
@@ -137,11 +129,10 @@ func (e *evaluation) holds(x *expression) (truth, error) {
 	if x == nil {
 		return yes, nil
 	}
-	r := e.value(x)
-	if b, ok := r.value.(bool); ok && !b && r.state == yes {
-		return no, nil
+	if x.ready(e.p.compiler); x.problem != nil {
+		return failed, x.problem
 	}
-	return r.state, r.why
+	return e.cond(x.root)
 }
 
 // cond is three-valued: what is false or true anyway does not depend on what is unknown, and else the worse of two unknowns counts.
@@ -238,21 +229,6 @@ func (e *evaluation) test(p *valuePath) truth {
 		e.tested[p.id] = e.find(p)
 	}
 	return e.tested[p.id]
-}
-
-// found reports whether all that an operand reads is known, without gathering anything for it.
-func (e *evaluation) found(o *operand) bool {
-	for i := range o.reads {
-		if p := o.reads[i].path; e.tested[p.id] != yes && (!e.free(p.root) || e.test(p) != yes) {
-			return false
-		}
-	}
-	return true
-}
-
-// free reports whether nothing is gathered or evaluated for a name.
-func (e *evaluation) free(s *symbol) bool {
-	return e.got[s.id] != nil || s.meaning < ralphName || s.meaning == ralphName && e.in.World == nil
 }
 
 // find finds the value at a path.

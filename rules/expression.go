@@ -27,7 +27,6 @@ type expression struct {
 	begun   bool // compiling it has begun
 	root    *cond
 	leaves  []*operand // of root, from left to right
-	whole   *operand   // of a condition: all of it, for when all that it reads is known
 	missing []*symbol  // facts that it asks missing(…) of
 	problem error      // why it cannot be used
 }
@@ -188,16 +187,6 @@ func (c *compiler) operands(x *expression) *cond {
 	}
 	if problem != nil {
 		c.explain(x, problem)
-	} else if !c.Lazy && root.leaf != nil {
-		x.whole = root.leaf
-	} else if !c.Lazy {
-		x.whole = &operand{text: x.source, slot: &tree.Node}
-		for _, o := range leaves {
-			x.whole.reads = append(x.whole.reads, o.reads...)
-		}
-		if x.whole.program, problem = c.engine.compile(tree.Node, tree.Source); problem != nil {
-			x.whole = nil
-		}
 	}
 	return root
 }

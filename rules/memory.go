@@ -101,23 +101,12 @@ func ceiling[N int | time.Duration](a, b N) N {
 
 // allows reports whether the at_most of a rule lets it be tried.
 func (e *evaluation) allows(r *rule) bool {
-	if !r.session {
-		return e.in.Memory.Prompt[r.name] < r.times
-	}
-	return len(e.recent(r)) < r.times
+	return r.times == 0 || !r.session && e.in.Memory.Prompt[r.Name] < r.times || r.session && len(e.recent(r)) < r.times
 }
 
 // recent returns when a rule was applied, as far as at_most still counts it.
 func (e *evaluation) recent(r *rule) []time.Time {
-	times := e.in.Memory.Applied[r.name]
-	if r.within == 0 {
-		return times
-	}
-	i := slices.IndexFunc(times, func(t time.Time) bool { return e.in.Now.Sub(t) < r.within })
-	if i < 0 {
-		return nil
-	}
-	return times[i:]
+	return slices.DeleteFunc(slices.Clone(e.in.Memory.Applied[r.Name]), func(t time.Time) bool { return r.within > 0 && e.in.Now.Sub(t) >= r.within })
 }
 
 // applied counts a rule in a memory that the caller of Eval has too.
@@ -125,9 +114,9 @@ func (e *evaluation) applied(m *Memory, r *rule) {
 	switch {
 	case r.times == 0:
 	case r.session:
-		m.Applied = merged(m.Applied, map[string][]time.Time{r.name: append(slices.Clone(e.recent(r)), e.in.Now.UTC())})
+		m.Applied = merged(m.Applied, map[string][]time.Time{r.Name: append(e.recent(r), e.in.Now.UTC())})
 	default:
-		m.Prompt = merged(m.Prompt, map[string]int{r.name: m.Prompt[r.name] + 1})
+		m.Prompt = merged(m.Prompt, map[string]int{r.Name: m.Prompt[r.Name] + 1})
 	}
 }
 

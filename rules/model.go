@@ -89,7 +89,7 @@ func newModel(policies ...*Policy) *model {
 		}
 		for _, r := range p.rules {
 			if r.times > 0 {
-				v := m.variable(variable{key: "times " + r.name, at: []string{"memory", "applied", r.name}, values: []result{known(0)}})
+				v := m.variable(variable{key: "times " + r.Name, at: []string{"memory", "applied", r.Name}, values: []result{known(0)}})
 				v.values = append(v.values, known(r.times))
 			}
 		}

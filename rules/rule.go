@@ -13,7 +13,7 @@ import (
 
 // rule is a rule with its expressions.
 type rule struct {
-	name, verb  string
+	RuleInfo
 	when        *expression // nil: always
 	text        *template   // of the verb
 	notice, log *template
@@ -21,12 +21,8 @@ type rule struct {
 	times       int           // of at_most; 0: any number
 	session     bool          // times counts in the session, else in the prompt
 	within      time.Duration // 0: the whole session
-	line        int
 	at          spot
 }
-
-// decides reports whether a rule that holds ends the trying.
-func (r *rule) decides() bool { return r.verb != "" && r.verb != "note" }
 
 var (
 	verbs    = []string{"continue", "stop", "done", "note"}
@@ -40,21 +36,21 @@ func (c *compiler) rules(f fields) {
 	lines := map[string]int{}
 	for _, n := range c.list(f.values["rules"], "rules") {
 		r := c.rule(n)
-		if first := lines[r.name]; first > 0 {
-			c.report(at(n), 1, "rule", fmt.Sprintf("there is a rule %s in line %d already", r.name, first), "give each rule a name of its own")
-		} else if r.name != "" {
-			lines[r.name] = r.line
+		if first := lines[r.Name]; first > 0 {
+			c.report(at(n), 1, "rule", fmt.Sprintf("there is a rule %s in line %d already", r.Name, first), "give each rule a name of its own")
+		} else if r.Name != "" {
+			lines[r.Name] = r.Line
 		}
-		c.p.rules, c.p.Rules = append(c.p.rules, r), append(c.p.Rules, RuleInfo{r.name, r.verb, r.line})
+		c.p.rules, c.p.Rules = append(c.p.rules, r), append(c.p.Rules, r.RuleInfo)
 	}
 }
 
 func (c *compiler) rule(n *yaml.Node) *rule {
 	f := c.fields(n, "a rule", ruleKeys)
-	r := &rule{line: n.Line, at: at(n)}
+	r := &rule{RuleInfo: RuleInfo{Line: n.Line}, at: at(n)}
 	if v := f.values["name"]; c.scalar(v, "name") {
-		r.name = v.Value
-		if text.Line(r.name) != r.name {
+		r.Name = v.Value
+		if text.Line(r.Name) != r.Name {
 			c.report(at(v), 1, "rule", "the name of the rule has a character that is not shown, such as a line break", "write it on one line")
 		}
 	} else if v == nil && f.whole() {
@@ -71,8 +67,8 @@ func (c *compiler) rule(n *yaml.Node) *rule {
 	case len(found) > 1:
 		c.report(at(f.keys[found[1]]), 0, "rule", "a rule has one verb, and this has "+strings.Join(found, " and "), "make two rules of it")
 	case len(found) == 1:
-		r.verb = found[0]
-		r.text = c.template(f.values[r.verb], r.verb)
+		r.Verb = found[0]
+		r.text = c.template(f.values[r.Verb], r.Verb)
 	case f.values["notice"] == nil && f.values["log"] == nil && f.values["then"] == nil && f.whole() && len(f.values) > 0:
 		c.report(at(n), 1, "rule", "the rule does nothing", "give it continue, stop, done, note, notice, log or then")
 	}

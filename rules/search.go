@@ -180,17 +180,17 @@ func (m *model) decide(i, end int) (*rule, string) {
 	switch {
 	case t == open:
 		return r, ""
-	case r == nil, t == failed, r.verb == "done" && e.doubt != nil:
+	case r == nil, t == failed, r.Verb == "done" && e.doubt != nil:
 		return r, "stop"
 	}
-	return r, r.verb
+	return r, r.Verb
 }
 
 // try returns a function that returns the truth of a rule's condition. One that at_most holds back is missing.
 func (m *model) try(e *evaluation) func(r *rule) (truth, error) {
 	return func(r *rule) (truth, error) {
 		if r.times > 0 {
-			switch n := m.now(m.byKey["times "+r.name]); {
+			switch n := m.now(m.byKey["times "+r.Name]); {
 			case n.state == open:
 				return open, errOpen
 			case n.value.(int) >= r.times:
