@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/ralph-sdk/ralph/internal/text"
 	"github.com/ralph-sdk/ralph/rules"
@@ -37,131 +37,120 @@ func (l *Loop) Refuse(ctx context.Context, ev Event, why error) Decision {
 	return d
 }
 
-func (l *Loop) decide(ctx context.Context, ev Event, broken error) (answer Decision, err error) {
-	began := time.Now()
-	defer func() {
-		if err != nil {
-			answer = l.failed(err)
-		}
-	}()
-	defer caught(&err)
-	ctx, w, err := l.work(ctx, ev)
-	if err != nil {
-		return answer, err
+// decide decides, by the policy unless it is broken.
+func (l *Loop) decide(ctx context.Context, ev Event, broken error) (d Decision, err error) {
+	err = l.within(ctx, ev, func(ctx context.Context, w *work) error {
+		w.broken = broken
+		err := w.decide(ctx)
+		d = w.answer
+		return err
+	})
+	if err == nil {
+		return d, nil
 	}
-	defer w.close()
-	w.broken = broken
-	if broken == nil && w.ev.Name != prompt && !slices.Contains(w.policy.Events, w.ev.Name) {
-		return Decision{Outcome: rules.Idle, Policy: w.policy.Name}, nil
+	if d.Err == nil {
+		d = l.failed(err)
+	}
+	if f := new(Fault); errors.As(err, &f) && f.Kind != "program" {
+		err = nil
+	}
+	return d, err
+}
+
+// decide makes the answer. With an error the agent may stop.
+func (w *work) decide(ctx context.Context) error {
+	if w.broken == nil && w.ev.Name != prompt && !slices.Contains(w.policy.Events, w.ev.Name) {
+		w.answer = Decision{Outcome: rules.Idle, Policy: w.policy.Name}
+		return nil
 	}
 	why, err := w.off(ctx, w.ev.Run)
 	if err != nil {
-		return w.failed(w.fault(w.key, err)), nil
+		return err
 	}
 	if why != "" {
-		return w.isOff(ctx, why), nil
+		w.isOff(ctx, why)
+		return nil
 	}
-	var d made
-	err = l.store.Update(ctx, w.key, func(old []byte) (b []byte, err error) {
-		d, b, err = w.change(ctx, old)
-		return b, err
-	})
+	err = w.update(ctx, w.key, func(d *document) error { return w.change(ctx, d) })
 	switch {
-	case d.misuse != nil:
-		return answer, d.misuse
 	case err != nil:
-		d = made{Decision: w.failed(w.fault(w.key, err))}
-	case d.repeated:
-		return d.Decision, nil
+		w.answer, w.verdict = w.failed(err), rules.Verdict{}
+	case w.repeated:
+		return nil
 	}
-	w.after(ctx, &d)
-	w.keepRecord(ctx, &d, began)
-	return d.Decision, nil
+	w.after(ctx)
+	w.keepRecord(ctx)
+	return err
 }
 
-// work prepares a decision. Its context has the deadline.
-func (l *Loop) work(ctx context.Context, ev Event) (context.Context, *work, error) {
-	ev.Name = cmp.Or(ev.Name, stop)
-	key, err := l.sessionKey(ev)
-	if err != nil {
-		return ctx, nil, err
+// isOff makes the answer to an event that is not decided. It is recorded once a session for each reason.
+func (w *work) isOff(ctx context.Context, why string) {
+	w.answer = Decision{Outcome: Off, Policy: w.policy.Name, Reason: why}
+	if w.record == nil {
+		return
 	}
-	ctx, cancel := context.WithTimeoutCause(cmp.Or(ctx, context.Background()), l.Deadline(), errLate)
-	w := &work{Loop: l, policy: l.Policy(), ev: ev, key: key, now: l.now(), cancel: cancel}
-	w.talk.ev, w.counts = &w.ev, w.policy.Name
-	if agent, _ := ev.Names["agent_id"].(string); agent != "" && ev.Name == subagentStop {
-		w.counts += "/" + agent
-	}
-	return ctx, w, nil
-}
-
-// made is a decision while it is made.
-type made struct {
-	Decision
-	verdict  rules.Verdict
-	misuse   error // by the program
-	repeated bool  // it is the answer of an earlier delivery
-}
-
-// change decides with the document of the session, and returns the new one. Everything in it happens while no other decision of the
-// session is made.
-func (w *work) change(ctx context.Context, old []byte) (d made, new []byte, err error) {
-	s, err := w.sessions.take(w.key, old)
-	if err != nil {
-		return d, nil, err
-	}
-	defer func() {
-		if err == nil {
-			w.sessions.keep(w.key, s)
+	mark, first := w.policy.Name+": "+why, false
+	err := w.update(ctx, w.key, func(d *document) error {
+		if first = !slices.Contains(d.Off, mark); first {
+			d.Off = append(d.Off, mark)
 		}
-	}()
-	c := s.of(w.counts)
-	if d.Decision, d.repeated = c.repeated(w.ev); d.repeated {
-		new, err = s.bytes()
-		return d, new, err
+		return nil
+	})
+	if err == nil && first {
+		w.keepRecord(ctx)
+	}
+}
+
+// change makes the answer with the document of the session. Everything in it happens while no other decision of the session is made.
+func (w *work) change(ctx context.Context, d *document) (err error) {
+	c := cmp.Or(d.Policies[w.counts], &counts{})
+	d.Policies[w.counts] = c
+	if w.answer, w.repeated = c.repeated(w.ev); w.repeated {
+		return nil
 	}
 	c.begin(w.ev)
 	w.memory = c.Memory
 	if w.broken != nil {
-		d.Decision = w.failed(w.broken)
-		if d.Notice = text.Clean("ralph: the policy " + d.Policy + " lets the agent stop: " + d.Reason); !c.show(d.Notice) {
-			d.Notice = ""
+		w.answer = w.failed(w.broken)
+		if w.answer.Notice = text.Clean("ralph: the policy " + w.policy.Name + " lets the agent stop: " + w.answer.Reason); !c.show(w.answer.Notice) {
+			w.answer.Notice = ""
 		}
-		new, err = s.bytes()
-		return d, new, err
+		return nil
 	}
 	if w.ev.Failed != "" {
-		d.verdict = rules.Verdict{Outcome: rules.Failed, Reason: "the turn failed: " + w.ev.Failed, Memory: c.Memory}
-	} else if d.verdict, err = w.verdict(ctx, s.Total); err != nil {
-		if ctx.Err() == nil {
-			d.misuse = misuse("%w", err)
+		w.verdict = rules.Verdict{Outcome: rules.Failed, Reason: "the turn failed: " + w.ev.Failed, Memory: c.Memory}
+	} else if w.verdict, err = w.evaluate(ctx, d.Total); err != nil {
+		return err
+	}
+	c.Memory = w.verdict.Memory
+	if c.Memory.Progress != nil { // the value may be the program's own, which it changes
+		b, err := json.Marshal(c.Memory.Progress)
+		if err != nil {
+			return err
 		}
-		return d, nil, err
+		c.Memory.Progress = json.RawMessage(b)
 	}
-	continued := c.Memory.Continuations > 0
-	c.Memory = d.verdict.Memory
-	if d.verdict.Outcome == rules.Continued {
-		s.Total++
+	if w.verdict.Outcome == rules.Continued {
+		d.Total++
 	}
-	d.Decision = w.decision(d.verdict, c, continued)
-	c.keep(w.ev, d.Decision)
-	if w.counts != w.policy.Name && !d.Continue() {
-		delete(s.Policies, w.counts) // a subagent ends once
+	w.answer = w.decision(c)
+	c.keep(w.ev, w.answer)
+	if w.counts != w.policy.Name && !w.answer.Continue() {
+		delete(d.Policies, w.counts) // a subagent ends once
 	}
-	new, err = s.bytes()
-	return d, new, err
+	return nil
 }
 
-// verdict evaluates, and makes the changes of files; again if a file changed in between. The error is a misuse by the program, or that
+// evaluate makes the verdict and its changes of files; again if a file changed in between. The error is a misuse by the program, or that
 // the time is over.
-func (w *work) verdict(ctx context.Context, total int) (rules.Verdict, error) {
+func (w *work) evaluate(ctx context.Context, total int) (rules.Verdict, error) {
 	for try := 1; ; try++ {
 		v, err := w.policy.Eval(ctx, w.input(total))
 		if ctx.Err() != nil {
 			return v, context.Cause(ctx)
 		}
 		if err != nil {
-			return v, err
+			return v, misuse("%w", err)
 		}
 		err = w.apply(v.Effects)
 		if err == nil {
@@ -181,8 +170,9 @@ func (w *work) input(total int) rules.Input {
 	}
 }
 
-// decision turns a verdict into the answer.
-func (w *work) decision(v rules.Verdict, c *counts, continued bool) Decision {
+// decision turns the verdict into the answer.
+func (w *work) decision(c *counts) Decision {
+	v := &w.verdict
 	d := Decision{
 		Outcome: v.Outcome, Policy: w.policy.Name, Rule: v.Rule, Reason: text.Clean(v.Reason), Err: v.Err,
 		Note: text.Clean(strings.Join(v.Notes, "\n\n")),
@@ -195,15 +185,15 @@ func (w *work) decision(v rules.Verdict, c *counts, continued bool) Decision {
 			_ = w.may("run") // asks now, while the notice is still to come
 		}
 	}
-	notices := v.Notices
-	if v.Outcome == rules.Stopped && v.Err != nil && !c.show("refused") {
-		notices = nil // why it is not done was shown
+	var notices []string
+	if v.Outcome != rules.Stopped || v.Err == nil || c.show("refused") { // else why it is not done was shown
+		notices = append(notices, v.Notices...)
 	}
-	if end := c.end(v, continued && w.ev.Name != prompt); end != "" {
-		notices = append(slices.Clip(notices), w.policy.Name+": "+end)
+	if end := c.end(v, w.memory.Continuations > 0 && w.ev.Name != prompt); end != "" {
+		notices = append(notices, w.policy.Name+": "+end)
 	}
 	if w.refused != "" && c.show("approval") {
-		notices = append(slices.Clip(notices), w.refused)
+		notices = append(notices, w.refused)
 	}
 	d.Notice = text.Clean(strings.Join(notices, "\n"))
 	return d
@@ -214,30 +204,23 @@ func (d Decision) Continue() bool { return d.Outcome == rules.Continued }
 
 // end returns what the person sees of the end of a loop beside the notices of the rules: each kind of end once a prompt. The ends that
 // mean nothing without a continuation before are silent without one.
-func (c *counts) end(v rules.Verdict, continued bool) string {
+func (c *counts) end(v *rules.Verdict, continued bool) string {
 	kind, line := string(v.Outcome), ""
-	switch v.Outcome {
-	case rules.Done:
-		if continued && len(v.Notices) == 0 {
-			line = "done" + after(": ", v.Reason)
-		}
-	case rules.Idle:
-		if continued {
-			line = "no rule decides, so the agent may stop"
-		}
-	case rules.Limit:
-		line = "the agent may stop" + after(": ", v.Reason)
-	case rules.Failed:
-		if !continued && v.Err == nil { // the turn failed, which its host shows
-			break
-		}
+	switch {
+	case v.Outcome == rules.Done && continued && len(v.Notices) == 0:
+		line = strings.TrimSuffix("done: "+v.Reason, ": ")
+	case v.Outcome == rules.Idle && continued:
+		line = "no rule decides, so the agent may stop"
+	case v.Outcome == rules.Limit:
+		line = "the agent may stop: " + v.Reason
+	case v.Outcome == rules.Failed && (continued || v.Err != nil): // that a turn failed is shown by its host
 		line = "the agent may stop: " + cmp.Or(v.Reason, fmt.Sprint(v.Err))
 		kind = line
 	}
-	if line != "" && c.show(kind) {
-		return line
+	if line == "" || !c.show(kind) {
+		return ""
 	}
-	return ""
+	return line
 }
 
 // show reports whether the person has not seen an end in this prompt. A memory holds no texts, so of one it is the hash.
@@ -250,11 +233,4 @@ func (c *counts) show(kind string) bool {
 	}
 	c.Shown = append(c.Shown, kind)
 	return true
-}
-
-func after(sep, s string) string {
-	if s == "" {
-		return ""
-	}
-	return sep + s
 }

@@ -2,6 +2,7 @@ package loop
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -9,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -24,7 +24,7 @@ import (
 )
 
 // Dir returns a store in a directory, which is made with mode 0700 when it is first written. The path is absolute. Where others can write to
-// the directory, Update and Keys fail. Each document is a file: its first line is the key, as JSON, and
+// the directory, all fail. Each document is a file: its first line is the key, as JSON, and
 // what follows is the document. A lock beside it holds other processes off.
 //
 // Documents of sessions that were not written for 30 days are removed now and then.
@@ -37,6 +37,7 @@ const (
 	lockSuffix     = ".lock"
 	newSuffix      = ".new"
 	maxDocument    = 64 << 20
+	lockPause      = 2 * time.Millisecond // between two looks at a lock
 
 	unused    = 30 * 24 * time.Hour // documents of sessions are kept so long
 	cleaning  = 24 * time.Hour      // is done so often
@@ -55,68 +56,54 @@ func (d directory) file(key string) string {
 }
 
 func (d directory) Load(ctx context.Context, key string) ([]byte, error) {
-	if !filepath.IsAbs(string(d)) || ctx.Err() != nil {
-		return nil, d.check(ctx)
+	if err := d.check(ctx); err != nil {
+		return nil, err
 	}
 	_, b, err := readDocument(d.file(key) + documentSuffix)
 	return b, err
 }
 
 func (d directory) Update(ctx context.Context, key string, change func([]byte) ([]byte, error)) error {
-	if err := d.check(ctx); errors.Is(err, fs.ErrNotExist) {
-		if err := os.MkdirAll(string(d), 0o700); err != nil {
-			return err
-		}
-	} else if err != nil {
+	if err := d.check(ctx); err != nil {
 		return err
 	}
-	made, err := d.update(ctx, key, change)
-	if made {
-		d.clean(ctx) // so that there are not ever more
+	if err := os.MkdirAll(string(d), 0o700); err != nil {
+		return err
 	}
-	return err
-}
-
-// update is Update in a directory that is safe. It reports whether there was no document before.
-func (d directory) update(ctx context.Context, key string, change func([]byte) ([]byte, error)) (made bool, err error) {
+	defer d.clean(ctx) // so that there are not ever more
 	path := d.file(key) + documentSuffix
 	lock, err := lockFile(ctx, d.file(key)+lockSuffix)
 	if err != nil {
-		return false, err
+		return err
 	}
 	defer lock.Unlock()
 	_, old, err := readDocument(path)
 	if err != nil {
-		return false, err
+		return err
 	}
 	b, err := change(old)
 	switch {
 	case err != nil:
-		return false, &fs.PathError{Op: "update", Path: path, Err: err}
+		return &fs.PathError{Op: "update", Path: path, Err: err}
 	case bytes.Equal(b, old):
-		return false, nil
+		return nil
 	case len(b) == 0:
 		err = os.Remove(path)
-		_ = os.Remove(lock.Path()) // fails where an open file stays; see tryLock
-		return false, err
+		_ = os.Remove(lock.Path()) // fails where an open file stays; see lockFile
+		return err
 	}
-	return len(old) == 0, writeDocument(path, key, b)
+	return writeDocument(path, key, b)
 }
 
 // Keys lists what it can, also with an error.
 func (d directory) Keys(ctx context.Context, prefix string) ([]string, error) {
-	if err := d.check(ctx); errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	} else if err != nil {
+	if err := d.check(ctx); err != nil {
 		return nil, err
 	}
-	entries, err := os.ReadDir(string(d))
+	files, err := filepath.Glob(filepath.Join(string(d), "*"+documentSuffix))
 	var keys []string
-	for _, e := range entries {
-		if filepath.Ext(e.Name()) != documentSuffix {
-			continue
-		}
-		key, _, err2 := readDocument(filepath.Join(string(d), e.Name()))
+	for _, file := range files {
+		key, _, err2 := readDocument(file)
 		err = errors.Join(err, err2)
 		if key != "" && strings.HasPrefix(key, prefix) {
 			keys = append(keys, key)
@@ -126,7 +113,7 @@ func (d directory) Keys(ctx context.Context, prefix string) ([]string, error) {
 	return keys, err
 }
 
-// check refuses a directory that is not safe. One that is missing is an fs.ErrNotExist.
+// check refuses a directory that is not safe. One that is missing is.
 func (d directory) check(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -137,6 +124,9 @@ func (d directory) check(ctx context.Context) error {
 	info, err := os.Stat(string(d))
 	if err == nil && runtime.GOOS != "windows" && info.Mode()&0o022 != 0 {
 		return fmt.Errorf("others can write to %s: run chmod go-w on it", string(d))
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
 	}
 	return err
 }
@@ -161,8 +151,6 @@ func readDocument(path string) (key string, b []byte, err error) {
 	return key, rest, nil
 }
 
-var errNotRegular = errors.New("it is not a regular file")
-
 // writeDocument replaces a document as a whole, while its lock is held.
 func writeDocument(path, key string, b []byte) error {
 	first, err := json.Marshal(key)
@@ -186,35 +174,24 @@ func writeDocument(path, key string, b []byte) error {
 
 // lockFile waits for the lock of a file until ctx is done. The lock ends with the process, however it ends.
 func lockFile(ctx context.Context, path string) (*flock.Flock, error) {
-	for pause := time.Millisecond; ; pause = min(2*pause, 16*time.Millisecond) {
-		l, err := tryLock(path)
-		if err != nil || l != nil {
-			return l, err
+	for {
+		l := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDONLY|syscall.O_NONBLOCK), flock.SetPermissions(0o600))
+		if _, err := l.TryLockContext(ctx, lockPause); err != nil {
+			return nil, cmp.Or(context.Cause(ctx), err)
 		}
-		select {
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		case <-time.After(pause/2 + rand.N(pause)): // apart from those who also wait
+		locked, err := l.Stat()
+		if err == nil && !locked.Mode().IsRegular() {
+			err = &fs.PathError{Op: "lock", Path: path, Err: errors.New("it is not a regular file")}
+		}
+		there, gone := os.Stat(path)
+		if err == nil && gone == nil && os.SameFile(locked, there) {
+			return l, nil
+		}
+		// A file that was removed after it was opened locks nothing.
+		if err := errors.Join(err, l.Unlock()); err != nil {
+			return nil, err
 		}
 	}
-}
-
-// tryLock takes the lock of a file if it is free, else it returns nil.
-func tryLock(path string) (*flock.Flock, error) {
-	l := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDONLY|syscall.O_NONBLOCK), flock.SetPermissions(0o600))
-	ok, err := l.TryLock()
-	if err != nil || !ok {
-		return nil, err
-	}
-	locked, err := l.Stat()
-	if err == nil && !locked.Mode().IsRegular() {
-		err = &fs.PathError{Op: "lock", Path: path, Err: errNotRegular}
-	}
-	// A file that was removed after it was opened locks nothing.
-	if there, gone := os.Stat(path); err != nil || gone != nil || !os.SameFile(locked, there) {
-		return nil, errors.Join(err, l.Unlock())
-	}
-	return l, nil
 }
 
 // clean removes documents of sessions that were not written for long. It does so once a day, and leaves what it cannot remove.
@@ -224,20 +201,23 @@ func (d directory) clean(ctx context.Context) {
 		return
 	}
 	_ = os.Remove(stamp)
-	if os.Mkdir(stamp, 0o700) != nil { // unlike a file, a directory is made without waiting, and once
+	if os.Mkdir(stamp, 0o700) != nil { // of several processes, one makes it
 		return
 	}
-	keys, _ := d.Keys(ctx, "")
-	for _, key := range keys {
-		if !isSession(key) || ctx.Err() != nil {
+	files, _ := filepath.Glob(filepath.Join(string(d), "*"+documentSuffix))
+	for _, file := range files {
+		info, err := os.Lstat(file)
+		if err != nil || time.Since(info.ModTime()) < unused {
 			continue
 		}
-		_, _ = d.update(ctx, key, func(old []byte) ([]byte, error) {
-			info, err := os.Stat(d.file(key) + documentSuffix)
-			if err != nil || time.Since(info.ModTime()) < unused {
+		key, b, _ := readDocument(file)
+		if _, scoped, ok := strings.Cut(key, "/"); strings.HasPrefix(key, sessionKind+"/") || ok && key[0] == '@' && strings.HasPrefix(scoped, sessionKind+"/") {
+			_ = d.Update(ctx, key, func(old []byte) ([]byte, error) {
+				if bytes.Equal(old, b) {
+					return nil, nil
+				}
 				return old, nil
-			}
-			return nil, nil
-		})
+			})
+		}
 	}
 }

@@ -30,10 +30,24 @@ func misuse(format string, args ...any) error {
 	return &Fault{Kind: "program", Err: fmt.Errorf(format, args...)}
 }
 
+// caught makes an error of what panics in code of the program, for defer.
+func caught(err *error) {
+	if r := recover(); r != nil {
+		cause, ok := r.(error)
+		if !ok {
+			cause = fmt.Errorf("%v", r)
+		}
+		*err = misuse("it panicked: %w", cause)
+	}
+}
+
 // fault says what an error of the store means for a document.
 func (l *Loop) fault(key string, err error) error {
-	if err == nil || errors.As(err, new(*Fault)) {
-		return err
+	if err == nil {
+		return nil
+	}
+	if f := new(Fault); errors.As(err, &f) { // of what was done with the document
+		return f
 	}
 	const what = "the counts of this session"
 	if file := new(fs.PathError); errors.As(err, &file) {
@@ -55,6 +69,6 @@ func (l *Loop) fault(key string, err error) error {
 // failed is the decision of an event that could not be decided at all.
 func (l *Loop) failed(err error) Decision {
 	reason := text.Clean(err.Error())
-	name := l.Policy().Name
+	name := l.policy.Name
 	return Decision{Outcome: rules.Failed, Policy: name, Reason: reason, Notice: name + ": the agent may stop: " + reason, Err: err}
 }

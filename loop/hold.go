@@ -28,16 +28,16 @@ func (l *Loop) Hold(ctx context.Context, name, run string, f func() error) error
 	defer cancel(nil)
 	late := time.AfterFunc(takeHold, func() { cancel(errHeld) })
 	var failed error
-	err := l.store.Update(ctx, l.key("hold", l.root, name), func(old []byte) ([]byte, error) {
+	err := l.update(ctx, l.key("hold", l.root, name), func(*document) error {
 		if !late.Stop() {
-			return nil, errHeld
+			return errHeld
 		}
 		running := context.WithoutCancel(ctx)
-		if err := l.change(running, func(s *switches) { s.Runs[name] = run }); err != nil {
-			return nil, err
+		if err := l.changeProject(running, func(d *document) { d.Runs[name] = run }); err != nil {
+			return err
 		}
 		failed = f()
-		return old, l.change(running, func(s *switches) { delete(s.Runs, name) })
+		return l.changeProject(running, func(d *document) { delete(d.Runs, name) })
 	})
 	switch {
 	case failed != nil:
@@ -45,20 +45,20 @@ func (l *Loop) Hold(ctx context.Context, name, run string, f func() error) error
 	case errors.Is(err, errHeld):
 		return fmt.Errorf("%s: %w", name, errHeld)
 	}
-	return l.fault(name, err)
+	return err
 }
 
 // Held returns the ID of the run that holds a name in the loop's project, or "".
-func (l *Loop) Held(ctx context.Context, name string) (run string, err error) {
-	s, err := l.switches(ctx)
-	if err != nil || s.Runs[name] == "" {
+func (l *Loop) Held(ctx context.Context, name string) (string, error) {
+	d, err := l.project(ctx)
+	if err != nil || d.Runs[name] == "" {
 		return "", err
 	}
-	waiting, cancel := context.WithTimeoutCause(cmp.Or(ctx, context.Background()), seeHold, errHeld)
+	ctx, cancel := context.WithTimeoutCause(cmp.Or(ctx, context.Background()), seeHold, errHeld)
 	defer cancel()
-	err = l.store.Update(waiting, l.key("hold", l.root, name), func(old []byte) ([]byte, error) { return old, nil })
+	err = l.update(ctx, l.key("hold", l.root, name), func(*document) error { return nil })
 	if errors.Is(err, errHeld) {
-		return s.Runs[name], nil
+		return d.Runs[name], nil
 	}
-	return "", l.fault(name, err) // nil: it was killed
+	return "", err // nil: it was killed
 }

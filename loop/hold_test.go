@@ -50,7 +50,7 @@ func TestHold(t *testing.T) {
 		t.Errorf("the error is %v", err)
 	}
 	held("")
-	put(t, store, "project/"+url.PathEscape(dir), `{"runs": {"policy": "r3"}}`) // its process was killed
+	put(t, store, "project/"+url.PathEscape(dir), `{"version": 1, "runs": {"policy": "r3"}}`) // its process was killed
 	if got := decide(t, l, loop.Event{}).Outcome; got != rules.Continued {
 		t.Errorf("after a run that was killed: %s", got)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/ralph-sdk/ralph/rules"
@@ -15,8 +16,8 @@ import (
 // sources, functions, effects, clock or store, is an error.
 type Loop struct {
 	config
-	sessions sessions
-	policy   *rules.Policy
+	policy *rules.Policy
+	last   atomic.Pointer[document] // that was changed
 }
 
 // Load reads a policy from a file system, such as embed.FS or os.DirFS. Schemas that it names are read from there too. A policy that is
@@ -32,7 +33,7 @@ func Load(fsys fs.FS, name string, opts ...Option) (*Loop, error) {
 	c := newConfig(opts)
 	declared := rules.Options{Files: fsys, Params: c.params, Values: c.values, Functions: c.functions}
 	for name := range c.sources {
-		if name != "judge" && !slices.Contains(builtin, name) {
+		if _, ok := builtin[name]; !ok {
 			declared.Sources = append(declared.Sources, name)
 		}
 	}
@@ -62,14 +63,14 @@ func New(p *rules.Policy, opts ...Option) (*Loop, error) {
 		return nil, misuse("there is no policy: it is nil")
 	}
 	for _, f := range p.Facts {
-		if _, own := l.sources[f.Source]; own || slices.Contains(builtin, f.Source) {
-			continue
+		_, own := l.sources[f.Source]
+		_, ok := builtin[f.Source]
+		switch {
+		case f.Source == "judge" && !own:
+			return nil, misuse("policy %s, line %d: the loop has no judge for the fact %s: add the option judge.Option()", p.Name, f.Line, f.Name)
+		case !ok && !own:
+			return nil, misuse("policy %s, line %d: the loop has no source %s for the fact %s", p.Name, f.Line, f.Source, f.Name)
 		}
-		help := ""
-		if f.Source == "judge" {
-			help = ": add the option judge.Option()"
-		}
-		return nil, misuse("policy %s, line %d: the loop has no source %s for the fact %s%s", p.Name, f.Line, f.Source, f.Name, help)
 	}
 	return l, nil
 }
@@ -84,7 +85,7 @@ func (l *Loop) Deadline() time.Duration {
 		return l.deadline
 	}
 	longest := 25 * time.Second
-	for _, f := range l.Policy().Facts {
+	for _, f := range l.policy.Facts {
 		longest = max(longest, timeout(f)+5*time.Second)
 	}
 	return longest

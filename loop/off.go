@@ -1,10 +1,7 @@
 package loop
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,70 +9,41 @@ import (
 	"time"
 )
 
-// switches is the document of a project: what is not decided there.
-type switches struct {
-	Stops map[string]time.Time `json:"stops,omitempty"` // by a person: a policy, or "" for all, and when
-	Runs  map[string]string    `json:"runs,omitempty"`  // by a run: the name that it holds, and its ID
+// project returns the document of the project: what is not decided there.
+func (l *Loop) project(ctx context.Context) (*document, error) {
+	return l.load(ctx, l.key("project", l.root))
+}
+
+func (l *Loop) changeProject(ctx context.Context, change func(*document)) error {
+	return l.update(ctx, l.key("project", l.root), func(d *document) error {
+		change(d)
+		return nil
+	})
 }
 
 // Stop lets agents of the loop's project stop, whatever its policy says, until Undo: for one policy, or for all of the project if it is
 // "". The policy need not be the loop's.
-func (l *Loop) Stop(ctx context.Context, policy string) (err error) {
-	defer caught(&err)
-	now := l.now()
-	return l.change(ctx, func(s *switches) { s.Stops[policy] = now })
+func (l *Loop) Stop(ctx context.Context, policy string) error {
+	return l.changeProject(ctx, func(d *document) { d.Stops[policy] = l.now() })
 }
 
 // Undo undoes Stop for one policy, or for all of the project if it is "". It may be called without a stop.
 func (l *Loop) Undo(ctx context.Context, policy string) error {
-	return l.change(ctx, func(s *switches) {
+	return l.changeProject(ctx, func(d *document) {
 		if policy == "" {
-			clear(s.Stops)
+			clear(d.Stops)
 		}
-		delete(s.Stops, policy)
+		delete(d.Stops, policy)
 	})
 }
 
 // Stops returns what Stop stopped, and when: names of policies, and "" for all.
 func (l *Loop) Stops(ctx context.Context) (map[string]time.Time, error) {
-	s, err := l.switches(ctx)
-	return s.Stops, err
-}
-
-func (l *Loop) switches(ctx context.Context) (switches, error) {
-	key := l.key("project", l.root)
-	b, err := l.store.Load(ctx, key)
+	d, err := l.project(ctx)
 	if err != nil {
-		return switches{}, l.fault(key, err)
+		return nil, err
 	}
-	s, err := l.readSwitches(b)
-	if err != nil { // the error of Update names the file
-		err = cmp.Or(l.change(ctx, func(*switches) {}), err)
-	}
-	return s, err
-}
-
-func (l *Loop) readSwitches(b []byte) (switches, error) {
-	s := switches{map[string]time.Time{}, map[string]string{}}
-	if len(b) > 0 && (json.Unmarshal(b, &s) != nil || s.Stops == nil || s.Runs == nil) {
-		return switches{}, &fs.PathError{Op: "read", Path: l.key("project", l.root), Err: errDamaged}
-	}
-	return s, nil
-}
-
-func (l *Loop) change(ctx context.Context, change func(*switches)) error {
-	key := l.key("project", l.root)
-	return l.fault(key, l.store.Update(ctx, key, func(old []byte) ([]byte, error) {
-		s, err := l.readSwitches(old)
-		if err != nil {
-			return nil, err
-		}
-		change(&s)
-		if len(s.Stops) == 0 && len(s.Runs) == 0 {
-			return nil, nil
-		}
-		return json.Marshal(s)
-	}))
+	return d.Stops, nil
 }
 
 // Off returns why events are not decided, or "": a person switched ralph off, or stopped the policy.
@@ -93,16 +61,16 @@ func (l *Loop) off(ctx context.Context, run bool) (why string, err error) {
 			return file + " exists", nil
 		}
 	}
-	s, err := l.switches(ctx)
+	d, err := l.project(ctx)
 	if err != nil {
 		return "", err
 	}
-	name := l.Policy().Name
-	_, one := s.Stops[name]
-	if _, all := s.Stops[""]; one || all {
+	name := l.policy.Name
+	_, one := d.Stops[name]
+	if _, all := d.Stops[""]; one || all {
 		return "a person stopped it", nil
 	}
-	if s.Runs[name] == "" || run || l.root == "" {
+	if d.Runs[name] == "" || run || l.root == "" {
 		return "", nil
 	}
 	id, err := l.Held(ctx, name)
@@ -110,27 +78,4 @@ func (l *Loop) off(ctx context.Context, run bool) (why string, err error) {
 		return "", err
 	}
 	return "the run " + id + " decides by this policy here", nil
-}
-
-// isOff is the decision of an event that is not decided. It is recorded once a session for each reason.
-func (w *work) isOff(ctx context.Context, why string) Decision {
-	d := made{Decision: Decision{Outcome: Off, Policy: w.policy.Name, Reason: why}}
-	if w.record == nil {
-		return d.Decision
-	}
-	mark, first := w.policy.Name+": "+why, false
-	err := w.store.Update(ctx, w.key, func(old []byte) ([]byte, error) {
-		s, err := readSession(old)
-		if err != nil {
-			return nil, err
-		}
-		if first = !slices.Contains(s.Off, mark); first {
-			s.Off = append(s.Off, mark)
-		}
-		return s.bytes()
-	})
-	if err == nil && first {
-		w.keepRecord(ctx, &d, time.Now())
-	}
-	return d.Decision
 }

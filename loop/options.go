@@ -1,7 +1,6 @@
 package loop
 
 import (
-	"cmp"
 	"context"
 	"os"
 	"time"
@@ -42,7 +41,6 @@ func newConfig(opts []Option) config {
 	if c.store == nil {
 		c.store = Map()
 	}
-	c.store = guardedStore{c.store}
 	if c.now == nil {
 		c.now = time.Now
 	}
@@ -50,19 +48,6 @@ func newConfig(opts []Option) config {
 		c.env = os.LookupEnv
 	}
 	return c
-}
-
-// guardedStore is a store of the program.
-type guardedStore struct{ Store }
-
-func (s guardedStore) Load(ctx context.Context, key string) (b []byte, err error) {
-	defer caught(&err)
-	return s.Store.Load(cmp.Or(ctx, context.Background()), key)
-}
-
-func (s guardedStore) Update(ctx context.Context, key string, change func([]byte) ([]byte, error)) (err error) {
-	defer caught(&err)
-	return s.Store.Update(cmp.Or(ctx, context.Background()), key, change)
 }
 
 // SourceFunc gathers a fact for an event. An error that is fs.ErrNotExist means missing, any other invalid. Its context ends when the fact's

@@ -1,7 +1,6 @@
 package loop
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -46,15 +45,15 @@ type Record struct {
 }
 
 // keepRecord hands a decision to the recorder.
-func (w *work) keepRecord(ctx context.Context, d *made, began time.Time) {
+func (w *work) keepRecord(ctx context.Context) {
+	d, v := &w.answer, &w.verdict
 	if w.record == nil || w.ev.Name == prompt && d.Outcome == rules.Idle && d.Note == "" {
 		return
 	}
-	v := d.verdict
 	r := Record{
 		Time: w.now.UTC(), Session: w.ev.Session, Scope: w.scope, Project: w.config.root, Policy: d.Policy, Event: w.ev.Name,
 		Outcome: d.Outcome, Rule: d.Rule, Reason: cut(d.Reason), Notice: cut(d.Notice),
-		Counts: v.Memory, Took: time.Since(began),
+		Counts: v.Memory, Took: time.Since(w.began),
 	}
 	if v.Total > 0 {
 		r.Progress = fmt.Appendf(nil, `{"done":%d,"total":%d}`, v.Done, v.Total)
@@ -63,7 +62,11 @@ func (w *work) keepRecord(ctx context.Context, d *made, began time.Time) {
 		shorten(v.Trace)
 		r.Rules, r.Facts = v.Trace.Rules, v.Trace.Facts
 	}
-	if _, err := guarded(func() (any, error) { return nil, w.record(ctx, r) }); err != nil {
+	err := func() (err error) {
+		defer caught(&err)
+		return w.record(ctx, r)
+	}()
+	if err != nil {
 		d.Log = append(d.Log, text.Line("the record of this decision could not be kept: "+err.Error()))
 	}
 }
@@ -116,45 +119,32 @@ const (
 // two write at once, a blank line may be between their records.
 func Log(path string) Recorder {
 	return func(ctx context.Context, r Record) error {
-		var b bytes.Buffer
-		enc := json.NewEncoder(&b) // JSON has no line breaks
-		enc.SetEscapeHTML(false)
-		if err := enc.Encode(r); err != nil {
-			return err
-		}
-		f, size, err := openLog(path)
-		if err == nil && size >= maxLog {
-			if err = errors.Join(f.Close(), rotate(ctx, path)); err == nil {
-				f, size, err = openLog(path)
-			}
+		info, err := os.Stat(path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			err = os.MkdirAll(filepath.Dir(path), 0o700)
+		case err == nil && info.Size() >= maxLog:
+			err = rotate(ctx, path)
 		}
 		if err != nil {
 			return err
 		}
-		var last [1]byte
-		line := b.Bytes()
-		if _, err := f.ReadAt(last[:], size-1); err == nil && last[0] != '\n' { // a full disk, or the end of its writer, cut it off
-			line = append([]byte("\n"), line...)
+		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND|syscall.O_NONBLOCK, 0o600)
+		if err != nil {
+			return err
 		}
-		_, err = f.Write(line)
+		size, err := f.Seek(0, io.SeekEnd) // fails for a pipe
+		if err == nil {
+			var last [1]byte
+			if n, _ := f.ReadAt(last[:], size-1); n > 0 && last[0] != '\n' { // a full disk, or the end of its writer, cut it off
+				_, err = f.WriteString("\n")
+			}
+			enc := json.NewEncoder(f) // JSON has no line breaks
+			enc.SetEscapeHTML(false)
+			err = errors.Join(err, enc.Encode(r))
+		}
 		return errors.Join(err, f.Close())
 	}
-}
-
-// openLog opens a log, which it makes if there is none, and returns its size.
-func openLog(path string) (f *os.File, size int64, err error) {
-	const flag = os.O_RDWR | os.O_CREATE | os.O_APPEND | syscall.O_NONBLOCK
-	f, err = os.OpenFile(path, flag, 0o600)
-	if errors.Is(err, fs.ErrNotExist) {
-		if err = os.MkdirAll(filepath.Dir(path), 0o700); err == nil {
-			f, err = os.OpenFile(path, flag, 0o600)
-		}
-	}
-	if err != nil {
-		return nil, 0, err
-	}
-	size, err = f.Seek(0, io.SeekEnd) // fails for a pipe
-	return f, size, err
 }
 
 // rotate renames a log that is too large, unless another process did.

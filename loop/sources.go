@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os/exec"
-	"slices"
 	"strings"
 	"time"
 
@@ -16,26 +15,22 @@ import (
 	"github.com/ralph-sdk/ralph/state"
 )
 
-// builtin are the sources that a loop has. A judge is added as a source.
-var builtin = []string{"text", "json", "frontmatter", "checklist", "glob", "exec", "git", "tasks", "junit", "value"}
-
 const (
-	homePrefix = "~/"
-	filesTime  = 2 * time.Second // of files and git
-	settleTime = time.Second     // in which young files of a glob are read again
+	homePrefix  = "~/"
+	filesTime   = 2 * time.Second  // of files and git
+	programTime = 10 * time.Second // of programs, and sources of the program
+	settleTime  = time.Second      // in which young files of a glob are read again
 )
 
-// timeout returns how long a fact may take.
-func timeout(f *rules.Fact) time.Duration {
-	switch {
-	case f.Timeout > 0:
-		return f.Timeout
-	case f.Source == "judge":
-		return 8 * time.Second
-	case f.Source != "exec" && slices.Contains(builtin, f.Source):
-		return filesTime
-	}
-	return 10 * time.Second // of a program
+// builtin are the sources that a loop has, with the time of a fact that has no timeout of its own. The judge asks one of the program.
+var builtin = map[string]struct {
+	time   time.Duration
+	gather func(*work, context.Context, rules.Query, *rules.Found) (any, error)
+}{
+	"text": {filesTime, (*work).read}, "json": {filesTime, (*work).read}, "frontmatter": {filesTime, (*work).read},
+	"checklist": {filesTime, (*work).read}, "junit": {filesTime, (*work).read}, "glob": {filesTime, (*work).glob},
+	"git": {filesTime, (*work).git}, "tasks": {filesTime, (*work).tasks}, "exec": {programTime, (*work).exec},
+	"judge": {8 * time.Second, (*work).judge}, "value": {},
 }
 
 // tooLate is why a source or effect was ended.
@@ -46,42 +41,29 @@ func (t tooLate) Error() string { return fmt.Sprintf("it took longer than %v", t
 // Is makes it a timeout for those who ask.
 func (t tooLate) Is(target error) bool { return target == context.DeadlineExceeded }
 
+// timeout returns how long a fact may take.
+func timeout(f *rules.Fact) time.Duration {
+	return cmp.Or(f.Timeout, builtin[f.Source].time, programTime)
+}
+
 // Fact gathers a fact. It never fails the decision: what cannot be gathered is missing or invalid.
-func (w *work) Fact(ctx context.Context, q rules.Query) rules.Found {
+func (w *work) Fact(ctx context.Context, q rules.Query) (f rules.Found) {
 	limit := timeout(q.Fact)
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, tooLate(limit))
 	defer cancel()
-	var f rules.Found
-	v, err := guarded(func() (any, error) { return w.gather(ctx, q, &f) })
-	if late := context.Cause(ctx); err != nil && late != nil {
-		err = late
-	}
+	v, err := w.gather(ctx, q, &f)
+	late := context.Cause(ctx)
 	switch {
 	case err == nil:
 		f.OK, f.Value = true, v
-	case errors.Is(err, fs.ErrNotExist) && context.Cause(ctx) == nil && q.Fact.Source != "exec":
+	case late != nil:
+		f.Err = late
+	case errors.Is(err, fs.ErrNotExist) && q.Fact.Source != "exec":
 		f.Problem = reason(err).Error()
 	default:
 		f.Err = reason(err)
 	}
 	return f
-}
-
-// caught makes an error of what panics in code of the program, for defer.
-func caught(err *error) {
-	if r := recover(); r != nil {
-		cause, ok := r.(error)
-		if !ok {
-			cause = fmt.Errorf("%v", r)
-		}
-		*err = misuse("it panicked: %w", cause)
-	}
-}
-
-// guarded calls code of the program.
-func guarded(f func() (any, error)) (v any, err error) {
-	defer caught(&err)
-	return f()
 }
 
 // reason says what is wrong, without the path, which is shown beside it.
@@ -93,68 +75,47 @@ func reason(err error) error {
 }
 
 // gather returns the value of a fact. An error that is fs.ErrNotExist means missing.
-func (w *work) gather(ctx context.Context, q rules.Query, f *rules.Found) (any, error) {
-	source := w.sources[q.Fact.Source]
-	if source != nil && q.Fact.Source != "judge" {
-		return source(ctx, w.ev, q)
-	}
-	switch q.Fact.Source {
-	case "text", "json", "frontmatter", "checklist", "junit":
-		return w.read(ctx, q, f)
-	case "glob":
-		return w.glob(ctx, q, f)
-	case "exec":
-		return w.exec(ctx, q)
-	case "git":
-		return w.git(ctx, q)
-	case "tasks":
-		if w.ev.Tasks == nil {
-			return nil, fmt.Errorf("the host has no task list: %w", fs.ErrNotExist)
-		}
-		list, err := w.ev.Tasks(ctx)
-		if len(list) > 0 && err != nil { // as of a glob, what cannot be used is left out and named
-			f.Problem, err = reason(err).Error(), nil
-		}
-		return list, err
-	case "judge":
-		if err := w.may("judge"); err != nil {
-			return nil, err
-		}
-		if len(q.Command) > 0 {
-			path, err := w.find(q.Command[0])
-			if err != nil && !errors.Is(err, exec.ErrNotFound) { // the judge says that there is none
-				return nil, err
-			}
-			q.Command = append([]string{cmp.Or(path, q.Command[0])}, q.Command[1:]...)
-		}
-	}
-	if source == nil {
+func (w *work) gather(ctx context.Context, q rules.Query, f *rules.Found) (v any, err error) {
+	defer caught(&err)
+	gather := builtin[q.Fact.Source].gather
+	if own := w.sources[q.Fact.Source]; own != nil && q.Fact.Source != "judge" {
+		return own(ctx, w.ev, q)
+	} else if gather == nil {
 		return nil, fmt.Errorf("the loop has no source %s", q.Fact.Source)
 	}
-	return source(ctx, w.ev, q)
+	return gather(w, ctx, q, f)
 }
 
-// parsers read the file of a source, or of the parse of a glob.
-var parsers = map[string]func([]byte) (any, error){
-	"text":        asAny(state.ParseText),
-	"json":        state.ParseJSON,
-	"frontmatter": asAny(state.ParseFrontMatter),
-	"checklist":   asAny(state.ParseChecklist),
-	"junit":       readJUnit,
-}
-
-func asAny[T any](parse func([]byte) (T, error)) func([]byte) (any, error) {
-	return func(b []byte) (any, error) { return parse(b) }
+// parser reads a file of a source, or of the parse of a glob, as far as the policy can use it.
+func parser(kind string, q rules.Query) func([]byte) (any, error) {
+	return func(b []byte) (v any, err error) {
+		switch kind {
+		case "text":
+			v, err = state.ParseText(b)
+		case "json":
+			v, err = state.ParseJSON(b)
+		case "frontmatter":
+			v, err = state.ParseFrontMatter(b)
+		case "checklist":
+			v, err = state.ParseChecklist(b)
+		case "junit":
+			v, err = readJUnit(b)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return q.Usable(v)
+	}
 }
 
 // read reads the file of a fact.
 func (w *work) read(ctx context.Context, q rules.Query, f *rules.Found) (any, error) {
 	f.Path = q.Args[0]
-	root, path, err := w.locate(q.Args[0])
+	root, path, err := w.files(q.Args[0])
 	if err != nil {
 		return nil, err
 	}
-	file, v, err := root.ReadSettled(ctx, path, usable(q, parsers[q.Fact.Source]))
+	file, v, err := root.ReadSettled(ctx, path, parser(q.Fact.Source, q))
 	if file == nil {
 		return nil, err
 	}
@@ -165,21 +126,10 @@ func (w *work) read(ctx context.Context, q rules.Query, f *rules.Found) (any, er
 	return v, err
 }
 
-// usable adds to a parser whether the policy can use what it returns.
-func usable(q rules.Query, parse func([]byte) (any, error)) func([]byte) (any, error) {
-	return func(b []byte) (any, error) {
-		v, err := parse(b)
-		if err == nil && q.Usable != nil {
-			v, err = q.Usable(v)
-		}
-		return v, err
-	}
-}
-
 // glob lists paths, or reads the files there. Those that cannot be used are left out and named.
 func (w *work) glob(ctx context.Context, q rules.Query, f *rules.Found) (any, error) {
 	f.Path = q.Args[0]
-	root, pattern, err := w.locate(q.Args[0])
+	root, pattern, err := w.files(q.Args[0])
 	if err != nil {
 		return nil, err
 	}
@@ -190,13 +140,12 @@ func (w *work) glob(ctx context.Context, q rules.Query, f *rules.Found) (any, er
 	settle, cancel := context.WithTimeout(ctx, settleTime) // for all together
 	defer cancel()
 	list, bad := make([]any, 0, len(paths)), []string{}
-	parse := parsers[q.Fact.Parse]
 	for _, path := range paths {
-		if parse == nil {
+		if q.Fact.Parse == "" {
 			list = append(list, path)
 			continue
 		}
-		_, v, err := root.ReadSettled(settle, path, usable(q, parse))
+		_, v, err := root.ReadSettled(settle, path, parser(q.Fact.Parse, q))
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
@@ -210,7 +159,32 @@ func (w *work) glob(ctx context.Context, q rules.Query, f *rules.Found) (any, er
 	return list, nil
 }
 
-func (w *work) exec(ctx context.Context, q rules.Query) (any, error) {
+func (w *work) tasks(ctx context.Context, _ rules.Query, f *rules.Found) (any, error) {
+	if w.ev.Tasks == nil {
+		return nil, fmt.Errorf("the host has no task list: %w", fs.ErrNotExist)
+	}
+	list, err := w.ev.Tasks(ctx)
+	if len(list) > 0 && err != nil { // as of a glob, what cannot be used is left out and named
+		f.Problem, err = reason(err).Error(), nil
+	}
+	return list, err
+}
+
+func (w *work) judge(ctx context.Context, q rules.Query, _ *rules.Found) (any, error) {
+	if err := w.may("judge"); err != nil {
+		return nil, err
+	}
+	if len(q.Command) > 0 {
+		path, err := w.find(q.Command[0])
+		if err != nil && !errors.Is(err, exec.ErrNotFound) { // the judge says that there is none
+			return nil, err
+		}
+		q.Command = append([]string{cmp.Or(path, q.Command[0])}, q.Command[1:]...)
+	}
+	return w.sources["judge"](ctx, w.ev, q)
+}
+
+func (w *work) exec(ctx context.Context, q rules.Query, _ *rules.Found) (any, error) {
 	r, err := w.program(ctx, "exec", q.Args, q.Options["dir"])
 	if err != nil {
 		return nil, err
@@ -226,8 +200,8 @@ func (w *work) exec(ctx context.Context, q rules.Query) (any, error) {
 	}, nil
 }
 
-func (w *work) git(ctx context.Context, q rules.Query) (any, error) {
-	root, err := w.files()
+func (w *work) git(ctx context.Context, q rules.Query, _ *rules.Found) (any, error) {
+	root, _, err := w.files("")
 	if err != nil {
 		return nil, err
 	}

@@ -22,9 +22,10 @@ type talk struct {
 func (t *talk) last(ctx context.Context, n int) ([]Turn, error) {
 	if t.ev.Conversation != nil && n > t.asked {
 		t.asked = n
-		v, err := guarded(func() (any, error) { return t.ev.Conversation.Turns(ctx, n) })
-		t.turns, _ = v.([]Turn)
-		t.err = err
+		func() {
+			defer caught(&t.err)
+			t.turns, t.err = t.ev.Conversation.Turns(ctx, n)
+		}()
 	}
 	return t.turns[max(0, len(t.turns)-n):], t.err
 }

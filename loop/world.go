@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,65 +19,74 @@ import (
 // work is one decision of one event. It is the world of its evaluations.
 type work struct {
 	*Loop
-	policy *rules.Policy
 	broken error // the policy cannot be used
 	ev     Event
 	key    string // of the session
 	counts string // the name of the policy's counts in it
 	now    time.Time
+	began  time.Time // by the clock of the machine
 	memory rules.Memory
-	cancel context.CancelFunc
 	talk   talk
 
 	root, home *state.Root // opened when they are first needed
 
 	asked   bool // for approval
 	refused string
+
+	verdict  rules.Verdict
+	answer   Decision
+	repeated bool // the answer is that of an earlier delivery
 }
 
-func (w *work) close() {
-	w.cancel()
-	for _, r := range []*state.Root{w.root, w.home} {
-		if r != nil {
-			r.Close()
-		}
-	}
-}
-
-// files returns the root of the project.
-func (w *work) files() (*state.Root, error) {
-	if w.root != nil {
-		return w.root, nil
-	}
-	if w.config.root == "" {
-		return nil, fmt.Errorf("the loop has no root: %w", fs.ErrNotExist)
-	}
-	var err error
-	w.root, err = state.Open(w.config.root)
-	return w.root, err
-}
-
-// locate returns the root of a path, and the path from there: that of the project, or the home directory if that is allowed.
-func (w *work) locate(path string) (*state.Root, string, error) {
-	rest, ok := strings.CutPrefix(path, homePrefix)
-	if !ok {
-		root, err := w.files()
-		return root, path, err
-	}
-	if err := w.may("home"); err != nil {
-		return nil, "", err
-	}
-	if w.home == nil {
-		dir, _ := w.env("HOME")
+// within calls f with the work on an event and a context that ends at the deadline.
+func (l *Loop) within(ctx context.Context, ev Event, f func(context.Context, *work) error) (err error) {
+	defer caught(&err)
+	w := &work{Loop: l, ev: ev, key: l.key(sessionKind, ev.Session), counts: l.policy.Name, now: l.now(), began: time.Now()}
+	if ev.Session == "" {
+		dir := cmp.Or(l.root, ev.Dir)
 		if dir == "" {
-			dir, _ = os.UserHomeDir()
+			return misuse("the event names no session and no directory, so nothing can be counted: set Event.Session")
 		}
-		var err error
-		if w.home, err = state.Open(dir); err != nil {
+		w.key = l.key(sessionKind, "", dir)
+	}
+	w.ev.Name = cmp.Or(ev.Name, stop)
+	if agent, _ := ev.Names["agent_id"].(string); agent != "" && ev.Name == subagentStop {
+		w.counts += "/" + agent
+	}
+	w.talk.ev = &w.ev
+	ctx, cancel := context.WithTimeoutCause(cmp.Or(ctx, context.Background()), l.Deadline(), errLate)
+	defer cancel()
+	defer func() {
+		for _, r := range []*state.Root{w.root, w.home} {
+			if r != nil {
+				r.Close()
+			}
+		}
+	}()
+	return f(ctx, w)
+}
+
+// files returns the directory from which a path counts, and the path there: the project, or the home directory if that is allowed.
+func (w *work) files(path string) (*state.Root, string, error) {
+	root, dir := &w.root, w.config.root
+	rest, home := strings.CutPrefix(path, homePrefix)
+	if home {
+		if err := w.may("home"); err != nil {
 			return nil, "", err
 		}
+		root = &w.home
+		if dir, _ = w.env("HOME"); dir == "" {
+			dir, _ = os.UserHomeDir()
+		}
 	}
-	return w.home, rest, nil
+	if dir == "" {
+		return nil, "", fmt.Errorf("the loop has no root: %w", fs.ErrNotExist)
+	}
+	var err error
+	if *root == nil {
+		*root, err = state.Open(dir)
+	}
+	return *root, rest, err
 }
 
 // Name returns one of ralph's names: what the event says of it, else what the conversation and the counts say.
@@ -158,7 +168,7 @@ func (w *work) Ask(ctx context.Context, function, argument string) (any, error) 
 	case "exists":
 		ctx, cancel := context.WithTimeoutCause(ctx, filesTime, tooLate(filesTime))
 		defer cancel()
-		root, pattern, err := w.locate(argument)
+		root, pattern, err := w.files(argument)
 		if errors.Is(err, fs.ErrNotExist) {
 			return false, nil
 		} else if err != nil {
