@@ -120,7 +120,9 @@ func (e *evaluation) apply(v *Verdict, r *rule) error {
 	if r.Verb == "note" {
 		add(&v.Notes, r.text)
 	}
-	e.applied(&v.Memory, r)
+	if r.times > 0 {
+		e.applied(&v.Memory, r)
+	}
 	return nil
 }
 

@@ -2,7 +2,6 @@ package rules
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 	"sync"
 
@@ -177,8 +176,7 @@ func (c *compiler) operands(x *expression) *cond {
 		if x.symbol != nil {
 			c.engine.conf.Env.Fields[x.symbol.name] = *tree.Node.Nature()
 		}
-		w.types(&tree.Node)
-		c.checkTypes(x, root, leaves)
+		w.types(tree.Node, root)
 	}
 	for _, o := range leaves {
 		if problem == nil {
@@ -208,23 +206,6 @@ func split(slot *ast.Node) (*cond, []*operand) {
 	}
 	o := &operand{text: (*slot).String(), slot: slot}
 	return &cond{leaf: o}, []*operand{o}
-}
-
-// checkTypes reports an operand that is not true or false, and a value that does not fit where it is set.
-func (c *compiler) checkTypes(x *expression, root *cond, leaves []*operand) {
-	for _, o := range leaves {
-		switch got := typeName(*o.slot); {
-		case got == aValue:
-		case x.condition || root.op != "":
-			if got != "true or false" {
-				c.report(x.at.plus(start(*o.slot)), 1, "type", fmt.Sprintf("a condition is true or false, and %s is %s", o.text, got), "compare it with something, or ask for a fact with ok(FACT)")
-			}
-		case x.target != nil && x.target.Kind != "" && typeWord(x.target.Kind) != got:
-			c.report(x.at.plus(start(*o.slot)), 1, "type", fmt.Sprintf("%s is needed here, and %s is %s", typeWord(x.target.Kind), o.text, got), "")
-		case x.target != nil:
-			(&walk{c: c, x: x}).compare(x.target, *o.slot)
-		}
-	}
 }
 
 func (s spot) plus(n int) spot { return spot{s.node, s.off + n} }

@@ -176,9 +176,11 @@ func (c *compiler) facts(n *yaml.Node) {
 
 func (c *compiler) fact(f *Fact, k, v *yaml.Node, known map[string]*source) {
 	allowed := append(sortedKeys(known), "schema", "default", "inline", "timeout")
-	names := slices.DeleteFunc(sortedKeys(known), func(name string) bool { return v.Kind != yaml.MappingNode || child(v, name) == nil })
-	for _, name := range names {
-		f.source, f.Source, allowed = known[name], name, append(allowed, sortedKeys(known[name].options)...)
+	var names []string
+	for i, k := range v.Content {
+		if s := known[k.Value]; s != nil && v.Kind == yaml.MappingNode && i%2 == 0 {
+			f.source, f.Source, names, allowed = s, k.Value, append(names, k.Value), append(allowed, sortedKeys(s.options)...)
+		}
 	}
 	values := c.fields(v, "the fact "+f.Name, allowed)
 	switch {
@@ -264,8 +266,10 @@ func (c *compiler) inlineFields() {
 	for _, f := range c.p.Facts {
 		var fields map[string]*schema.Type
 		if t := f.symbol.typ; f.Inline && t != nil {
+			fields = t.Properties
+		}
+		if f.Inline && f.symbol.goType != nil {
 			fields = goFields(f.symbol.goType)
-			maps.Copy(fields, t.Properties)
 		}
 		for _, name := range sortedKeys(fields) {
 			s := c.name(name)

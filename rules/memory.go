@@ -109,13 +109,11 @@ func (e *evaluation) recent(r *rule) []time.Time {
 	return slices.DeleteFunc(slices.Clone(e.in.Memory.Applied[r.Name]), func(t time.Time) bool { return r.within > 0 && e.in.Now.Sub(t) >= r.within })
 }
 
-// applied counts a rule in a memory that the caller of Eval has too.
+// applied counts a rule with at_most in a memory that the caller of Eval has too.
 func (e *evaluation) applied(m *Memory, r *rule) {
-	switch {
-	case r.times == 0:
-	case r.session:
+	if r.session {
 		m.Applied = merged(m.Applied, map[string][]time.Time{r.Name: append(e.recent(r), e.in.Now.UTC())})
-	default:
+	} else {
 		m.Prompt = merged(m.Prompt, map[string]int{r.Name: m.Prompt[r.Name] + 1})
 	}
 }

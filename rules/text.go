@@ -119,11 +119,8 @@ const unknownValue = "(?)"
 
 // render fills in a text. A line that had only empty placeholders goes away.
 func (e *evaluation) render(t *template) string {
-	switch {
-	case t == nil:
+	if t == nil {
 		return ""
-	case len(t.exprs) == 0:
-		return strings.TrimRight(limited(t.lits[0]), " \t\r\n")
 	}
 	var b strings.Builder
 	line, filled := "", false // filled: the line has a placeholder
@@ -142,19 +139,16 @@ func (e *evaluation) render(t *template) string {
 		}
 		filled = true
 		if r := e.value(t.exprs[i]); r.state == yes {
-			line += limited(show(r.value))
+			line += show(r.value)
 		} else {
 			line += unknownValue
 		}
 	}
-	return strings.TrimRight(limited(b.String()+line), " \t\r\n")
-}
-
-func limited(s string) string {
+	s := b.String() + line
 	if len(s) > maxText {
-		return strings.ToValidUTF8(s[:maxText], "") + "…"
+		s = strings.ToValidUTF8(s[:maxText], "") + "…"
 	}
-	return s
+	return strings.TrimRight(s, " \t\r\n")
 }
 
 // fill renders an argument whose placeholders must all be known. Values stay values: they match only themselves in a pattern, lead nowhere
@@ -226,18 +220,17 @@ func unfit(s, before string, as argument) string {
 		return "begins with a hyphen, and the program could take it for an option (write -- before it)"
 	case strings.TrimSpace(s) == "", strings.Contains(s, "\n"):
 		return "is empty, or no path"
-	case isSlash(rune(s[0])), s[0] == '~', len(s) > 1 && s[1] == ':':
+	case strings.ContainsAny(s[:1], `/\~`), len(s) > 1 && s[1] == ':':
 		return "is an absolute path"
 	}
 	return ""
 }
 
-// isSlash reports whether a character separates the steps of a path: on all systems both do, since a state may be written on one and read
-// on another.
-func isSlash(r rune) bool { return r == '/' || r == '\\' }
-
-// climbs reports whether a step of a path is .. .
-func climbs(path string) bool { return slices.Contains(strings.FieldsFunc(path, isSlash), "..") }
+// climbs reports whether a step of a path is .. . On all systems both signs separate steps, since a state may be written on one and read on
+// another.
+func climbs(path string) bool {
+	return slices.Contains(strings.Split(strings.ReplaceAll(path, `\`, "/"), "/"), "..")
+}
 
 // escapeGlob makes a value match only itself. The patterns are those of doublestar, which takes a backslash only before some characters;
 // the others are alone in brackets.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -304,15 +305,28 @@ func start(n ast.Node) int {
 	return from
 }
 
-// types reports, in a checked tree, comparisons with a value that there never is.
-func (w *walk) types(root *ast.Node) {
-	known := w.c.engine.schemas
-	ast.Walk(root, visitor(func(n *ast.Node) {
+// types reports, in a checked tree, comparisons with a value that there never is, an operand that is not true or false, and a value that
+// does not fit where it is set.
+func (w *walk) types(tree ast.Node, root *cond) {
+	known, x := w.c.engine.schemas, w.x
+	ast.Walk(&tree, visitor(func(n *ast.Node) {
 		if b, ok := (*n).(*ast.BinaryNode); ok && (b.Operator == "==" || b.Operator == "!=" || b.Operator == "in") {
 			w.compare(known[b.Left.Nature().TypeData], b.Right)
 			w.compare(known[b.Right.Nature().TypeData], b.Left)
 		}
 	}))
+	for _, o := range x.leaves {
+		n := *o.slot
+		switch condition := x.condition || root.op != ""; {
+		case condition && n.Nature().Kind == reflect.Bool, !condition && x.target == nil, typeName(n) == aValue:
+		case condition:
+			w.c.report(x.at.plus(start(n)), 1, "type", fmt.Sprintf("a condition is true or false, and %s is %s", o.text, typeName(n)), "compare it with something, or ask for a fact with ok(FACT)")
+		case x.target.Kind != "" && typeWord(x.target.Kind) != typeName(n):
+			w.c.report(x.at.plus(start(n)), 1, "type", fmt.Sprintf("%s is needed here, and %s is %s", typeWord(x.target.Kind), o.text, typeName(n)), "")
+		default:
+			w.compare(x.target, n)
+		}
+	}
 }
 
 // compare reports constants of a node that a value of the type never equals.
