@@ -89,7 +89,7 @@ var errSkipped = errors.New("it was applied as often as at_most says")
 
 // try evaluates the condition of a rule. One that at_most holds back is missing.
 func (e *evaluation) try(r *rule) (truth, error) {
-	skipped := !e.allows(r)
+	skipped := r.times > 0 && !e.allows(r)
 	if e.trace != nil {
 		e.trace.Rules = append(e.trace.Rules, RuleTrace{Name: r.Name, Line: r.Line, Truth: "skipped"})
 	}

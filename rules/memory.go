@@ -101,7 +101,7 @@ func ceiling[N int | time.Duration](a, b N) N {
 
 // allows reports whether the at_most of a rule lets it be tried.
 func (e *evaluation) allows(r *rule) bool {
-	return r.times == 0 || !r.session && e.in.Memory.Prompt[r.Name] < r.times || r.session && len(e.recent(r)) < r.times
+	return !r.session && e.in.Memory.Prompt[r.Name] < r.times || r.session && len(e.recent(r)) < r.times
 }
 
 // recent returns when a rule was applied, as far as at_most still counts it.
