@@ -104,7 +104,7 @@ func parser(kind string, q rules.Query) func([]byte) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		return q.Usable(v)
+		return v, q.Usable(v)
 	}
 }
 

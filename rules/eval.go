@@ -17,9 +17,8 @@ type Query struct {
 	Args    []string          // the argument, rendered: a path, a question, or a program and its arguments
 	Options map[string]string // rendered: dir of exec; model, system, turns, max_tokens of judge
 	Command []string          // of judge: the program that is asked instead of a service
-	// Usable returns a decoded value for Found with the policy's schema applied, or why it cannot be used at all. A young file is read
-	// again until it can.
-	Usable func(value any) (any, error)
+	// Usable says why the policy cannot use a decoded value at all, nil if it can. A young file is read again until it can.
+	Usable func(value any) error
 }
 
 // Found is the answer to a Query. Its zero value is that of a missing fact.

@@ -171,20 +171,14 @@ func (e *evaluation) given(s *symbol, g *gathered, v any) {
 	}
 }
 
-// usable is a value that the schema was applied to while its source could still gather it again.
-type usable struct {
-	value    any
-	problems schema.Problems
-}
-
 // gather asks the world for a fact.
 func (e *evaluation) gather(f *Fact, g *gathered) {
-	q := Query{Fact: f, Usable: func(v any) (any, error) {
-		v, problems := f.read(v)
+	q := Query{Fact: f, Usable: func(v any) error {
+		_, problems := f.read(v)
 		if whole, ok := problems.Whole(); ok {
-			return nil, errors.New(whole.Message)
+			return errors.New(whole.Message)
 		}
-		return &usable{v, problems}, nil
+		return nil
 	}}
 	if state, err := e.arguments(f, &q); state != yes {
 		g.take(state, nil, fmt.Errorf("%s: %w", f.Name, err))
@@ -261,9 +255,6 @@ func (e *evaluation) elements(f *Fact, g *gathered) {
 // read applies the schema to a value, or to that of one file of a glob. A schema that allows no other fields is about those of the front
 // matter, not about body.
 func (f *Fact) read(v any) (any, schema.Problems) {
-	if u, ok := v.(*usable); ok {
-		return u.value, u.problems
-	}
 	m, ok := v.(map[string]any)
 	body, there := m["body"]
 	t := f.Schema.Type()

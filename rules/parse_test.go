@@ -236,10 +236,10 @@ func TestFrontMatter(t *testing.T) {
 	if _, v := eval(t, src, w, rules.Input{}); v.Reason != "1 text 2 text" {
 		t.Errorf("it is %q", v.Reason)
 	}
-	if _, err := w.queries["front"].Usable(matter(1)); err != nil {
+	if err := w.queries["front"].Usable(matter(1)); err != nil {
 		t.Errorf("with a body it is not usable: %v", err)
 	}
-	if _, err := w.queries["list"].Usable(map[string]any{"body": "text"}); err == nil {
+	if err := w.queries["list"].Usable(map[string]any{"body": "text"}); err == nil {
 		t.Error("a file of a glob without a field that is required is usable")
 	}
 }

@@ -110,7 +110,7 @@ func run(ctx context.Context, command []string, dir, prompt string) (string, err
 }
 
 // object returns the first JSON object of an answer that the policy can use. A fence and words may surround it.
-func object(answer string, usable func(any) (any, error)) (any, error) {
+func object(answer string, usable func(any) error) (any, error) {
 	if strings.TrimSpace(answer) == "" {
 		return nil, errors.New("the judge's answer is empty")
 	}
@@ -129,7 +129,7 @@ func object(answer string, usable func(any) (any, error)) (any, error) {
 		}
 		v, err := schema.ParseJSON(raw)
 		if err == nil && usable != nil {
-			v, err = usable(v)
+			err = usable(v)
 		}
 		if err == nil {
 			return v, nil
