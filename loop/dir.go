@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -20,6 +19,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"github.com/ralph-sdk/ralph/internal/text"
 	"github.com/ralph-sdk/ralph/state"
 )
 
@@ -35,8 +35,6 @@ type directory string
 const (
 	documentSuffix = ".json"
 	lockSuffix     = ".lock"
-	newSuffix      = ".new"
-	maxDocument    = 64 << 20
 	lockPause      = 2 * time.Millisecond // between two looks at a lock
 
 	unused    = 30 * 24 * time.Hour // documents of sessions are kept so long
@@ -133,19 +131,14 @@ func (d directory) check(ctx context.Context) error {
 
 // readDocument returns the key and the bytes of a document, nothing if there is none.
 func readDocument(path string) (key string, b []byte, err error) {
-	f, _, err := state.OpenRegular(path)
+	b, err = state.ReadRegular(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil, nil
 	} else if err != nil {
 		return "", nil, err
 	}
-	defer f.Close()
-	b, err = io.ReadAll(io.LimitReader(f, maxDocument+1))
-	if err != nil {
-		return "", nil, err
-	}
-	first, rest, ok := bytes.Cut(b, []byte("\n"))
-	if !ok || len(rest) == 0 || len(b) > maxDocument || json.Unmarshal(first, &key) != nil {
+	first, rest, _ := bytes.Cut(b, []byte("\n"))
+	if len(rest) == 0 || json.Unmarshal(first, &key) != nil {
 		return "", nil, &fs.PathError{Op: "read", Path: path, Err: errDamaged}
 	}
 	return key, rest, nil
@@ -153,23 +146,17 @@ func readDocument(path string) (key string, b []byte, err error) {
 
 // writeDocument replaces a document as a whole, while its lock is held.
 func writeDocument(path, key string, b []byte) error {
-	first, err := json.Marshal(key)
+	temp := path + ".new"
+	_ = os.Remove(temp) // of a process that was killed; what stays fails below
+	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
-	_ = os.Remove(path + newSuffix) // of a process that was killed; what stays fails below
-	f, err := os.OpenFile(path+newSuffix, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
+	_, err = f.WriteString(text.JSON(key) + "\n" + string(b))
+	if err := errors.Join(err, f.Sync(), f.Close()); err != nil { // without Sync, a crash of the machine may leave an empty file
 		return err
 	}
-	_, err = f.Write(slices.Concat(first, []byte("\n"), b))
-	if err == nil {
-		err = f.Sync() // else a crash of the machine may leave an empty file
-	}
-	if err := errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
+	return os.Rename(temp, path)
 }
 
 // lockFile waits for the lock of a file until ctx is done. The lock ends with the process, however it ends.
@@ -211,13 +198,18 @@ func (d directory) clean(ctx context.Context) {
 			continue
 		}
 		key, b, _ := readDocument(file)
-		if _, scoped, ok := strings.Cut(key, "/"); strings.HasPrefix(key, sessionKind+"/") || ok && key[0] == '@' && strings.HasPrefix(scoped, sessionKind+"/") {
-			_ = d.Update(ctx, key, func(old []byte) ([]byte, error) {
-				if bytes.Equal(old, b) {
-					return nil, nil
-				}
-				return old, nil
-			})
+		kind := key
+		if strings.HasPrefix(key, "@") { // a scope
+			_, kind, _ = strings.Cut(key, "/")
 		}
+		if !strings.HasPrefix(kind, sessionKind+"/") {
+			continue
+		}
+		_ = d.Update(ctx, key, func(old []byte) ([]byte, error) {
+			if bytes.Equal(old, b) {
+				return nil, nil
+			}
+			return old, nil
+		})
 	}
 }

@@ -35,12 +35,16 @@ type testFailure struct {
 	Body    string `xml:",chardata"`
 }
 
-// counted is the value of a report. It counts the test cases, because the sums in attributes differ between runners.
-type counted struct {
-	tests, failures, errors, skipped int
-	failed                           []any
+// all returns the test cases of a report.
+func (s suite) all() []testCase {
+	cases := s.Cases
+	for _, inner := range s.Suites {
+		cases = append(cases, inner.all()...)
+	}
+	return cases
 }
 
+// readJUnit returns the value of a report. It counts the test cases, because the sums in attributes differ between runners.
 func readJUnit(b []byte) (any, error) {
 	var root suite
 	if err := xml.Unmarshal(b, &root); err != nil {
@@ -49,29 +53,22 @@ func readJUnit(b []byte) (any, error) {
 	if name := root.XMLName.Local; name != "testsuites" && name != "testsuite" {
 		return nil, fmt.Errorf("it is no JUnit report: expected <testsuites> or <testsuite>, found <%s>", text.Line(text.Cut(name, 60)))
 	}
-	c := counted{failed: []any{}}
-	c.add(root)
-	return map[string]any{"tests": c.tests, "failures": c.failures, "errors": c.errors, "skipped": c.skipped, "failed": c.failed}, nil
-}
-
-func (c *counted) add(s suite) {
-	for _, inner := range s.Suites {
-		c.add(inner)
-	}
-	for _, test := range s.Cases {
-		c.tests++
+	cases := root.all()
+	failures, errors, skipped, failed := 0, 0, 0, []any{}
+	for _, test := range cases {
 		why := append(test.Failures, test.Errors...)
 		if len(why) == 0 {
 			if test.Skipped != nil {
-				c.skipped++
+				skipped++
 			}
 			continue
 		}
-		c.failures++ // a condition that asks for no failures means no errors too
-		c.errors += min(1, len(test.Errors))
-		if len(c.failed) < maxFailedTests {
+		failures++ // a condition that asks for no failures means no errors too
+		errors += min(1, len(test.Errors))
+		if len(failed) < maxFailedTests {
 			first, _, _ := strings.Cut(strings.TrimSpace(cmp.Or(why[0].Message, why[0].Body)), "\n")
-			c.failed = append(c.failed, strings.Trim(test.Class+"."+test.Name, ".")+": "+text.Cut(first, maxFailedText))
+			failed = append(failed, strings.Trim(test.Class+"."+test.Name, ".")+": "+text.Cut(first, maxFailedText))
 		}
 	}
+	return map[string]any{"tests": len(cases), "failures": failures, "errors": errors, "skipped": skipped, "failed": failed}, nil
 }

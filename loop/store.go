@@ -24,12 +24,12 @@ type Store interface {
 }
 
 // Map returns a store in memory.
-func Map() Store { return &memory{documents: map[string][]byte{}, held: map[string]chan struct{}{}} }
+func Map() Store { return &memory{documents: map[string][]byte{}} }
 
 type memory struct {
 	mu        sync.Mutex
 	documents map[string][]byte
-	held      map[string]chan struct{} // a channel of capacity 1 for each key that was ever used
+	held      sync.Map // a channel of capacity 1 for each key that was ever used
 }
 
 func (m *memory) Load(ctx context.Context, key string) ([]byte, error) {
@@ -42,13 +42,8 @@ func (m *memory) Load(ctx context.Context, key string) ([]byte, error) {
 }
 
 func (m *memory) Update(ctx context.Context, key string, change func([]byte) ([]byte, error)) error {
-	m.mu.Lock()
-	held := m.held[key]
-	if held == nil {
-		held = make(chan struct{}, 1)
-		m.held[key] = held
-	}
-	m.mu.Unlock()
+	v, _ := m.held.LoadOrStore(key, make(chan struct{}, 1))
+	held := v.(chan struct{})
 	select {
 	case held <- struct{}{}:
 		defer func() { <-held }()

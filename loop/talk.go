@@ -121,29 +121,34 @@ func runs(line string, words []string) bool {
 	return false
 }
 
-// maxBroken is how many bytes of a marker may stand on its first line if it is broken over lines.
-const maxBroken = 500
-
 // index finds markers in texts, each of which it reads once, whatever number of rules ask.
 type index struct {
-	lines  []string         // of all texts, without decoration; "" between texts
-	at     map[string][]int // where a line is
-	folded string           // the last text
+	joined string // the lines of all texts, without decoration; a line feed is where one is empty, and between texts
+	edges  []int  // where lines begin and end in it
+	folded string // the last text
 }
 
 func newIndex(texts []string) *index {
-	i := &index{at: map[string][]int{}}
+	i, joined := &index{}, []byte("\n")
 	for n, t := range texts {
 		if n == 0 {
 			i.folded = fold(t)
 		}
 		for line := range strings.Lines(t) {
-			line = bare(line)
-			i.at[line] = append(i.at[line], len(i.lines))
-			i.lines = append(i.lines, line)
+			line, last := bare(line), joined[len(joined)-1]
+			if line == "" {
+				joined = append(joined, '\n')
+				continue
+			}
+			if last != '\n' && last != '>' && line[0] != '<' {
+				joined = append(joined, ' ')
+			}
+			i.edges = append(i.edges, len(joined), len(joined)+len(line))
+			joined = append(joined, line...)
 		}
-		i.lines = append(i.lines, "")
+		joined = append(joined, '\n')
 	}
+	i.joined = string(joined)
 	return i
 }
 
@@ -162,32 +167,15 @@ func fold(s string) string { return strings.ToLower(squeeze(s)) }
 // said reports whether a marker is alone on its line. It may be broken over lines.
 func (i *index) said(marker string) bool {
 	marker = bare(marker)
-	if marker == "" {
-		return false
-	}
-	if len(i.at[marker]) > 0 {
-		return true
-	}
-	for end := range marker[:min(len(marker), maxBroken)] {
-		for _, at := range i.at[marker[:end]] {
-			if end > 0 && i.joined(at, marker) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// joined reports whether a marker begins at a line and ends at another one.
-func (i *index) joined(at int, marker string) bool {
-	s := i.lines[at]
-	for _, next := range i.lines[at+1:] {
-		s = tags.Replace(s + " " + next)
-		if s == marker {
-			return true
-		}
-		if next == "" || !strings.HasPrefix(marker, s) {
+	for at := 0; marker != ""; at++ {
+		next := strings.Index(i.joined[at:], marker)
+		if next < 0 {
 			return false
+		}
+		at += next
+		_, begins := slices.BinarySearch(i.edges, at)
+		if _, ends := slices.BinarySearch(i.edges, at+len(marker)); begins && ends {
+			return true
 		}
 	}
 	return false

@@ -74,6 +74,20 @@ func OpenRegular(path string) (f *os.File, info fs.FileInfo, err error) {
 	return f, info, nil
 }
 
+// ReadRegular reads a file that OpenRegular opens, of at most [MaxFile] bytes.
+func ReadRegular(path string) ([]byte, error) {
+	f, _, err := OpenRegular(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	file, err := readAll(f)
+	if err != nil {
+		return nil, fail("read", path, err)
+	}
+	return file.Bytes, nil
+}
+
 func readAll(f *os.File) (*File, error) {
 	info, err := f.Stat()
 	switch {

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/ralph-sdk/ralph/state"
 )
 
 // rival is a plugin of Claude Code, or the program of a hook, that answers events as a shipped policy does, or in another loop.
@@ -70,6 +72,6 @@ func (p Project) rivals(files []SettingsFile, hooks []Status) (all []Status) {
 
 // switchedOff reports whether a file switches off the hook of its plugin.
 func (p Project) switchedOff(file string) bool {
-	b, err := readRegular(filepath.Join(p.Root, filepath.FromSlash(file)))
+	b, err := state.ReadRegular(filepath.Join(p.Root, filepath.FromSlash(file)))
 	return err == nil && regexp.MustCompile(`(?m)^enabled:\s*["']?false["']?\s*$`).Match(b)
 }

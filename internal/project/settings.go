@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -53,7 +52,7 @@ func (p Project) Settings(h *host.Host, scope string, getenv func(string) string
 		return f, fmt.Errorf("there is no home directory, so the settings of %s are not known: set HOME", h.Title)
 	}
 	var err error
-	if f.Bytes, err = readRegular(f.Path); errors.Is(err, fs.ErrNotExist) {
+	if f.Bytes, err = state.ReadRegular(f.Path); errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
 	return f, err
@@ -128,7 +127,7 @@ func (f SettingsFile) Write(b []byte) error {
 
 // writeBeside writes a file that is not there, or removes it.
 func writeBeside(path, text string, wanted bool) error {
-	b, err := readRegular(path)
+	b, err := state.ReadRegular(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && wanted:
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -141,16 +140,6 @@ func writeBeside(path, text string, wanted bool) error {
 		return err
 	}
 	return os.Remove(path)
-}
-
-// readRegular reads a regular file.
-func readRegular(path string) ([]byte, error) {
-	f, _, err := state.OpenRegular(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return io.ReadAll(f)
 }
 
 // Program is how an entry names ralph: by its name where others get the settings, which are those of the project and what git tracks, else by
