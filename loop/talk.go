@@ -67,9 +67,9 @@ func (w *work) transcript(ctx context.Context) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	tools := make([]any, len(turn.Tools))
-	for i, tool := range turn.Tools {
-		tools[i] = tool.Name
+	tools := []string{}
+	for _, tool := range turn.Tools {
+		tools = append(tools, tool.Name)
 	}
 	return map[string]any{
 		"tools": tools, "tokens": turn.Tokens,
