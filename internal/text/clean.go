@@ -36,7 +36,9 @@ func Clean(s string) string {
 }
 
 // Line is Clean on one line: line feeds and tabs become \n and \t.
-func Line(s string) string { return strings.NewReplacer("\n", `\n`, "\t", `\t`).Replace(Clean(s)) }
+func Line(s string) string { return oneLine.Replace(Clean(s)) }
+
+var oneLine = strings.NewReplacer("\n", `\n`, "\t", `\t`)
 
 // escape returns the escape of a character in Go.
 func escape(r rune) string {
