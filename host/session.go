@@ -2,6 +2,7 @@ package host
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -80,16 +81,16 @@ func (s *session) failed() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	w, err := s.window(context.Background(), 0)
-	if err != nil || w.failed.kind == noise || s.lags(w) || !strings.Contains(w.failed.text, strings.TrimSpace(s.message)) {
+	if err != nil || w.end.kind != failed || s.lags(w) || !strings.Contains(w.end.text, strings.TrimSpace(s.message)) {
 		return ""
 	}
-	return failure(w.failed.code, w.failed.text)
+	return failure(w.end.code, w.end.text)
 }
 
 // complete reports whether a window ends with the agent's last message, as far as that is known.
 func (s *session) complete(w *window) bool {
 	n := len(w.turns)
-	return !s.lags(w) && !w.open && (w.time == "" || w.time >= s.asked) && n > 0 && w.turns[n-1].Role == assistant && strings.Contains(w.turns[n-1].Text, strings.TrimSpace(s.message))
+	return !s.lags(w) && !w.open() && (w.time == "" || w.time >= s.asked) && n > 0 && w.turns[n-1].Role == assistant && strings.Contains(w.turns[n-1].Text, strings.TrimSpace(s.message))
 }
 
 // lags reports whether the file is known to end in another prompt than the hook's.
@@ -114,7 +115,7 @@ func (s *session) ended(w *window) []loop.Turn {
 	case !ends:
 		turns = append(turns, last)
 	case strings.Contains(turns[len(turns)-1].Text, strings.TrimSpace(s.message)):
-	case w.open: // the last words of this turn are not in the file yet
+	case w.open(): // the last words of this turn are not in the file yet
 		at := &turns[len(turns)-1]
 		at.Text = strings.TrimLeft(at.Text+"\n\n"+s.message, "\n")
 	default: // the file ends with another final text, in an earlier turn
@@ -161,15 +162,17 @@ func (s *session) window(ctx context.Context, n int) (*window, error) {
 type window struct {
 	turns  []loop.Turn // the oldest first; its beginning may be missing
 	prompt string      // the newest prompt's ID
-	failed entry       // the failure with which the file ends
+	end    entry       // the last record of the conversation
 	time   string      // of the newest record, where records have one
-	open   bool        // the agent had not finished when the file was written
 	whole  bool        // it is the whole file
 	last   bool        // there is no larger one
 }
 
 // holds reports whether the window has n whole turns, or all that can be had.
 func (w *window) holds(n int) bool { return w.last || len(w.turns) > n }
+
+// open reports whether the agent had not finished when the file was written.
+func (w *window) open() bool { return w.end.open || w.end.kind == result }
 
 // parse reads the lines of a window. A file that has no JSON object and begins with none is a text, and one turn of the agent.
 func (w *window) parse(b []byte, object bool, read func(line []byte) (entry, bool)) {
@@ -178,78 +181,55 @@ func (w *window) parse(b []byte, object bool, read func(line []byte) (entry, boo
 		b = b[bytes.IndexByte(b, '\n')+1:] // the first line is torn
 	}
 	lines := bytes.Split(bytes.TrimRight(b, "\r\n"), []byte("\n"))
-	p := parser{window: w, ended: map[string]bool{}, again: map[string]bool{}}
+	var entries []entry        // the newest first
+	ended := map[string]bool{} // by the ID of a use, whether it succeeded
+	again := map[string]bool{} // IDs of records that are written again
 	for _, line := range slices.Backward(lines) {
 		e, ok := read(line)
 		object = object || ok
-		p.add(e)
+		if again[e.id] {
+			continue
+		}
+		again[e.id] = e.id != ""
+		maps.Copy(ended, e.ended)
+		for i, u := range e.tools {
+			e.tools[i].Failed = !ended[u.id] || u.background
+		}
+		entries = append(entries, e)
 	}
-	for _, s := range slices.Backward(p.sides) {
-		slices.Reverse(s.texts)
-		slices.Reverse(s.Tools)
-		s.Text = strings.Join(s.texts, "\n\n")
-		w.turns = append(w.turns, s.Turn)
-	}
+	w.collect(entries)
 	if !object && len(bytes.TrimSpace(b)) > 0 {
 		end := string(bytes.Join(lines[max(0, len(lines)-plainLines):], []byte("\n")))
 		w.turns = []loop.Turn{{Role: assistant, Text: strings.ToValidUTF8(strings.ReplaceAll(end, "\r\n", "\n"), "\ufffd")}}
 	}
 }
 
-// parser collects the turns of a window from the end.
-type parser struct {
-	*window
-	sides []side          // the newest first
-	ended map[string]bool // by the ID of a use, whether it succeeded
-	again map[string]bool // IDs of records that are written again
-
-	seen   bool // a record of the conversation
-	tokens int  // of the side that is collected, by its newest record
-}
-
-// side is a turn with its pieces, the newest first.
-type side struct {
-	loop.Turn
-	texts []string
-}
-
-func (p *parser) add(e entry) {
-	p.time = max(p.time, e.time)
-	if e.id != "" {
-		if p.again[e.id] {
-			return
+// collect makes turns of records, of which the newest is first.
+func (w *window) collect(entries []entry) {
+	var texts [][]string // of each turn
+	for _, e := range slices.Backward(entries) {
+		w.prompt, w.time = cmp.Or(e.prompt, w.prompt), max(w.time, e.time)
+		if e.kind != noise {
+			w.end = e
 		}
-		p.again[e.id] = true
-	}
-	if p.prompt == "" {
-		p.prompt = e.prompt
-	}
-	if !p.seen && e.kind != noise {
-		p.seen, p.open = true, e.open || e.kind == result
-		if e.kind == failed {
-			p.failed = e
+		n := len(w.turns)
+		if e.kind == user || e.kind == assistant && (e.text != "" || len(e.tools) > 0) {
+			if n == 0 || w.turns[n-1].Role != e.kind {
+				w.turns, texts, n = append(w.turns, loop.Turn{Role: e.kind}), append(texts, nil), n+1
+			}
+			if e.text != "" {
+				texts[n-1] = append(texts[n-1], e.text)
+			}
+			for _, u := range e.tools {
+				w.turns[n-1].Tools = append(w.turns[n-1].Tools, u.Tool)
+			}
+		}
+		if n > 0 && w.turns[n-1].Role == assistant && e.tokens > 0 {
+			w.turns[n-1].Tokens = e.tokens
 		}
 	}
-	maps.Copy(p.ended, e.ended)
-	if p.tokens == 0 {
-		p.tokens = e.tokens
-	}
-	if e.kind != user && e.kind != assistant || e.kind == assistant && e.text == "" && len(e.tools) == 0 {
-		return
-	}
-	if len(p.sides) == 0 || p.sides[len(p.sides)-1].Role != e.kind {
-		p.sides = append(p.sides, side{Turn: loop.Turn{Role: e.kind}})
-	}
-	t := &p.sides[len(p.sides)-1]
-	if e.text != "" {
-		t.texts = append(t.texts, e.text)
-	}
-	if t.Tokens = p.tokens; e.kind == user {
-		t.Tokens, p.tokens = 0, 0
-	}
-	for _, u := range slices.Backward(e.tools) {
-		u.Failed = !p.ended[u.id] || u.background
-		t.Tools = append(t.Tools, u.Tool)
+	for i := range w.turns {
+		w.turns[i].Text = strings.Join(texts[i], "\n\n")
 	}
 }
 
