@@ -128,7 +128,7 @@ func (a *app) describe(ctx context.Context, home *project.Home, o project.Opened
 			fmt.Fprintf(a.stdout, "%s: it needs your approval (%s): ralph trust %s\n", o.Name, strings.Join(reaches, ", "), o.Name)
 		}
 	}
-	if undo := project.StopInForce(ctx, o); undo != "" {
+	if _, undo, err := o.Off(ctx); err == nil && undo != "" {
 		fmt.Fprintf(a.stdout, "%s: a stop is in force: %s\n", o.Name, undo)
 	}
 }

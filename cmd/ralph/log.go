@@ -20,6 +20,9 @@ func (a *app) logCommand() *cobra.Command {
 		Short:      "Show the last decisions of the project",
 		Args:       noArguments,
 		RunE: a.here(func(ctx context.Context, p project.Project, home *project.Home, _ []string) error {
+			if last < 1 {
+				return fmt.Errorf("-n is %d: write 1 or more", last)
+			}
 			show := a.logLine
 			if asJSON {
 				show = a.logJSON
@@ -30,7 +33,7 @@ func (a *app) logCommand() *cobra.Command {
 			if err == nil && len(all) == 0 {
 				fmt.Fprintf(a.stderr, "The log %s has no decision of %s.\n", home.Log, p.Root)
 			}
-			for all = all[max(0, len(all)-max(0, last)):]; err == nil; all, err = log.Next() {
+			for all = all[max(0, len(all)-last):]; err == nil; all, err = log.Next() {
 				for _, e := range all {
 					show(e)
 				}

@@ -112,11 +112,10 @@ func (a *app) drive(ctx context.Context, p project.Project, home *project.Home, 
 	if err != nil {
 		return 0, err
 	}
-	if why, err := o.Loop.Off(ctx); err != nil || why != "" {
-		if fix := project.StopInForce(ctx, o); fix != "" {
-			why += ": undo it with " + fix
-		}
-		return 0, errors.Join(err, fmt.Errorf("nothing runs here: %s", why))
+	if why, undo, err := o.Off(ctx); err != nil {
+		return 0, err
+	} else if why != "" {
+		return 0, fmt.Errorf("nothing runs here: %s; to undo that: %s", why, undo)
 	}
 	out, err := run.OpenOutput(filepath.Join(home.Dir, "runs"), s.Plan.ID)
 	if err != nil {

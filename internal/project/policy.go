@@ -56,11 +56,22 @@ func (p Project) Policy(name string) (File, error) {
 	if src, ok := examples.Policy(name); ok {
 		return File{Name: name, Source: src}, nil
 	}
+	stem := strings.TrimSuffix(name, ".yml")
+	for _, place := range p.places {
+		if yml := filepath.Join(place, Dir, stem+".yml"); exists(yml) {
+			return File{}, notFound(fmt.Sprintf("%s is not read: rename it to %s.yaml", yml, stem))
+		}
+	}
 	known := append(p.Names(), examples.Names()...)
 	slices.Sort(known)
 	known = slices.Compact(known)
 	return File{}, notFound(fmt.Sprintf("no policy %s in %s, and ralph ships none of that name; %s",
 		name, filepath.Join(p.Root, Dir), cmp.Or(text.Nearest(name, known), "there is "+strings.Join(known, ", "))))
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
 }
 
 // notFound is an fs.ErrNotExist that says which policies there are.

@@ -2,7 +2,6 @@ package project
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -49,8 +48,7 @@ func (p Project) rivals(files []SettingsFile, hooks []Status) (all []Status) {
 		for _, r := range rivals {
 			name := slices.IndexFunc(words, func(w string) bool { return strings.HasPrefix(w, r.name) })
 			own := slices.IndexFunc(hooks, func(s Status) bool { return s.Host == f.Host.Name && s.Policy == r.policy })
-			_, none := os.Lstat(filepath.Join(p.Root, r.state))
-			beside := r.state != "" && none == nil && slices.ContainsFunc(hooks, func(s Status) bool { return s.Host == f.Host.Name })
+			beside := r.state != "" && exists(filepath.Join(p.Root, r.state)) && slices.ContainsFunc(hooks, func(s Status) bool { return s.Host == f.Host.Name })
 			if name < 0 || own < 0 && !beside || p.switchedOff(r.off) {
 				continue
 			}

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ralph-sdk/ralph/host"
 	"github.com/ralph-sdk/ralph/internal/process"
@@ -43,8 +45,9 @@ type Status struct {
 	Last     *loop.Record `json:"last,omitempty"` // the last decision
 	Problems []Problem    `json:"problems,omitempty"`
 
-	logged string // the policy's name in the log
-	again  string // installs the hook again
+	logged string    // the policy's name in the log
+	since  time.Time // earlier decisions are of another policy of that name
+	again  string    // installs the hook again
 }
 
 // Status returns what would decide the next stop of each installed hook, in the order of the settings, and the policies of the project that
@@ -76,7 +79,7 @@ func (h *Home) Status(ctx context.Context, p Project, getenv func(string) string
 	all = append(all, p.rivals(files, all)...)
 	for _, name := range p.Names() {
 		unused := !slices.ContainsFunc(all, func(s Status) bool { return s.Policy == name && s.Run == nil })
-		if unused && name != "until" { // which comes and goes with its hook
+		if unused && name != until {
 			e := host.Entry{Host: host.ClaudeCode, Policies: []string{name}}
 			s := h.status(ctx, p, e, h.Hook(ctx, p, e.Names(), nil, looking)[0])
 			if len(s.Problems) == 0 {
@@ -164,39 +167,38 @@ func (h *Home) status(ctx context.Context, p Project, e host.Entry, o Opened) St
 			s.Problems = append(s.Problems, Problem{what, "ralph trust " + o.Name})
 		}
 	}
-	if why, err := o.Loop.Off(ctx); err != nil {
+	if why, undo, err := o.Off(ctx); err != nil {
 		s.Problems = append(s.Problems, Problem{err.Error(), "ralph doctor shows where ralph keeps its files"})
 	} else if why != "" {
 		s.State = Stopped
-		s.Problems = append(s.Problems, Problem{why, undo(ctx, o, why)})
+		s.Problems = append(s.Problems, Problem{why, undo})
+	}
+	if info, err := os.Stat(o.File.Path); err == nil && o.Name == until {
+		s.since = info.ModTime()
 	}
 	return s
 }
 
-// undo is what ends that events are not decided.
-func undo(ctx context.Context, o Opened, why string) string {
-	if file, ok := strings.CutSuffix(why, " exists"); ok {
-		return "remove " + file
-	}
-	if strings.HasPrefix(why, "RALPH_OFF") {
-		return "unset RALPH_OFF"
-	}
-	return StopInForce(ctx, o)
-}
+// until is the policy that ralph until replaces with each command, and that goes with its hook.
+const until = "until"
 
-// StopInForce returns the command that undoes a person's stop of an opened policy, or "" if there is none.
-func StopInForce(ctx context.Context, o Opened) string {
+// Off returns why an opened policy decides nothing, or "", and what ends that.
+func (o Opened) Off(ctx context.Context) (why, undo string, err error) {
+	why, err = o.Loop.Off(ctx)
+	file, exists := strings.CutSuffix(why, " exists")
+	switch {
+	case exists:
+		return why, "remove " + file, err
+	case strings.HasPrefix(why, "RALPH_OFF"):
+		return why, "unset RALPH_OFF", err
+	case why == "":
+		return "", "", err
+	}
 	stops, err := o.Loop.Stops(ctx)
-	if err != nil {
-		return ""
-	}
 	if _, all := stops[""]; all {
-		return "ralph start"
+		return why, "ralph start", err
 	}
-	if _, one := stops[o.File.Name]; one {
-		return "ralph start " + o.Name
-	}
-	return ""
+	return why, "ralph start " + o.Name, err
 }
 
 // again is the command that installs an entry.
@@ -230,8 +232,10 @@ func (h *Home) AddLast(p Project, all []Status) error {
 	for _, e := range entries {
 		last[e.Policy] = &e.Record
 	}
-	for i := range all {
-		all[i].Last = last[all[i].logged]
+	for i, s := range all {
+		if r := last[s.logged]; r != nil && r.Time.After(s.since) {
+			all[i].Last = r
+		}
 	}
 	return err
 }
