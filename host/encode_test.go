@@ -55,7 +55,7 @@ func TestEncode(t *testing.T) {
 
 // Whatever policies say, an answer has at most 1 MiB.
 func TestEncodeBounded(t *testing.T) {
-	h, _ := Lookup(JSON)
+	h, _ := Lookup("json")
 	long := strings.Repeat("\"", 3<<20)
 	var all []loop.Decision
 	for range 3 {

@@ -11,11 +11,8 @@ import (
 	"github.com/ralph-sdk/ralph/state"
 )
 
-// The names of the hosts that programs of this module need. [Names] returns all.
-const (
-	JSON       = "json" // the portable form: Claude Code's names, for wrappers and hosts that have no row
-	ClaudeCode = "claude-code"
-)
+// ClaudeCode is the name of the host that commands take where none is named. [Names] returns all.
+const ClaudeCode = "claude-code"
 
 // portable is the answer that most hosts read. A blocked stop is all that some others know of it.
 var (
@@ -217,7 +214,7 @@ var hosts = []*Host{
 		},
 	},
 	{
-		Name: JSON, Title: "the portable form",
+		Name: "json", Title: "the portable form", // Claude Code's names, for wrappers and hosts that have no row
 		prompt: prompt{id: "prompt_id", flag: true},
 		answer: portable,
 		file:   sessionFiles{read: read[record]},

@@ -207,7 +207,7 @@ func (a *app) policyOf(ctx context.Context, home *project.Home, p project.Projec
 	s := project.Settings{Whole: true, Loop: []loop.Option{loop.WithRecorder(loop.Log(home.Log)), loop.WithClock(a.now)}}
 	switch f := &o.File; {
 	case plan.Until != "":
-		f.Name, s.Typed = untilPolicy, true
+		f.Name, s.Typed = project.Until, true
 		f.Source, err = untilSource(p, plan.Dir, plan.Until, time.Hour, noLimits)
 	case plan.Promise != "":
 		f.Name, f.Source, s.Params = "promise", examples.Promise(), map[string]string{"promise": plan.Promise}

@@ -133,8 +133,8 @@ func (a *app) stop(ctx context.Context, p project.Project, home *project.Home, n
 		}
 		name = f.Name // a file may have been typed
 	}
-	if name == untilPolicy {
-		if _, err := a.takeOut(nil, p, []string{untilPolicy}); err != nil {
+	if name == project.Until {
+		if _, err := a.takeOut(nil, p, []string{project.Until}); err != nil {
 			return err
 		}
 	}
@@ -144,7 +144,7 @@ func (a *app) stop(ctx context.Context, p project.Project, home *project.Home, n
 	switch name {
 	case "":
 		fmt.Fprintf(a.stdout, "Agents of %s may stop until ralph start.\n", p.Root)
-	case untilPolicy:
+	case project.Until:
 		fmt.Fprintf(a.stdout, "Agents of %s may stop. To begin again: ralph until 'COMMAND'\n", p.Root)
 	default:
 		fmt.Fprintf(a.stdout, "%s lets agents of %s stop. To undo that: ralph start %s\n", name, p.Root, typed)

@@ -19,9 +19,6 @@ import (
 	"github.com/ralph-sdk/ralph/internal/text"
 )
 
-// untilPolicy is the name of the policy that ralph until writes.
-const untilPolicy = "until"
-
 type untilFlags struct {
 	host string
 	max  int
@@ -94,7 +91,7 @@ func (a *app) until(ctx context.Context, p project.Project, home *project.Home, 
 	if err != nil {
 		return err
 	}
-	file, err := p.WriteLocal(untilPolicy, src)
+	file, err := p.WriteLocal(project.Until, src)
 	if err != nil {
 		return err
 	}
@@ -106,18 +103,18 @@ func (a *app) until(ctx context.Context, p project.Project, home *project.Home, 
 
 // installUntil writes the entry of the policy until, and says what it does.
 func (a *app) installUntil(ctx context.Context, home *project.Home, p project.Project, h *host.Host, most int, command string) error {
-	l, err := home.Stops(p, untilPolicy)
+	l, err := home.Stops(p, project.Until)
 	if err != nil {
 		return err
 	}
-	if err := l.Undo(ctx, untilPolicy); err != nil {
+	if err := l.Undo(ctx, project.Until); err != nil {
 		return err
 	}
 	settings, err := p.Settings(h, untilScope(h), a.getenv)
 	if err != nil {
 		return err
 	}
-	e := host.Entry{Policies: []string{untilPolicy}, Once: true}
+	e := host.Entry{Policies: []string{project.Until}, Once: true}
 	if settings.Scope == project.ScopeUser {
 		e.Project = p.Root
 	}

@@ -17,7 +17,6 @@ import (
 // Opened is a policy of a hook: its loop, or why it lets the agent stop.
 type Opened struct {
 	Name string
-	Root string // of the project
 	File File
 	Loop *loop.Loop
 	Err  error
@@ -43,7 +42,7 @@ func (h *Home) Hook(ctx context.Context, p Project, names, set []string, s Setti
 		if len(names) == 0 && errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
-		o := Opened{Name: name, Root: p.Root, File: f, Err: cmp.Or(err, wrong)}
+		o := Opened{Name: name, File: f, Err: cmp.Or(err, wrong)}
 		if o.Err == nil {
 			o.Loop, o.Err = h.Open(ctx, p, f, s)
 		}

@@ -14,9 +14,6 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-// ErrNotApproved is the error of a policy that a hook of all projects may use only when a person has approved it.
-var ErrNotApproved = errors.New("needs your approval")
-
 // Settings say how a policy is used.
 type Settings struct {
 	Params       map[string]string
@@ -40,7 +37,7 @@ func (h *Home) Open(ctx context.Context, p Project, f File, s Settings) (*loop.L
 		if ok, err := h.Approved(ctx, f); err != nil {
 			return nil, err
 		} else if !ok {
-			return nil, fmt.Errorf("the policy %s of this project %w: run ralph trust %s in a terminal of your own", f.Path, ErrNotApproved, f.Name)
+			return nil, fmt.Errorf("the policy %s of this project needs your approval: run ralph trust %s in a terminal of your own", f.Path, f.Name)
 		}
 	}
 	policy, err := p.Parse(f, s)

@@ -71,22 +71,22 @@ func (h *Home) Status(ctx context.Context, p Project, getenv func(string) string
 				if _, limit := f.Host.Limit(getenv); s.Bound != "" && limit != "" {
 					s.Bound += " " + limit
 				}
-				s.Problems = append(s.Problems, inEntry(e, f)...)
-				all = append(all, s.derived(o.File.Name))
+				s.inEntry(e, f)
+				all = append(all, s)
 			}
 		}
 	}
 	all = append(all, p.rivals(files, all)...)
 	for _, name := range p.Names() {
 		unused := !slices.ContainsFunc(all, func(s Status) bool { return s.Policy == name && s.Run == nil })
-		if unused && name != until {
+		if unused && name != Until {
 			e := host.Entry{Host: host.ClaudeCode, Policies: []string{name}}
 			s := h.status(ctx, p, e, h.Hook(ctx, p, e.Names(), nil, looking)[0])
-			if len(s.Problems) == 0 {
+			if s.State == Ready {
 				s.State = NoHook
 			}
-			s.Problems = append(s.Problems, Problem{"no hook uses it", "ralph install " + typed(e)})
-			all = append(all, s.derived(name))
+			s.add("no hook uses it", "ralph install "+typed(e))
+			all = append(all, s)
 		}
 	}
 	return all, nil
@@ -117,16 +117,12 @@ func (h *Home) runs(ctx context.Context, p Project) (all []Status, err error) {
 	return all, nil
 }
 
-// derived adds the policy's name in the log, and derives the state.
-func (s Status) derived(logged string) Status {
-	s.logged = logged
-	if s.State == "" {
-		s.State = Ready
-	}
-	if s.State == Ready && len(s.Problems) > 0 {
+// add adds a problem, with which the policy is not ready.
+func (s *Status) add(what, fix string) {
+	s.Problems = append(s.Problems, Problem{what, fix})
+	if s.State == Ready {
 		s.State = Unusable
 	}
-	return s
 }
 
 // looking is how policies are opened to be looked at.
@@ -142,7 +138,7 @@ func typed(e host.Entry) string {
 
 // status looks at one policy of a hook.
 func (h *Home) status(ctx context.Context, p Project, e host.Entry, o Opened) Status {
-	s := Status{Policy: o.Name}
+	s := Status{Policy: o.Name, State: Ready, logged: o.File.Name}
 	if o.Err != nil {
 		fix := "ralph check " + o.Name
 		if errors.Is(o.Err, fs.ErrNotExist) {
@@ -153,7 +149,7 @@ func (h *Home) status(ctx context.Context, p Project, e host.Entry, o Opened) St
 		} else if _, err := p.Parse(o.File, Settings{Whole: true}); err == nil && len(e.Set) > 0 {
 			fix = "ralph install " + typed(e) + " with the right --set"
 		}
-		s.Problems = append(s.Problems, Problem{o.Err.Error(), fix})
+		s.add(o.Err.Error(), fix)
 		return s
 	}
 	policy := o.Loop.Policy()
@@ -164,23 +160,23 @@ func (h *Home) status(ctx context.Context, p Project, e host.Entry, o Opened) St
 			if len(reaches) > 0 {
 				what += ": it " + strings.Join(reaches, ", ")
 			}
-			s.Problems = append(s.Problems, Problem{what, "ralph trust " + o.Name})
+			s.add(what, "ralph trust "+o.Name)
 		}
 	}
 	if why, undo, err := o.Off(ctx); err != nil {
-		s.Problems = append(s.Problems, Problem{err.Error(), "ralph doctor shows where ralph keeps its files"})
+		s.add(err.Error(), "ralph doctor shows where ralph keeps its files")
 	} else if why != "" {
 		s.State = Stopped
-		s.Problems = append(s.Problems, Problem{why, undo})
+		s.add(why, undo)
 	}
-	if info, err := os.Stat(o.File.Path); err == nil && o.Name == until {
+	if info, err := os.Stat(o.File.Path); err == nil && o.Name == Until {
 		s.since = info.ModTime()
 	}
 	return s
 }
 
-// until is the policy that ralph until replaces with each command, and that goes with its hook.
-const until = "until"
+// Until is the policy that ralph until replaces with each command, and that goes with its hook.
+const Until = "until"
 
 // Off returns why an opened policy decides nothing, or "", and what ends that.
 func (o Opened) Off(ctx context.Context) (why, undo string, err error) {
@@ -210,19 +206,18 @@ func again(e host.Entry, f SettingsFile) string {
 	return command
 }
 
-// inEntry returns what is wrong with an entry itself.
-func inEntry(e host.Entry, f SettingsFile) (problems []Problem) {
+// inEntry adds what is wrong with an entry itself.
+func (s *Status) inEntry(e host.Entry, f SettingsFile) {
 	if _, err := process.Find(e.Program, filepath.Dir(f.Path)); err != nil {
 		fix := "install ralph in a directory of PATH"
 		if filepath.IsAbs(e.Program) {
-			fix = again(e, f)
+			fix = s.again
 		}
-		problems = append(problems, Problem{fmt.Sprintf("%s names %s, which is no program here", f.Path, e.Program), fix})
+		s.add(fmt.Sprintf("%s names %s, which is no program here", f.Path, e.Program), fix)
 	}
 	if f.Host.Peek(f.Bytes).DisableAllHooks {
-		problems = append(problems, Problem{f.Path + ": disableAllHooks is true, so no hook runs", "edit it"})
+		s.add(f.Path+": disableAllHooks is true, so no hook runs", "edit it")
 	}
-	return problems
 }
 
 // AddLast adds to each policy its last decision.
