@@ -37,6 +37,27 @@ func (l *Loop) Refuse(ctx context.Context, ev Event, why error) Decision {
 	return d
 }
 
+// Explain evaluates an event as Decide would do now, and changes and counts nothing. Sources are asked, programs too if the loop allows
+// them. The verdict has its trace.
+func (l *Loop) Explain(ctx context.Context, ev Event) (v rules.Verdict, err error) {
+	err = l.within(ctx, ev, func(ctx context.Context, w *work) error {
+		d, err := l.load(ctx, w.key)
+		if err != nil {
+			return err
+		}
+		c := cmp.Or(d.Policies[w.counts], &counts{})
+		c.begin(w.ev)
+		w.memory = c.Memory
+		in := w.input(d.Total)
+		in.Trace = true
+		if v, err = l.policy.Eval(ctx, in); err != nil {
+			return misuse("%w", err)
+		}
+		return nil
+	})
+	return v, err
+}
+
 // decide decides, by the policy unless it is broken.
 func (l *Loop) decide(ctx context.Context, ev Event, broken error) (d Decision, err error) {
 	err = l.within(ctx, ev, func(ctx context.Context, w *work) error {

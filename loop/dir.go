@@ -24,7 +24,7 @@ import (
 )
 
 // Dir returns a store in a directory, which is made with mode 0700 when it is first written. The path is absolute. Where others can write to
-// the directory, all fail. Each document is a file: its first line is the key, as JSON, and
+// the directory, Update and Keys fail. Each document is a file: its first line is the key, as JSON, and
 // what follows is the document. A lock beside it holds other processes off.
 //
 // Documents of sessions that were not written for 30 days are removed now and then.
@@ -54,21 +54,21 @@ func (d directory) file(key string) string {
 }
 
 func (d directory) Load(ctx context.Context, key string) ([]byte, error) {
-	if err := d.check(ctx); err != nil {
-		return nil, err
+	if !filepath.IsAbs(string(d)) || ctx.Err() != nil {
+		return nil, d.check(ctx)
 	}
 	_, b, err := readDocument(d.file(key) + documentSuffix)
 	return b, err
 }
 
 func (d directory) Update(ctx context.Context, key string, change func([]byte) ([]byte, error)) error {
-	if err := d.check(ctx); err != nil {
+	err := d.check(ctx)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = os.MkdirAll(string(d), 0o700)
+	}
+	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(string(d), 0o700); err != nil {
-		return err
-	}
-	defer d.clean(ctx) // so that there are not ever more
 	path := d.file(key) + documentSuffix
 	lock, err := lockFile(ctx, d.file(key)+lockSuffix)
 	if err != nil {
@@ -78,6 +78,9 @@ func (d directory) Update(ctx context.Context, key string, change func([]byte) (
 	_, old, err := readDocument(path)
 	if err != nil {
 		return err
+	}
+	if len(old) == 0 {
+		defer d.clean(ctx) // so that there are not ever more
 	}
 	b, err := change(old)
 	switch {
@@ -95,7 +98,9 @@ func (d directory) Update(ctx context.Context, key string, change func([]byte) (
 
 // Keys lists what it can, also with an error.
 func (d directory) Keys(ctx context.Context, prefix string) ([]string, error) {
-	if err := d.check(ctx); err != nil {
+	if err := d.check(ctx); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	} else if err != nil {
 		return nil, err
 	}
 	files, err := filepath.Glob(filepath.Join(string(d), "*"+documentSuffix))
@@ -111,7 +116,7 @@ func (d directory) Keys(ctx context.Context, prefix string) ([]string, error) {
 	return keys, err
 }
 
-// check refuses a directory that is not safe. One that is missing is.
+// check refuses a directory that is not safe. One that is missing is an fs.ErrNotExist.
 func (d directory) check(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -122,9 +127,6 @@ func (d directory) check(ctx context.Context) error {
 	info, err := os.Stat(string(d))
 	if err == nil && runtime.GOOS != "windows" && info.Mode()&0o022 != 0 {
 		return fmt.Errorf("others can write to %s: run chmod go-w on it", string(d))
-	}
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
 	}
 	return err
 }

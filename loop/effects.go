@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +18,30 @@ import (
 
 // runTime is how long the program of an effect may take.
 const runTime = 30 * time.Second
+
+// Start makes the changes of the policy's start, where the name text is words. It refuses where a file that it sets exists, and a policy that
+// has no start is an error.
+func (l *Loop) Start(ctx context.Context, words string) error {
+	return l.within(ctx, Event{Dir: cmp.Or(l.root, ".")}, func(ctx context.Context, w *work) error {
+		if ctx.Err() != nil {
+			return l.fault(w.key, context.Cause(ctx))
+		}
+		effects, err := l.policy.Start(ctx, w.input(0), words)
+		if err != nil {
+			return err
+		}
+		if len(effects) == 0 {
+			says := strings.TrimSuffix("; it says: "+text.Line(l.policy.Description), "; it says: ")
+			return misuse("the policy %s has no start: what it is for, such as a plugin, begins its loop%s", l.policy.Name, says)
+		}
+		if err := w.apply(effects); err != nil {
+			return &Fault{"files", errors.Is(err, state.ErrChanged), err}
+		}
+		w.verdict.Effects = effects
+		w.after(ctx)
+		return w.answer.Err
+	})
+}
 
 // apply makes the changes of files: all are compared with what was read before the first is written.
 func (w *work) apply(effects []rules.Effect) error {

@@ -3,14 +3,8 @@ package loop
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 	"unicode/utf8"
 
@@ -107,57 +101,4 @@ func cut(s string) string {
 		return s
 	}
 	return strings.ToValidUTF8(s[:maxText], "") + "…"
-}
-
-const (
-	maxLog   = 8 << 20     // bytes of a log that is not rotated yet
-	logPause = time.Second // to wait for another writer that rotates
-)
-
-// Log returns a recorder that appends to a file, one JSON object a line. The file has mode 0600, and its directory 0700 if it is made.
-// A file of 8 MiB is renamed to one with .1 at its end, which replaces the one before. Several processes may use the same file; where
-// two write at once, a blank line may be between their records.
-func Log(path string) Recorder {
-	return func(ctx context.Context, r Record) error {
-		info, err := os.Stat(path)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			err = os.MkdirAll(filepath.Dir(path), 0o700)
-		case err == nil && info.Size() >= maxLog:
-			err = rotate(ctx, path)
-		}
-		if err != nil {
-			return err
-		}
-		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_APPEND|syscall.O_NONBLOCK, 0o600)
-		if err != nil {
-			return err
-		}
-		size, err := f.Seek(0, io.SeekEnd) // fails for a pipe
-		if err == nil {
-			var last [1]byte
-			if n, _ := f.ReadAt(last[:], size-1); n > 0 && last[0] != '\n' { // a full disk, or the end of its writer, cut it off
-				_, err = f.WriteString("\n")
-			}
-			enc := json.NewEncoder(f) // JSON has no line breaks
-			enc.SetEscapeHTML(false)
-			err = errors.Join(err, enc.Encode(r))
-		}
-		return errors.Join(err, f.Close())
-	}
-}
-
-// rotate renames a log that is too large, unless another process did.
-func rotate(ctx context.Context, path string) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, logPause, errors.New("another process holds the log"))
-	defer cancel()
-	lock, err := lockFile(ctx, path+lockSuffix)
-	if err != nil {
-		return err
-	}
-	defer lock.Unlock()
-	if info, err := os.Stat(path); err == nil && info.Size() >= maxLog {
-		_ = os.Rename(path, path+".1") // fails on Windows while somebody reads the log, which grows then
-	}
-	return nil
 }

@@ -5,10 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"os"
-	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -56,56 +53,4 @@ rules:
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("the record (-want +got):\n%s", diff)
 	}
-}
-
-// A log has one line a decision, whatever the texts are and whichever process writes.
-func TestLog(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "new", "decisions.jsonl")
-	record := loop.Log(path)
-	var wg sync.WaitGroup
-	for range 8 {
-		wg.Go(func() {
-			for range 20 {
-				if err := record(t.Context(), loop.Record{Policy: "p\n", Reason: "<a>\u2028\r\n"}); err != nil {
-					t.Error(err)
-				}
-			}
-		})
-	}
-	wg.Wait()
-	if got := lines(t, path); len(got) != 160 || got[159].Policy != "p\n" {
-		t.Errorf("the log has %d records", len(got))
-	}
-	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("the mode of the log is %v, %v", info.Mode(), err)
-	}
-}
-
-func TestLogRotates(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "log")
-	write(t, path, strings.Repeat("\n", 8<<20)+`{"policy": "torn`)
-	for range 2 {
-		if err := loop.Log(path)(t.Context(), loop.Record{Policy: "new"}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if got := lines(t, path); len(got) != 2 || len(content(t, path+".1")) < 8<<20 {
-		t.Errorf("the new log has %d records", len(got))
-	}
-	write(t, path, `{"policy": "torn`)
-	if err := loop.Log(path)(t.Context(), loop.Record{Policy: "new"}); err != nil || !strings.HasPrefix(content(t, path), "{\"policy\": \"torn\n{") {
-		t.Errorf("after a torn line the log is %q, %v", content(t, path), err)
-	}
-}
-
-func lines(t *testing.T, path string) (records []loop.Record) {
-	t.Helper()
-	for line := range strings.FieldsFuncSeq(content(t, path), func(r rune) bool { return r == '\n' }) { // blank lines do not count
-		var r loop.Record
-		if err := json.Unmarshal([]byte(line), &r); err != nil {
-			t.Fatalf("%v in %q", err, line)
-		}
-		records = append(records, r)
-	}
-	return records
 }

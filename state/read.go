@@ -37,7 +37,10 @@ func (r *Root) Read(path string) (*File, error) {
 			return r.why(at, err)
 		}
 		defer f.Close()
-		file, err = readAll(f)
+		info, err := f.Stat()
+		if err == nil {
+			file, err = readAll(f, info)
+		}
 		return err
 	})
 	switch {
@@ -55,20 +58,19 @@ func (r *Root) Read(path string) (*File, error) {
 	return file, nil
 }
 
-// OpenRegular opens a regular file anywhere for reading, and describes it. It looks what the path is before it opens it, since opening a
-// device can have effects, and does not wait, since the file may have become a pipe in between. A link is followed. Errors are of type
-// [*fs.PathError]; what is there but not a regular file is [fs.ErrInvalid].
-func OpenRegular(path string) (f *os.File, info fs.FileInfo, err error) {
-	if info, err = os.Stat(path); err == nil && info.Mode().IsRegular() {
-		if f, err = os.OpenFile(path, os.O_RDONLY|withoutWaiting, 0); err == nil {
-			info, err = f.Stat()
-		}
+// OpenRegular opens a regular file anywhere for reading, without waiting for what may be a pipe, and describes it. A link is followed. Errors
+// are of type [*fs.PathError].
+func OpenRegular(path string) (*os.File, fs.FileInfo, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|withoutWaiting, 0)
+	if err != nil {
+		return nil, nil, err
 	}
+	info, err := f.Stat()
 	if err == nil && !info.Mode().IsRegular() {
 		err = &fs.PathError{Op: "open", Path: path, Err: irregular(info.Mode())}
 	}
 	if err != nil {
-		f.Close() // nil is closed
+		f.Close()
 		return nil, nil, err
 	}
 	return f, info, nil
@@ -76,23 +78,20 @@ func OpenRegular(path string) (f *os.File, info fs.FileInfo, err error) {
 
 // ReadRegular reads a file that OpenRegular opens, of at most [MaxFile] bytes.
 func ReadRegular(path string) ([]byte, error) {
-	f, _, err := OpenRegular(path)
+	f, info, err := OpenRegular(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	file, err := readAll(f)
+	file, err := readAll(f, info)
 	if err != nil {
 		return nil, fail("read", path, err)
 	}
 	return file.Bytes, nil
 }
 
-func readAll(f *os.File) (*File, error) {
-	info, err := f.Stat()
+func readAll(f *os.File, info fs.FileInfo) (*File, error) {
 	switch {
-	case err != nil:
-		return nil, err
 	case !info.Mode().IsRegular():
 		return nil, irregular(info.Mode())
 	case info.Size() > MaxFile:

@@ -106,7 +106,7 @@ func (a *app) decide(ctx context.Context, f evalFlags, out *answerer, extend fun
 	if err != nil {
 		return nil, err
 	}
-	opts := []loop.Option{loop.WithRecorder(loop.Log(home.Log)), loop.WithClock(a.now)}
+	opts := []loop.Option{loop.WithRecorder(home.Record), loop.WithClock(a.now)}
 	opened := home.Hook(ctx, p, f.policies, f.set, project.Settings{OnlyApproved: f.onlyApproved, Loop: opts})
 	all := time.Duration(0)
 	for _, o := range opened {

@@ -7,8 +7,10 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
+	"github.com/ralph-sdk/ralph/internal/project"
 	"github.com/ralph-sdk/ralph/loop"
 )
 
@@ -26,6 +28,7 @@ func TestFollow(t *testing.T) {
 	a := &app{stdin: strings.NewReader(""), stdout: w, stderr: io.Discard, getenv: os.Getenv}
 	ended := make(chan int)
 	go func() { ended <- a.run(ctx, []string{"log", "-f"}) }()
+	must(os.MkdirAll(b.own, 0o700))
 	log, printed := filepath.Join(b.own, "decisions.jsonl"), bufio.NewScanner(r)
 	follows := func(reasons ...string) {
 		t.Helper()
@@ -37,7 +40,7 @@ func TestFollow(t *testing.T) {
 	}
 	keep := func(reason string) {
 		t.Helper()
-		must(loop.Log(log)(t.Context(), loop.Record{Project: b.dir, Policy: "p", Reason: reason}))
+		must((&project.Home{Log: log}).Record(t.Context(), loop.Record{Project: b.dir, Policy: "p", Reason: reason}))
 	}
 	keep("first")
 	follows("first")
@@ -64,5 +67,32 @@ func TestFollow(t *testing.T) {
 	cancel()
 	if status := <-ended; status != exitOK {
 		t.Errorf("the exit status is %d", status)
+	}
+}
+
+// The log has one line a decision, whatever the texts are and however many write. One that is too large is rotated, and a torn line is left out.
+func TestRecord(t *testing.T) {
+	h := project.Home{Log: filepath.Join(t.TempDir(), "decisions.jsonl")}
+	if err := os.WriteFile(h.Log, []byte(strings.Repeat("\n", 8<<20)+`{"policy": "torn`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for range 20 {
+				if err := h.Record(t.Context(), loop.Record{Project: "p", Policy: "<a>\u2028\r\n"}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	old, err := os.Stat(h.Log + ".1")
+	now, err2 := os.Stat(h.Log)
+	if err != nil || err2 != nil || old.Size() < 8<<20 || now.Size() == 0 || now.Mode().Perm() != 0o600 {
+		t.Errorf("the log is not rotated: %+v, %v, %+v, %v", old, err, now, err2)
+	}
+	if all, err := h.Decisions(project.Project{Root: "p"}); err != nil || len(all) != 160 || all[159].Policy != "<a>\u2028\r\n" {
+		t.Errorf("the log has %d decisions, %v", len(all), err)
 	}
 }

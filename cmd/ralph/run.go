@@ -204,7 +204,7 @@ const noLimits = "limits: {continuations: 10000, total: 10000, elapsed: 8760h}"
 
 // policyOf opens the policy of a run. What was typed becomes a policy in memory, which only this run uses and which needs no approval.
 func (a *app) policyOf(ctx context.Context, home *project.Home, p project.Project, plan *run.Plan) (o project.Opened, err error) {
-	s := project.Settings{Whole: true, Loop: []loop.Option{loop.WithRecorder(loop.Log(home.Log)), loop.WithClock(a.now)}}
+	s := project.Settings{Whole: true, Loop: []loop.Option{loop.WithRecorder(home.Record), loop.WithClock(a.now)}}
 	switch f := &o.File; {
 	case plan.Until != "":
 		f.Name, s.Typed = project.Until, true

@@ -2,15 +2,65 @@ package project
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
+	"syscall"
+	"time"
+
+	"github.com/gofrs/flock"
 
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/state"
 )
+
+const (
+	maxLog  = 8 << 20 // bytes of a log that is not rotated yet
+	rotated = ".1"    // at the end of the name of one that was
+)
+
+// Record adds a decision to the log, one JSON object a line; it is a [loop.Recorder]. The log has mode 0600. One of 8 MiB is renamed to
+// one with .1 at its end, which replaces the one before. Several processes may use the log; where two write at once, a blank line may be
+// between their records.
+func (h *Home) Record(ctx context.Context, r loop.Record) error {
+	f, err := os.OpenFile(h.Log, os.O_RDWR|os.O_CREATE|os.O_APPEND|syscall.O_NONBLOCK, 0o600)
+	if err != nil {
+		return err
+	}
+	size, err := f.Seek(0, io.SeekEnd) // fails for a pipe
+	var last [1]byte
+	if n, _ := f.ReadAt(last[:], size-1); n > 0 && last[0] != '\n' { // a full disk, or the end of its writer, cut it off
+		_, err = f.WriteString("\n")
+	}
+	if err == nil {
+		enc := json.NewEncoder(f) // JSON has no line breaks
+		enc.SetEscapeHTML(false)
+		err = enc.Encode(r)
+	}
+	if err := errors.Join(err, f.Close()); err != nil || size < maxLog {
+		return err
+	}
+	return h.rotate(ctx)
+}
+
+// rotate renames the log, unless another process did.
+func (h *Home) rotate(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	lock := flock.New(h.Log+".lock", flock.SetFlag(os.O_CREATE|os.O_RDONLY|syscall.O_NONBLOCK), flock.SetPermissions(0o600))
+	if _, err := lock.TryLockContext(ctx, 10*time.Millisecond); err != nil {
+		return fmt.Errorf("another process holds the log: %w", err)
+	}
+	defer lock.Unlock()
+	if info, err := os.Stat(h.Log); err == nil && info.Size() >= maxLog {
+		_ = os.Rename(h.Log, h.Log+rotated) // fails on Windows while somebody reads the log, which grows then
+	}
+	return nil
+}
 
 // Entry is a line of the log.
 type Entry struct {
@@ -83,7 +133,7 @@ func (r *LogReader) successor() (*os.File, error) {
 	if err != nil || now != nil && now == r.file {
 		return nil, err
 	}
-	old, err := r.open(r.path + ".1") // as loop.Log names it
+	old, err := r.open(r.path + rotated)
 	if err == nil && (old == nil || old == r.file) {
 		return now, nil
 	}
