@@ -135,8 +135,8 @@ func (c *compiler) schema(n *yaml.Node) *schema.Schema {
 		return s
 	}
 	message := strings.TrimPrefix(name+": "+err.Error(), ": ")
-	if invalid := (*schema.Error)(nil); n.Kind == yaml.MappingNode && errors.As(err, &invalid) { // its place is one of the JSON text
-		n, message = descend(n, invalid.Path), strings.TrimSpace(strings.Join(invalid.Path, ".")+" "+invalid.Message)
+	if invalid := (schema.Problem{}); n.Kind == yaml.MappingNode && errors.As(err, &invalid) {
+		n = descend(n, invalid.Path)
 	} else if errors.Is(err, fs.ErrNotExist) {
 		help = "write its path from the project's root; a schema that ralph ships is written ralph:NAME"
 	}

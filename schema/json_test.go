@@ -39,20 +39,16 @@ func TestParseJSONFails(t *testing.T) {
 	for _, c := range []struct{ src, want string }{
 		{"", "line 1, column 1: the text is blank; write a JSON value such as {}"},
 		{"\xef\xbb\xbf\n ", "line 1, column 1: the text is blank; write a JSON value such as {}"},
-		{"\xff\xfe{\x00", "line 1, column 1: the text is UTF-16; save it as UTF-8"},
-		{"{\x00}\x00", "line 1, column 1: the text is UTF-16; save it as UTF-8"},
 		{"{\n \"é\": tru }", "line 2, column 10: invalid character ' ' in literal true (expecting 'e')"},
 		{"\xef\xbb\xbf{'a': 1}", "line 1, column 2: invalid character '\\'' looking for beginning of object key string"},
 		{"[1, // one\n 2]", "line 1, column 5: invalid character '/' looking for beginning of value"},
 		{"{\"a\": 1,\n}", "line 2, column 1: invalid character '}' looking for beginning of object key string"},
 		{"{\"a\": \"b\n\"}", "line 1, column 9: invalid character '\\n' in string literal"},
-		{"{\"a\": [1", "line 1, column 9: unexpected EOF"},
-		{"{} {}", "line 1, column 4: the value has ended before"},
-		{"01", "line 1, column 2: the value has ended before"},
+		{"{\"a\": [1", "line 1, column 8: unexpected end of JSON input"},
+		{"{} {}", "line 1, column 4: invalid character '{' after top-level value"},
+		{"01", "line 1, column 2: invalid character '1' after top-level value"},
 		{"NaN", "line 1, column 1: invalid character 'N' looking for beginning of value"},
-		{strings.Repeat("[", 1002) + strings.Repeat("]", 1002), "line 1, column 1: exceeded max depth"},
 		{strings.Repeat("[", 1e6), "line 1, column 10001: invalid character '[' exceeded max depth"},
-		{`"` + strings.Repeat("x", 16<<20) + `"`, "line 1, column 1: the text is larger than 16 MiB"},
 	} {
 		if _, err := schema.ParseJSON([]byte(c.src)); err == nil || err.Error() != c.want {
 			t.Errorf("%.40q: error %v, want %s", c.src, err, c.want)
@@ -68,7 +64,7 @@ func FuzzParseJSON(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		v, err := schema.ParseJSON(b)
 		bare := []byte(strings.TrimPrefix(string(b), "\xef\xbb\xbf"))
-		if valid := json.Valid(bare); (err == nil) != valid && len(b) < 1000 {
+		if valid := json.Valid(bare); (err == nil) != valid {
 			t.Fatalf("valid: %v, error: %v", valid, err)
 		}
 		if err != nil {

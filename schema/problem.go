@@ -3,8 +3,8 @@ package schema
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"net/url"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,10 +14,14 @@ import (
 	"github.com/ralph-sdk/ralph/internal/text"
 )
 
-// Problem is one place of a document that breaks its schema.
+// Problem is one place of a document that breaks its schema, or of a schema that cannot be used. It is an error.
 type Problem struct {
 	Path    []string // of the field; empty: the document as a whole
-	Message string   // what was expected, such as "must be a number, and is a text"
+	Message string   // what was expected, such as `must be a number, and is "x"`
+}
+
+func (p Problem) Error() string {
+	return strings.TrimSpace(strings.Join(p.Path, ".") + " " + p.Message)
 }
 
 // Problems are all such places of a document, by path.
@@ -48,13 +52,13 @@ func problems(err error, doc any) (all Problems) {
 	case err == nil:
 		return nil
 	case !errors.As(err, &invalid):
-		return Problems{{Message: strings.TrimPrefix(err.Error(), "jsonschema: ")}}
+		return Problems{{Message: strings.NewReplacer("jsonschema: ", "", base, "").Replace(err.Error())}}
 	}
 	for _, leaf := range leaves(invalid) {
-		path := place(leaf.InstanceLocation)
-		one := Problem{path, message(leaf, valueAt(doc, path))}
-		if last := len(path) - 1; leaf.Message == "not allowed" && last >= 0 { // by the schema false, so it is what contains it that is wrong
-			one = Problem{path[:last], "must not have '" + path[last] + "'"}
+		names, v := locate(doc, leaf.InstanceLocation)
+		one := Problem{names, message(leaf, v)}
+		if last := len(names) - 1; leaf.Message == "not allowed" && last >= 0 { // by the schema false, so it is what contains it that is wrong
+			one = Problem{names[:last], "must not have '" + names[last] + "'"}
 		}
 		all = append(all, one)
 	}
@@ -64,41 +68,29 @@ func problems(err error, doc any) (all Problems) {
 	return slices.CompactFunc(all, func(a, b Problem) bool { return a.Message == b.Message && slices.Equal(a.Path, b.Path) })
 }
 
-// leaves returns the errors that name a broken keyword. Of alternatives, only one that is left by the type of the value says why.
+// leaves returns the errors that name a broken keyword. Of alternatives, those for other types of values say nothing of this one.
 func leaves(err *jsonschema.ValidationError) (all []*jsonschema.ValidationError) {
-	alternatives := err.Message == "anyOf failed" || err.Message == "oneOf failed"
-	left := 0
 	for _, cause := range err.Causes {
-		why := leaves(cause)
-		if alternatives && len(why) == 1 && keyword(why[0]) == "type" && why[0].InstanceLocation == err.InstanceLocation {
-			continue
-		}
-		left++
-		all = append(all, why...)
+		all = append(all, leaves(cause)...)
 	}
-	if left == 0 || alternatives && left > 1 {
+	some := slices.DeleteFunc(slices.Clone(all), func(e *jsonschema.ValidationError) bool {
+		return e.InstanceLocation == err.InstanceLocation && strings.HasPrefix(e.Message, "expected ")
+	})
+	if len(some) > 0 && (err.Message == "anyOf failed" || err.Message == "oneOf failed") {
+		return some
+	}
+	if len(all) == 0 {
 		return []*jsonschema.ValidationError{err}
 	}
 	return all
 }
 
-func keyword(err *jsonschema.ValidationError) string {
-	return err.KeywordLocation[strings.LastIndexByte(err.KeywordLocation, '/')+1:]
-}
-
-// place returns the path of a JSON pointer of the library, whose names are escaped for an address too.
-func place(pointer string) []string {
-	names := strings.Split(pointer, "/")[1:]
-	for i, name := range names {
+// locate returns the path of a JSON pointer of the library, whose names are escaped for an address too, and the value there.
+func locate(v any, pointer string) (names []string, at any) {
+	for _, name := range strings.Split(pointer, "/")[1:] {
 		name, _ = url.PathUnescape(name)
-		names[i] = strings.NewReplacer("~1", "/", "~0", "~").Replace(name)
-	}
-	return names
-}
-
-// valueAt returns the value at a path of a document.
-func valueAt(v any, path []string) any {
-	for _, name := range path {
+		name = strings.NewReplacer("~1", "/", "~0", "~").Replace(name)
+		names = append(names, name)
 		switch x := v.(type) {
 		case map[string]any:
 			v = x[name]
@@ -107,16 +99,16 @@ func valueAt(v any, path []string) any {
 			v = x[i]
 		}
 	}
-	return v
+	return names, v
 }
 
 // message says in plain words what the schema expects, where the library does not.
 func message(err *jsonschema.ValidationError, v any) string {
 	expected := strings.TrimPrefix(err.Message, "value ")
-	switch keyword(err) {
+	switch path.Base(err.KeywordLocation) {
 	case "type":
 		kinds, _, _ := strings.Cut(strings.TrimPrefix(expected, "expected "), ", but got ")
-		expected = "must be " + plain.Replace(kinds)
+		expected = "must be " + words.Replace(kinds)
 	case "enum", "const":
 	case "pattern":
 		expected = strings.Replace(expected, "does not match", "must match the", 1)
@@ -126,28 +118,11 @@ func message(err *jsonschema.ValidationError, v any) string {
 		names := strings.Split(strings.TrimSuffix(strings.TrimPrefix(expected, "additionalProperties "), " not allowed"), ", ")
 		slices.Sort(names)
 		return "must not have " + strings.Join(names, ", ")
-	case "anyOf", "oneOf":
-		return "must fit an alternative of the schema: " + expected
 	default:
 		return expected
 	}
-	return expected + ", and is " + show(v)
+	return expected + ", and is " + text.Cut(text.JSON(v), 40)
 }
 
-var plain = strings.NewReplacer("integer", "a whole number", "number", "a number", "string", "a text", "boolean", "true or false",
+var words = strings.NewReplacer("integer", "a whole number", "number", "a number", "string", "a text", "boolean", "true or false",
 	"array", "a list", "object", "an object")
-
-// show returns a value of a document for messages.
-func show(v any) string {
-	switch v := v.(type) {
-	case string:
-		return "the text " + strconv.Quote(text.Cut(v, 40))
-	case []any:
-		return "a list"
-	case map[string]any:
-		return "an object"
-	case nil:
-		return "null"
-	}
-	return fmt.Sprint(v)
-}

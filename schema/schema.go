@@ -7,15 +7,15 @@
 package schema
 
 import (
-	"bytes"
 	"embed"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v5"
+
+	"github.com/ralph-sdk/ralph/internal/text"
 )
 
 const maxSchema = 256 << 10 // bytes: the library takes time by the square of a schema's parts
@@ -31,12 +31,7 @@ type Schema struct {
 }
 
 // Source returns the text of the schema, for a model that must answer by it. It is shared: do not change it.
-func (s *Schema) Source() []byte {
-	if s == nil {
-		return nil
-	}
-	return s.source
-}
+func (s *Schema) Source() []byte { return s.source }
 
 // Type returns what the policy language takes from the schema. It is shared: do not change it.
 func (s *Schema) Type() *Type {
@@ -48,10 +43,10 @@ func (s *Schema) Type() *Type {
 
 // Compile compiles a schema, which is JSON text of at most 256 KiB. Without $schema it is of draft 2020-12. Compile
 // reads nothing else: a $ref that does not begin with # is an error, and so is a schema whose references expand to more than a million
-// parts. Errors are *Error.
+// parts. An error is that of [ParseJSON], or a [Problem] of the schema.
 func Compile(src []byte) (*Schema, error) {
 	if len(src) > maxSchema {
-		return nil, failure(src, 0, fmt.Sprintf("the schema is larger than %d KiB", maxSchema>>10))
+		return nil, Problem{Message: fmt.Sprintf("the schema is larger than %d KiB", maxSchema>>10)}
 	}
 	doc, err := ParseJSON(src)
 	if err != nil {
@@ -62,31 +57,15 @@ func Compile(src []byte) (*Schema, error) {
 	c.LoadURL = func(url string) (io.ReadCloser, error) {
 		return nil, fmt.Errorf("%s is not in this schema, and nothing else is read: copy what you need below $defs", url)
 	}
-	bounded, err := json.Marshal(doc) // its numbers are bounded, those of the source are not
-	if err == nil {
-		err = c.AddResource(base, bytes.NewReader(bounded))
-	}
-	if err != nil {
-		return nil, failure(src, 0, err.Error())
-	}
+	_ = c.AddResource(base, strings.NewReader(text.JSON(doc))) // it is JSON, and its numbers are bounded, which those of the source are not
 	validator, err := c.Compile(base)
 	if err != nil {
-		return nil, located(err, src, doc)
+		return nil, problems(errors.Unwrap(err), doc)[0] // which it wraps with the address
 	}
-	t, err := derive(validator)
-	return &Schema{src, validator, t}, err
-}
-
-// located returns an error of the library with its place. doc is the decoded schema.
-func located(err error, src []byte, doc any) *Error {
-	if invalid := (*jsonschema.ValidationError)(nil); errors.As(err, &invalid) {
-		first := problems(invalid, doc)[0]
-		return &Error{Path: first.Path, Message: first.Message}
+	if (sizes{}).of(validator) > maxExpanded {
+		return nil, Problem{Message: fmt.Sprintf("the schema is too large: its references expand to more than %d parts", maxExpanded)}
 	}
-	message := errors.Unwrap(err).Error() // of what the library wraps with the address
-	message = strings.TrimPrefix(strings.ReplaceAll(message, base, ""), "jsonschema: ")
-	reference, _, _ := strings.Cut(message, " ")
-	return failure(src, max(0, bytes.Index(src, []byte(`"`+reference))), message)
+	return &Schema{src, validator, derived{}.of(validator)}, nil
 }
 
 // shipped has the schemas of the state files that ralph's own policies read.
@@ -101,8 +80,7 @@ func Shipped(name string) (src []byte, ok bool) {
 }
 
 // ShippedNames lists the names that Shipped knows, sorted.
-func ShippedNames() []string {
-	var names []string
+func ShippedNames() (names []string) {
 	entries, _ := shipped.ReadDir("shipped") // it is embedded
 	for _, e := range entries {
 		names = append(names, strings.TrimSuffix(e.Name(), ".json"))

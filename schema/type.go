@@ -1,10 +1,19 @@
 package schema
 
 import (
+	"cmp"
+	"fmt"
 	"maps"
+	"math/big"
 	"slices"
 
 	"github.com/expr-lang/expr/types"
+	"github.com/santhosh-tekuri/jsonschema/v5"
+)
+
+const (
+	maxExpanded = 1_000_000 // parts of a schema, each reference replaced by what it refers to
+	maxTypes    = 20_000    // of one schema, and of one type for expr; what is beyond has any type
 )
 
 // Type is what the policy language takes from a JSON Schema. A nil Type is any value.
@@ -28,60 +37,166 @@ type Type struct {
 // Expr returns the type for expr's checker. A declared optional field has its declared type. A field that an object with declared
 // fields does not declare is an error of the checker, unless the schema gives a type for all others. Where a type contains itself, or is
 // too large, the inner one is any.
-func (t *Type) Expr() types.Type {
-	left := maxTypes
-	return t.expr(map[*Type]bool{}, &left)
-}
+func (t *Type) Expr() types.Type { return t.expr(map[*Type]bool{}, new(int)) }
 
-func (t *Type) expr(open map[*Type]bool, left *int) types.Type {
-	if *left--; t == nil || open[t] || *left < 0 {
+func (t *Type) expr(open map[*Type]bool, made *int) types.Type {
+	if *made++; t == nil || open[t] || *made > maxTypes {
 		return types.Any
-	}
-	if t.Go != nil {
-		return t.Go
 	}
 	open[t] = true
 	defer delete(open, t)
 	switch t.Kind {
-	case "string":
-		return types.String
-	case "integer":
-		return types.Int
-	case "number":
-		return types.Float64
-	case "boolean":
-		return types.Bool
 	case "array":
-		return types.Array(t.Items.expr(open, left))
+		return types.Array(t.Items.expr(open, made))
 	case "object":
 		m := types.Map{}
 		for _, name := range slices.Sorted(maps.Keys(t.Properties)) { // so that it is the same each time
-			m[name] = t.Properties[name].expr(open, left)
+			m[name] = t.Properties[name].expr(open, made)
 		}
 		if t.Extra != nil || len(m) == 0 && !t.Closed {
-			m[types.Extra] = t.Extra.expr(open, left)
+			m[types.Extra] = t.Extra.expr(open, made)
 		}
 		return m
 	}
-	return types.Any
+	return cmp.Or(t.Go, scalars[t.Kind], types.Type(types.Any))
 }
+
+var scalars = map[string]types.Type{"string": types.String, "integer": types.Int, "number": types.Float64, "boolean": types.Bool}
 
 // At returns the type at a path of field names, or nil. Each name within a list is an entry of it.
 func (t *Type) At(path ...string) *Type {
 	for _, name := range path {
-		t = t.field(name)
+		if t == nil {
+			return nil
+		}
+		t = cmp.Or(t.Properties[name], t.Items, t.Extra)
 	}
 	return t
 }
 
-func (t *Type) field(name string) *Type {
-	switch {
-	case t == nil:
-		return nil
-	case t.Properties[name] != nil:
-		return t.Properties[name]
-	case t.Items != nil:
-		return t.Items
+// derived are the types by the places of their schemas: of several, where allOf or $ref apply them to one value.
+type derived map[string]*Type
+
+func (all derived) of(schemas ...*jsonschema.Schema) *Type {
+	parts := together(nil, schemas)
+	key := fmt.Sprint(parts) // their locations
+	if t, ok := all[key]; ok || len(parts) == 0 || len(all) > maxTypes {
+		return t
 	}
-	return t.Extra
+	t := &Type{Properties: map[string]*Type{}}
+	all[key] = t // before its parts, which may contain it
+	fields := map[string][]*jsonschema.Schema{}
+	var items, extra []*jsonschema.Schema
+	for _, s := range parts {
+		t.narrow(s)
+		for name, field := range s.Properties {
+			fields[name] = append(fields[name], field)
+		}
+		extra = append(extra, only(s.AdditionalProperties))
+		items = append(items, only(s.Items))
+		if len(s.PrefixItems) == 0 {
+			items = append(items, s.Items2020)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		t.Properties[name] = all.of(fields[name]...)
+	}
+	t.Items = all.of(items...)
+	t.Extra = cmp.Or(t.Extra, all.of(extra...))
+	if t.Default != nil { // only now, so that a default within itself has an end
+		t.Default, t.HasDefault = t.filled(plain([]any{t.Default})[0]), true
+	}
+	return t
+}
+
+// only returns the schema that is the value of a keyword, which may be something else.
+func only(v any) *jsonschema.Schema {
+	s, _ := v.(*jsonschema.Schema)
+	return s
+}
+
+// together adds schemas to parts, with those that apply to each value that they apply to.
+func together(parts, schemas []*jsonschema.Schema) []*jsonschema.Schema {
+	for _, s := range schemas {
+		if s == nil || slices.Contains(parts, s) {
+			continue
+		}
+		parts = together(append(parts, s), append([]*jsonschema.Schema{s.Ref}, s.AllOf...))
+		for _, list := range [][]*jsonschema.Schema{s.AnyOf, s.OneOf} {
+			if some := slices.DeleteFunc(slices.Clone(list), isNull); len(some) == 1 {
+				parts = together(parts, some)
+			}
+		}
+	}
+	return parts
+}
+
+func isNull(s *jsonschema.Schema) bool { return slices.Equal(s.Types, []string{"null"}) }
+
+// narrow takes what a schema says of a value, besides its parts.
+func (t *Type) narrow(s *jsonschema.Schema) {
+	values := plain(s.Enum, s.Constant)
+	t.nullable = t.nullable || slices.Contains(s.Types, "null") || slices.Contains(values, nil) || slices.ContainsFunc(slices.Concat(s.AnyOf, s.OneOf), isNull)
+	values = slices.DeleteFunc(values, func(v any) bool { return v == nil })
+	if kind := kindOf(s, values); t.Kind == "" || t.Kind == "number" && kind == "integer" {
+		t.Kind = kind
+	}
+	t.Enum, t.Examples = append(t.Enum, values...), append(t.Examples, plain(s.Examples)...)
+	t.Minimum, t.Maximum = cmp.Or(t.Minimum, float(s.Minimum)), cmp.Or(t.Maximum, float(s.Maximum))
+	t.Default = cmp.Or(t.Default, s.Default)
+	t.Closed = t.Closed || s.AdditionalProperties == false
+	if len(s.PatternProperties) > 0 {
+		t.Extra = &Type{}
+	}
+}
+
+// plain returns the values of keywords as Go values.
+func plain(values ...[]any) []any {
+	v, _ := (*Type)(nil).ready(slices.Concat(values...))
+	return v.([]any)
+}
+
+func float(r *big.Rat) *float64 {
+	if r == nil {
+		return nil
+	}
+	f, _ := r.Float64()
+	return &f
+}
+
+// kindOf returns the type of what a schema applies to, if it is one: the one that it names, or that of its values or parts.
+func kindOf(s *jsonschema.Schema, values []any) string {
+	named := slices.DeleteFunc(slices.Clone(s.Types), func(kind string) bool { return kind == "null" })
+	noText := func(v any) bool { _, ok := v.(string); return !ok }
+	switch {
+	case len(named) == 1:
+		return named[0]
+	case len(s.Types) > 0:
+		return ""
+	case len(values) > 0 && !slices.ContainsFunc(values, noText):
+		return "string"
+	case len(s.Properties) > 0:
+		return "object"
+	case s.Items2020 != nil || s.Items != nil:
+		return "array"
+	}
+	return ""
+}
+
+// sizes counts the parts of schemas, each once. The library has no limit on its steps, and 40 definitions that each refer twice to the
+// next make a million million.
+type sizes map[*jsonschema.Schema]int
+
+func (m sizes) of(schemas ...*jsonschema.Schema) (n int) {
+	for _, s := range schemas {
+		if m[s] == 0 && s != nil {
+			m[s] = 1 // within itself
+			m[s] += m.of(s.Ref, s.DynamicRef, s.RecursiveRef, s.Not, s.If, s.Then, s.Else, s.Contains, s.Items2020, s.PropertyNames) +
+				m.of(s.UnevaluatedProperties, s.UnevaluatedItems, s.ContentSchema, only(s.AdditionalProperties), only(s.Items), only(s.AdditionalItems)) +
+				m.of(slices.Concat(s.AllOf, s.AnyOf, s.OneOf, s.PrefixItems, slices.Collect(maps.Values(s.Properties)))...) +
+				m.of(slices.Collect(maps.Values(s.PatternProperties))...) + m.of(slices.Collect(maps.Values(s.DependentSchemas))...)
+		}
+		n = min(n+m[s], maxExpanded+1)
+	}
+	return n
 }

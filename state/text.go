@@ -54,5 +54,5 @@ func ParseJSON(b []byte) (any, error) {
 	if isUTF16(b) {
 		return nil, errUTF16
 	}
-	return schema.ParseJSON(bytes.TrimPrefix(b, bom))
+	return schema.ParseJSON(b)
 }

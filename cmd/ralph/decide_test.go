@@ -208,7 +208,7 @@ rules:
 			cat log.json -> {}\n`},
 		{name: "a rule above reads what is invalid", policy: waits, more: log, script: `
 			write todo.json {"left": "many"}
-			{} -> stopped by done ! done is not certain: rule open is unknown: todo: left must be a whole number, and is the text "many"
+			{} -> stopped by done ! done is not certain: rule open is unknown: todo: left must be a whole number, and is "many"
 			cat log.json -> {}\n`},
 		{name: "a rule above is skipped", policy: `
 rules:
@@ -271,7 +271,7 @@ rules:
   - {name: stop, when: todo.left == 0, stop: nothing left, notice: never}
   - {name: go, continue: go on}`, script: `
 			write todo.json {"left":
-			{"prompt_id": "a"} -> failed by stop ! policy: the agent may stop: rule stop (line 7): todo (todo.json)…line 1, column 9…
+			{"prompt_id": "a"} -> failed by stop ! policy: the agent may stop: rule stop (line 7): todo (todo.json)…line 1, column 8…
 			{"prompt_id": "a"} -> failed by stop
 			write todo.json {"left": 1}
 			{"prompt_id": "a"} -> continued by go: go on`},
@@ -280,20 +280,20 @@ rules:
   - {name: done, when: todo.left == 0, done: nothing left, notice: never}
   - {name: go, continue: go on}`, script: `
 			write todo.json {"left": "x"}
-			{} -> failed by done ! policy: the agent may stop: rule done (line 7): todo: left must be a whole number, and is the text "x"`},
+			{} -> failed by done ! policy: the agent may stop: rule done (line 7): todo: left must be a whole number, and is "x"`},
 		{name: "invalid, in a continue rule", policy: list + `
 rules:
   - {name: go, when: todo.left > 0, continue: go on}
   - {name: repair, when: invalid(todo), continue: "${problem(todo)}"}`, script: `
 			write todo.json {"left":
-			{} -> continued by repair: line 1, column 9…`},
+			{} -> continued by repair: line 1, column 8…`},
 		{name: "a field that is invalid is so by itself", policy: list + `
 rules:
   - {name: stop, when: todo.note == "stop", stop: the list says stop}
   - {name: go, when: todo.left > 0, continue: go on}
   - {name: repair, when: ok(todo) and problem(todo) != "", continue: "${problem(todo)}"}`, script: `
 			write todo.json {"left": "many", "note": "go"}
-			{} -> continued by repair: left must be a whole number, and is the text "many"
+			{} -> continued by repair: left must be a whole number, and is "many"
 			write todo.json {"left": "many", "note": "stop"}
 			{} -> stopped by stop`},
 		{name: "?? covers what is missing, never what is invalid", policy: list + `
@@ -302,12 +302,12 @@ rules: [{name: stop, when: "(todo?.left ?? 0) == 0", stop: nothing left}, {name:
 			write todo.json {}
 			{} -> stopped by stop
 			write todo.json {"left": "many"}
-			{} -> failed by stop ! policy: the agent may stop: rule stop (line 6): todo: left must be a whole number, and is the text "many"`},
+			{} -> failed by stop ! policy: the agent may stop: rule stop (line 6): todo: left must be a whole number, and is "many"`},
 		{name: "an operand that decides", policy: list + `
 rules: [{name: stop, when: 'prompt == "x" and todo.left == 0', stop: a}, {name: or, when: 'prompt == "y" or todo.left == 0', stop: b}, {name: go, continue: go on}]`, script: `
 			write todo.json {
 			{"prompt": "y"} -> stopped by or
-			{"prompt": "x"} -> failed by stop ! policy: the agent may stop: rule stop (line 6): todo (todo.json)…line 1, column 2…`},
+			{"prompt": "x"} -> failed by stop ! policy: the agent may stop: rule stop (line 6): todo (todo.json)…line 1, column 1…`},
 	})
 }
 

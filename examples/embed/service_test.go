@@ -105,7 +105,7 @@ rules:
 	// Output:
 	// 200 {"continue":true,"outcome":"continued","reason":"2 are left."}
 	// 200 {"continue":true,"outcome":"continued","reason":"2 are left."}
-	// 200 {"continue":false,"outcome":"failed","reason":"rule done (line 6): state: left must be a whole number, and is the text \"two\""}
+	// 200 {"continue":false,"outcome":"failed","reason":"rule done (line 6): state: left must be a whole number, and is \"two\""}
 	// 200 {"continue":false,"outcome":"done","reason":"nothing is left"}
 	// 503 it was not decided in time (context canceled)
 }
