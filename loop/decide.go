@@ -131,17 +131,16 @@ func (w *work) change(ctx context.Context, d *document) (err error) {
 	}
 	c.begin(w.ev)
 	w.memory = c.Memory
-	if w.broken != nil {
-		w.answer = w.failed(w.broken)
-		if w.answer.Notice = text.Clean("ralph: the policy " + w.policy.Name + " lets the agent stop: " + w.answer.Reason); !c.show(w.answer.Notice) {
-			w.answer.Notice = ""
+	w.verdict = rules.Verdict{Outcome: rules.Failed, Memory: c.Memory, Err: w.broken}
+	switch {
+	case w.broken != nil:
+		w.verdict.Reason = w.broken.Error()
+	case w.ev.Failed != "":
+		w.verdict.Reason = "the turn failed: " + w.ev.Failed
+	default:
+		if w.verdict, err = w.evaluate(ctx, d.Total); err != nil {
+			return err
 		}
-		return nil
-	}
-	if w.ev.Failed != "" {
-		w.verdict = rules.Verdict{Outcome: rules.Failed, Reason: "the turn failed: " + w.ev.Failed, Memory: c.Memory}
-	} else if w.verdict, err = w.evaluate(ctx, d.Total); err != nil {
-		return err
 	}
 	c.Memory = w.verdict.Memory
 	if c.Memory.Progress != nil { // the value may be the program's own, which it changes

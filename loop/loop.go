@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"slices"
 	"sync/atomic"
@@ -33,17 +34,12 @@ func Load(fsys fs.FS, name string, opts ...Option) (*Loop, error) {
 		return nil, fmt.Errorf("the policy: %w", err)
 	}
 	c := newConfig(opts)
-	declared := rules.Options{Files: fsys, Params: c.params, Values: c.values, Functions: c.functions}
-	for name := range c.sources {
-		if _, ok := builtin[name]; !ok {
-			declared.Sources = append(declared.Sources, name)
-		}
+	declared := rules.Options{
+		Files: fsys, Params: c.params, Values: c.values, Functions: c.functions,
+		Sources: slices.Collect(maps.Keys(c.sources)), Effects: slices.Collect(maps.Keys(c.effects)),
 	}
-	for name := range c.effects {
-		if name != "run" {
-			declared.Effects = append(declared.Effects, name)
-		}
-	}
+	declared.Sources = slices.DeleteFunc(declared.Sources, func(name string) bool { _, ok := builtin[name]; return ok })
+	declared.Effects = slices.DeleteFunc(declared.Effects, func(name string) bool { return name == "run" })
 	p, err := declared.Parse(name, src)
 	if err != nil {
 		return nil, err

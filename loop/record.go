@@ -72,7 +72,15 @@ func shorten(t *rules.Trace) {
 			o := &r.Operands[i]
 			o.Text, o.Why = cut(o.Text), cut(text.Clean(o.Why))
 			for name, v := range o.Values {
-				o.Values[name] = short(v)
+				switch v := v.(type) {
+				case nil, bool, int, int64, float64, time.Duration:
+				case string:
+					o.Values[name] = fmt.Sprintf("a text of %d characters", utf8.RuneCountInString(v))
+				case []any:
+					o.Values[name] = fmt.Sprintf("a list of %d", len(v))
+				default:
+					o.Values[name] = "a value"
+				}
 			}
 		}
 	}
@@ -80,19 +88,6 @@ func shorten(t *rules.Trace) {
 		f := &t.Facts[i]
 		f.Problem, f.Path = cut(text.Clean(f.Problem)), cut(text.Line(f.Path))
 	}
-}
-
-// short returns a value as it is recorded.
-func short(v any) any {
-	switch v := v.(type) {
-	case nil, bool, int, int64, float64, time.Duration:
-		return v
-	case string:
-		return fmt.Sprintf("a text of %d characters", utf8.RuneCountInString(v))
-	case []any:
-		return fmt.Sprintf("a list of %d", len(v))
-	}
-	return "a value"
 }
 
 // cut returns at most maxText bytes of a text.

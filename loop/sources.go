@@ -34,12 +34,9 @@ var builtin = map[string]struct {
 }
 
 // tooLate is why a source or effect was ended.
-type tooLate time.Duration
-
-func (t tooLate) Error() string { return fmt.Sprintf("it took longer than %v", time.Duration(t)) }
-
-// Is makes it a timeout for those who ask.
-func (t tooLate) Is(target error) bool { return target == context.DeadlineExceeded }
+func tooLate(after time.Duration) error {
+	return fmt.Errorf("it took longer than %v (%w)", after, context.DeadlineExceeded)
+}
 
 // timeout returns how long a fact may take.
 func timeout(f *rules.Fact) time.Duration {

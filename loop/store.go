@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 )
 
 // Store keeps documents by key. Keys are any texts. looptest.Store checks what it promises. It is safe for concurrent use.
@@ -24,29 +25,33 @@ type Store interface {
 }
 
 // Map returns a store in memory.
-func Map() Store { return &memory{documents: map[string][]byte{}} }
+func Map() Store { return &memory{} }
 
-type memory struct {
-	mu        sync.Mutex
-	documents map[string][]byte
-	held      sync.Map // a channel of capacity 1 for each key that was ever used
+type memory struct{ all sync.Map } // *entry by key, of each key that was ever used
+
+type entry struct {
+	held  chan struct{} // of capacity 1
+	bytes atomic.Value  // []byte
+}
+
+func (m *memory) entry(key string) *entry {
+	e, ok := m.all.Load(key)
+	if !ok {
+		e, _ = m.all.LoadOrStore(key, &entry{held: make(chan struct{}, 1)})
+	}
+	return e.(*entry)
 }
 
 func (m *memory) Load(ctx context.Context, key string) ([]byte, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, context.Cause(ctx)
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return bytes.Clone(m.documents[key]), nil
+	b, _ := m.entry(key).bytes.Load().([]byte)
+	return bytes.Clone(b), context.Cause(ctx)
 }
 
 func (m *memory) Update(ctx context.Context, key string, change func([]byte) ([]byte, error)) error {
-	v, _ := m.held.LoadOrStore(key, make(chan struct{}, 1))
-	held := v.(chan struct{})
+	e := m.entry(key)
 	select {
-	case held <- struct{}{}:
-		defer func() { <-held }()
+	case e.held <- struct{}{}:
+		defer func() { <-e.held }()
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
@@ -55,31 +60,20 @@ func (m *memory) Update(ctx context.Context, key string, change func([]byte) ([]
 		return err
 	}
 	b, err := change(old)
-	if err != nil {
-		return err
+	if err == nil {
+		e.bytes.Store(append([]byte(nil), b...)) // nil if there are none
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if len(b) == 0 {
-		delete(m.documents, key)
-	} else {
-		m.documents[key] = bytes.Clone(b)
-	}
-	return nil
+	return err
 }
 
 func (m *memory) Keys(ctx context.Context, prefix string) ([]string, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, context.Cause(ctx)
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
 	var keys []string
-	for k := range m.documents {
-		if strings.HasPrefix(k, prefix) {
-			keys = append(keys, k)
+	m.all.Range(func(key, e any) bool {
+		if b, _ := e.(*entry).bytes.Load().([]byte); len(b) > 0 && strings.HasPrefix(key.(string), prefix) {
+			keys = append(keys, key.(string))
 		}
-	}
+		return true
+	})
 	slices.Sort(keys)
-	return keys, nil
+	return keys, context.Cause(ctx)
 }

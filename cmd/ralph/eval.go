@@ -137,7 +137,7 @@ func decideOne(ctx context.Context, home *project.Home, p project.Project, o pro
 		d = l.Refuse(ctx, ev, o.Err)
 	}
 	if err != nil {
-		return loop.Decision{Outcome: rules.Failed, Policy: o.Name, Notice: fmt.Sprintf("ralph: the policy %s lets the agent stop: %v", o.Name, err)}
+		return loop.Decision{Outcome: rules.Failed, Policy: o.Name, Notice: fmt.Sprintf("%s: the agent may stop: %v", o.Name, err)}
 	}
 	d.Err = nil // the notice has what is shown of it, which is once a prompt
 	return d

@@ -31,6 +31,7 @@ const (
 	usualTurns  = 5
 	usualTokens = 1024
 	maxAnswer   = 1 << 20 // bytes
+	maxBraces   = 100     // of an answer, that may begin an object
 )
 
 // Option adds the judge to a loop. It takes the key and the address of its service from the variables ANTHROPIC_API_KEY and
@@ -119,36 +120,27 @@ func run(ctx context.Context, command []string, dir, prompt string) (string, err
 
 // object returns the first JSON object of an answer that the policy can use. A fence and words may surround it.
 func object(answer string, usable func(any) error) (any, error) {
-	if strings.TrimSpace(answer) == "" {
-		return nil, errors.New("the judge's answer is empty")
-	}
-	var bad error
-	for tries, rest := 0, answer; tries < 100; tries++ {
-		i := strings.IndexByte(rest, '{')
-		if i < 0 {
+	found := errors.New("has no JSON object: " + cmp.Or(text.Line(text.Cut(strings.TrimSpace(answer), 80)), "it is empty"))
+	rest := answer
+	for bad := 0; bad < maxBraces; bad++ {
+		_, after, ok := strings.Cut(rest, "{")
+		if !ok {
 			break
 		}
-		rest = rest[i:]
 		var raw json.RawMessage
-		d := json.NewDecoder(strings.NewReader(rest))
-		if d.Decode(&raw) != nil {
-			rest = rest[1:] // a brace between words
+		d := json.NewDecoder(strings.NewReader("{" + after))
+		if rest = after; d.Decode(&raw) != nil { // a brace between words
 			continue
 		}
 		v, err := schema.ParseJSON(raw)
-		if err == nil && usable != nil {
+		if err == nil {
 			err = usable(v)
 		}
 		if err == nil {
 			return v, nil
 		}
-		if bad == nil {
-			bad = err
-		}
-		rest = rest[d.InputOffset():]
+		found = fmt.Errorf("cannot be used: %w", err)
+		rest = rest[d.InputOffset()-1:]
 	}
-	if bad != nil {
-		return nil, fmt.Errorf("the judge's answer cannot be used: %w", bad)
-	}
-	return nil, fmt.Errorf("the judge's answer has no JSON object: %s", text.Line(text.Cut(strings.TrimSpace(answer), 80)))
+	return nil, fmt.Errorf("the judge's answer %w", found)
 }
