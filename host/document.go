@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/tailscale/hujson"
+
+	"github.com/ralph-sdk/ralph/internal/text"
 )
 
 // maxSettings bounds settings, in bytes, and their objects and lists: the parser works with the stack.
@@ -101,7 +103,7 @@ type hook struct {
 
 // hookAt returns a hook of the host.
 func (h *Host) hookAt(event, line string, args []string, timeout time.Duration) string {
-	form, command := h.Settings.hook, quotedJSON(line)
+	form, command := h.Settings.hook, text.JSON(line)
 	if timeout <= 0 {
 		form = regexp.MustCompile(`, "\w+": TIMEOUT`).ReplaceAllString(form, "")
 	}
@@ -109,18 +111,10 @@ func (h *Host) hookAt(event, line string, args []string, timeout time.Duration) 
 		form = strings.Replace(form, `, "loop_limit": null`, "", 1) // Cursor's, of a loop
 	}
 	if args != nil {
-		command += `, "args": ` + quotedJSON(args)
+		command += `, "args": ` + text.JSON(args)
 	}
 	n := int(math.Ceil(timeout.Seconds())) * max(h.Settings.unit, 1)
-	return strings.NewReplacer("COMMAND", command, "TIMEOUT", strconv.Itoa(n), "EVENT", quotedJSON(h.theirs(event))).Replace(form)
-}
-
-func quotedJSON(v any) string {
-	b, err := literal(v, "", "", "")
-	if err != nil {
-		panic(err) // texts cannot fail
-	}
-	return string(b)
+	return strings.NewReplacer("COMMAND", command, "TIMEOUT", strconv.Itoa(n), "EVENT", text.JSON(h.theirs(event))).Replace(form)
 }
 
 // hooked returns those of some events at which the host has hooks.

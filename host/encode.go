@@ -69,18 +69,18 @@ func Encode(h *Host, event string, decisions []loop.Decision, mode Mode) Reply {
 	}
 	reply := Reply{Stderr: lines(append(said.log, said.notice)...)}
 	if len(body) > 0 {
-		nest(body, h.theirs(cmp.Or(event, stop)))
+		h.nest(body, event)
 		reply.Stdout = lines(text.JSON(body)) // <, > and & are not escaped, since some hosts show the bytes
 	}
 	return reply
 }
 
 // nest moves values to the object that their places name, with the event.
-func nest(body map[string]any, event string) {
-	in := map[string]any{"hookEventName": event}
+func (h *Host) nest(body map[string]any, event string) {
+	in := map[string]any{}
 	for place, value := range body {
 		if name, nested := strings.CutPrefix(place, specific+"."); nested {
-			in[name], body[specific] = value, in
+			in[name], in["hookEventName"], body[specific] = value, h.theirs(cmp.Or(event, stop)), in
 			delete(body, place)
 		}
 	}

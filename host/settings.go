@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/ralph-sdk/ralph/internal/text"
 )
 
 // Entry is a hook in the settings of a host that asks ralph. Host, Policies and Project are its identity: settings have one entry of
@@ -92,7 +94,7 @@ func Install(settings []byte, entry Entry) ([]byte, error) {
 }
 
 // Manual returns the text of an entry for settings that ralph does not edit, which a person adds at their end.
-func Manual(entry Entry) (text string, err error) {
+func Manual(entry Entry) (tables string, err error) {
 	h, err := Lookup(entry.Host)
 	if err != nil {
 		return "", err
@@ -100,9 +102,9 @@ func Manual(entry Entry) (text string, err error) {
 	line, _, err := command(runtime.GOOS, entry.words(), false)
 	for _, event := range h.hooked(entry.Events) {
 		seconds := min(max(math.Ceil(entry.Timeout.Seconds()), 1), maxTOML)
-		text += fmt.Sprintf("\n[[hooks]]\nevent = %s\ncommand = %s\ntimeout = %.0f\n", quotedJSON(event), quotedJSON(line), seconds)
+		tables += fmt.Sprintf("\n[[hooks]]\nevent = %s\ncommand = %s\ntimeout = %.0f\n", text.JSON(event), text.JSON(line), seconds)
 	}
-	return strings.TrimPrefix(text, "\n"), err
+	return strings.TrimPrefix(tables, "\n"), err
 }
 
 // maxTOML is the longest timeout of Kimi Code, in seconds.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -59,20 +58,14 @@ func readTasks(ctx context.Context, dir, list string) ([]any, error) {
 
 // readTask reads the file of a task. Some have a title instead of a subject.
 func readTask(path string) (map[string]any, error) {
-	f, _, err := state.OpenRegular(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, maxTaskFile+1))
+	b, err := state.ReadRegular(path)
+	task := decoded[map[string]any](b)
 	switch {
 	case err != nil:
 		return nil, err
 	case len(b) > maxTaskFile:
 		return nil, fmt.Errorf("%s is larger than %d bytes", path, maxTaskFile)
-	}
-	task := decoded[map[string]any](b)
-	if task == nil {
+	case task == nil:
 		return nil, fmt.Errorf("%s is not a JSON object", path)
 	}
 	if title, ok := task["title"]; ok && task["subject"] == nil {

@@ -69,11 +69,11 @@ func (a *app) eval(ctx context.Context, f evalFlags) (status int) {
 			status = out.trouble(fmt.Errorf("ralph failed, which is a fault of ralph: %v\n%s", r, debug.Stack()))
 		}
 	}()
-	began, end := time.Now(), func(err error) { out.end(err) }
-	stop := guard(slowest-early/2, end)
+	began := time.Now()
+	stop := guard(slowest-early/2, out.end)
 	ds, err := a.decide(ctx, f, out, func(all time.Duration) time.Time {
 		stop()
-		stop = guard(all-early/2-time.Since(began), end)
+		stop = guard(all-early/2-time.Since(began), out.end)
 		return began.Add(all - early)
 	})
 	stop()
