@@ -161,7 +161,7 @@ type Peek struct {
 
 // Peek reads settings of the host.
 func (h *Host) Peek(settings []byte) (p Peek) {
-	if _, d, err := openSettings(h.Name, settings); err == nil {
+	if _, d, err := openSettings(h.Name, slices.Clone(settings)); err == nil { // it changes the bytes
 		d.value.Standardize()
 		p = decoded[Peek](d.value.Pack())
 	}

@@ -91,7 +91,7 @@ func (a *app) undo(ctx context.Context, home *project.Home, p project.Project, n
 // hosts returns the hosts of which an installed hook uses a policy.
 func (a *app) hosts(p project.Project, policy string) (hosts []*host.Host) {
 	for _, f := range p.AllSettings(a.getenv) {
-		entries, _ := p.Entries(f)
+		entries, _ := p.Hooks(f)
 		if slices.ContainsFunc(entries, func(e host.Entry) bool { return slices.Contains(e.Names(), policy) }) {
 			hosts = append(hosts, f.Host)
 		}

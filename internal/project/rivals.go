@@ -23,7 +23,7 @@ var rivals = []rival{
 	{"ralph-specum@", "specum", "specs/.current-spec", ".claude/ralph-specum.local.md"},
 	{"ralph-wiggum@", "ralph-wiggum", ".claude/ralph-loop.local.md", ""},
 	{"ralph-loop@", "ralph-wiggum", ".claude/ralph-loop.local.md", ""},
-	{"ralph@ralph", "ralph-wiggum", "", ""}, // below packaging
+	{plugin, "ralph-wiggum", "", ""},
 	{"double-shot-latte@", "double-shot-latte", ".", ""},
 	{"oh-my-claudecode@", "", ".omc", ""},
 	{"planning-with-files@", "", "task_plan.md", ""},
@@ -47,7 +47,9 @@ func (p Project) rivals(files []SettingsFile, hooks []Status) (all []Status) {
 		}
 		for _, r := range rivals {
 			name := slices.IndexFunc(words, func(w string) bool { return strings.HasPrefix(w, r.name) })
-			own := slices.IndexFunc(hooks, func(s Status) bool { return s.Host == f.Host.Name && s.Policy == r.policy })
+			own := slices.IndexFunc(hooks, func(s Status) bool {
+				return s.Host == f.Host.Name && s.Policy == r.policy && (s.again != "" || r.name != plugin)
+			})
 			beside := r.state != "" && exists(filepath.Join(p.Root, r.state)) && slices.ContainsFunc(hooks, func(s Status) bool { return s.Host == f.Host.Name })
 			if name < 0 || own < 0 && !beside || p.switchedOff(r.off) {
 				continue

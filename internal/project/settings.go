@@ -31,7 +31,13 @@ type SettingsFile struct {
 	Bytes []byte // as it is; nil: there is none
 
 	project Project
+	plugged bool // they enable ralph's plugin
 }
+
+// plugin is ralph's plugin for Claude Code, below packaging. Its hook is not in the settings: it is asEntry.
+const plugin = "ralph@ralph"
+
+var asEntry = host.Entry{Host: host.ClaudeCode, Program: "ralph", Policies: []string{"ralph-wiggum"}, OnlyApproved: true}
 
 // Settings reads the settings of a host in a scope.
 func (p Project) Settings(h *host.Host, scope string, getenv func(string) string) (SettingsFile, error) {
@@ -60,10 +66,14 @@ func (p Project) Settings(h *host.Host, scope string, getenv func(string) string
 
 // AllSettings reads the settings of every host that has some, in all scopes. Files that cannot be read are left out.
 func (p Project) AllSettings(getenv func(string) string) (files []SettingsFile) {
+	known := false // the first settings that name the plugin count
 	for _, name := range host.Names() {
 		h, _ := host.Lookup(name)
 		for _, scope := range []string{ScopeLocal, ScopeProject, ScopeUser} {
 			if f, err := p.Settings(h, scope, getenv); err == nil && f.Bytes != nil {
+				if on, ok := h.Peek(f.Bytes).EnabledPlugins[plugin]; ok && !known {
+					f.plugged, known = on, true
+				}
 				files = append(files, f)
 			}
 		}
@@ -79,6 +89,15 @@ func (p Project) Entries(f SettingsFile) ([]host.Entry, error) {
 		if e.Project == "" || p.Is(e.Project) {
 			entries = append(entries, e)
 		}
+	}
+	return entries, err
+}
+
+// Hooks returns the entries of a settings file, and that of a plugin which it enables.
+func (p Project) Hooks(f SettingsFile) ([]host.Entry, error) {
+	entries, err := p.Entries(f)
+	if f.plugged {
+		entries = append(entries, asEntry)
 	}
 	return entries, err
 }

@@ -59,7 +59,7 @@ func (h *Home) Status(ctx context.Context, p Project, getenv func(string) string
 	}
 	files := p.AllSettings(getenv)
 	for _, f := range files {
-		entries, err := p.Entries(f)
+		entries, err := p.Hooks(f)
 		if err != nil {
 			all = append(all, Status{Policy: "?", State: Unusable, Host: f.Host.Name, Settings: f.Path,
 				Problems: []Problem{{fmt.Sprintf("%s cannot be read: %v", f.Path, err), "repair the file by hand: ralph changes no settings that it cannot read"}}})
@@ -67,7 +67,10 @@ func (h *Home) Status(ctx context.Context, p Project, getenv func(string) string
 		for _, e := range entries {
 			for _, o := range h.Hook(ctx, p, e.Names(), e.Set, looking) {
 				s := h.status(ctx, p, e, o)
-				s.Host, s.Settings, s.again = f.Host.Name, f.Path, again(e, f)
+				s.Host, s.Settings = f.Host.Name, f.Path
+				if e.Events != nil { // else it is that of the plugin
+					s.again = again(e, f)
+				}
 				if _, limit := f.Host.Limit(getenv); s.Bound != "" && limit != "" {
 					s.Bound += " " + limit
 				}
