@@ -41,6 +41,7 @@ func TestScripts(t *testing.T) {
 		Dir:                 "testdata/script",
 		RequireExplicitExec: false,
 		RequireUniqueNames:  true,
+		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"event": eventCommand, "write": writeCommand},
 		Condition: func(name string) (bool, error) { // mount: this machine lets a script mount disks of its own
 			if name != "mount" {
 				return false, fmt.Errorf("there is no condition %s", name)
