@@ -165,7 +165,7 @@ func (e *evaluation) end(v *Verdict, r *rule) {
 			v.Reason = fmt.Sprintf("Continue (rule %s).", r.Name)
 		}
 	}
-	if v.Outcome != Stopped {
+	if v.Outcome != Stopped && len(e.p.progress) == 2 {
 		e.count(v)
 	}
 	e.see(v)
@@ -173,9 +173,7 @@ func (e *evaluation) end(v *Verdict, r *rule) {
 
 // count fills in how much is done, for people.
 func (e *evaluation) count(v *Verdict) {
-	if e.repeats(); len(e.p.progress) != 2 || e.progress.state != yes {
-		return
-	}
+	e.repeats() // which evaluates progress
 	if pair, ok := e.progress.value.([]any); ok && len(pair) == 2 {
 		v.Done, _ = wholeNumber(pair[0])
 		v.Total, _ = wholeNumber(pair[1])

@@ -26,7 +26,7 @@ func (m Memory) NewPrompt() Memory { return Memory{Applied: m.Applied} }
 
 // repeats returns the continuations since progress changed, as far as progress is known.
 func (e *evaluation) repeats() int {
-	if e.progress.state == no {
+	if e.progress.state == no && len(e.p.progress) > 0 {
 		e.progress = result{state: missing} // while it is evaluated it may read loop
 		e.progress = e.measure()
 	}
@@ -48,9 +48,6 @@ func (e *evaluation) measure() result {
 			return r
 		}
 		values = append(values, r.value)
-	}
-	if len(values) == 0 {
-		return result{state: missing}
 	}
 	var v any = values
 	if len(values) == 1 {
