@@ -18,34 +18,25 @@ import (
 	"github.com/ralph-sdk/ralph/rules"
 )
 
-const (
-	defaultAge     = time.Hour // of a file
-	defaultSession = "test"
-)
+// defaultAge is that of a file.
+const defaultAge = time.Hour
 
 // bench is where a test happens: a project, a home directory, a session.
 type bench struct {
-	dir, root, home string
-	store           loop.Store
-	given           situation // of this turn
-	now             time.Time
-	continued       bool         // by the turn before
-	record          *loop.Record // of this turn; nil if nothing was decided
+	root, home string
+	store      loop.Store
+	given      situation // of this turn
+	now        time.Time
+	continued  bool         // by the turn before
+	record     *loop.Record // of this turn; nil if nothing was decided
 }
 
-func newBench() (*bench, error) {
-	dir, err := os.MkdirTemp("", "ralph-test-")
-	if err != nil {
-		return nil, err
-	}
-	b := &bench{
-		dir: dir, root: filepath.Join(dir, "project"), home: filepath.Join(dir, "home"), store: loop.Map(),
+func newBench(dir string) *bench {
+	return &bench{
+		root: filepath.Join(dir, "project"), home: filepath.Join(dir, "home"), store: loop.Map(),
 		now: time.Date(2026, time.January, 1, 12, 0, 0, 0, time.UTC),
 	}
-	return b, errors.Join(os.Mkdir(b.root, 0o755), os.Mkdir(b.home, 0o755))
 }
-
-func (b *bench) close() { os.RemoveAll(b.dir) }
 
 // replaced are the sources that a test replaces, since they start programs or ask a model.
 var replaced = []string{"exec", "git", "judge"}
@@ -94,11 +85,9 @@ func complete(source string, v any) any {
 	}
 	switch v := v.(type) {
 	case []any:
-		out := make([]any, len(v))
 		for i, item := range v {
-			out[i] = complete(source, item)
+			v[i] = complete(source, item)
 		}
-		return out
 	case map[string]any:
 		out := map[string]any{}
 		maps.Copy(out, always[source])
@@ -117,14 +106,14 @@ type decided struct {
 }
 
 // decide makes the decision of one turn.
-func (b *bench) decide(ctx context.Context, l *loop.Loop, s step) (decided, error) {
-	b.given, b.record = s.given, nil
-	if !s.given.Now.IsZero() {
-		b.now = s.given.Now
+func (b *bench) decide(ctx context.Context, l *loop.Loop, given situation) (decided, error) {
+	b.given, b.record = given, nil
+	if !given.Now.IsZero() {
+		b.now = given.Now
 	}
 	got := decided{root: b.root}
 	ev, err := b.event(l.Policy())
-	if err = errors.Join(err, b.write()); err == nil && s.given.Memory != nil {
+	if err = errors.Join(err, b.write()); err == nil && given.Memory != nil {
 		err = b.remember(ctx, l, ev)
 	}
 	var v rules.Verdict // for the effects, and the values of operands
@@ -143,6 +132,7 @@ func (b *bench) decide(ctx context.Context, l *loop.Loop, s step) (decided, erro
 
 // write changes the files of the project and the home directory.
 func (b *bench) write() error {
+	err := errors.Join(os.MkdirAll(b.root, 0o755), os.MkdirAll(b.home, 0o755))
 	for name, f := range b.given.Files {
 		dir, rel := b.root, name
 		if below, ok := strings.CutPrefix(name, "~/"); ok {
@@ -151,11 +141,10 @@ func (b *bench) write() error {
 		path := filepath.Join(dir, filepath.FromSlash(rel))
 		text, at := f.Text, b.now.Add(-f.Age)
 		if f.JSON != nil {
-			b, _ := json.MarshalIndent(f.JSON, "", "  ")
-			text = string(b) + "\n"
+			text = indented(f.JSON) + "\n"
 		}
-		var err error
 		switch {
+		case err != nil:
 		case !filepath.IsLocal(filepath.FromSlash(rel)):
 			err = fmt.Errorf("the file %s is not in the project", name)
 		case f.Absent:
@@ -165,18 +154,15 @@ func (b *bench) write() error {
 		default:
 			err = errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644), os.Chtimes(path, at, at))
 		}
-		if err != nil {
-			return err
-		}
 	}
-	return nil
+	return err
 }
 
 // event returns the event of this turn.
 func (b *bench) event(p *rules.Policy) (loop.Event, error) {
 	e := b.given.Event
 	ev := loop.Event{
-		Name: cmp.Or(e.Name, "Stop"), Session: cmp.Or(e.Session, defaultSession), Message: e.Message, Failed: e.Failed,
+		Name: cmp.Or(e.Name, "Stop"), Session: cmp.Or(e.Session, "test"), Message: e.Message, Failed: e.Failed,
 		Dir: b.root, Names: map[string]any{}, Values: map[string]any{}, Run: e.Run != nil,
 	}
 	maps.Copy(ev.Names, e.names)

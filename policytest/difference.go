@@ -1,11 +1,9 @@
 package policytest
 
 import (
-	"bytes"
 	"encoding/json"
+	"fmt"
 	"strings"
-
-	"github.com/ralph-sdk/ralph/internal/text"
 )
 
 // difference shows how two texts differ, "" if they do not: the lines that only the wanted one has after -, those that only the other has
@@ -38,11 +36,9 @@ func difference(want, got string) string {
 
 // indented returns a value as JSON in one form: equal values have equal texts, whatever their Go types are.
 func indented(v any) string {
-	var plain any
-	if json.Unmarshal([]byte(text.JSON(v)), &plain) != nil {
-		return text.JSON(v)
+	b, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return fmt.Sprint(v) // a map of YAML with other keys than texts
 	}
-	var b bytes.Buffer
-	_ = json.Indent(&b, []byte(text.JSON(plain)), "", "  ") // it was decoded from JSON
-	return b.String()
+	return string(b)
 }

@@ -30,6 +30,7 @@ func (r *reader) expectation(e *expectation) {
 	if e.Rule.Kind != 0 && e.Rule.Value+e.Rule.Tag != "!!str" {
 		r.word(&e.Rule, "rule", r.ruleNames())
 	}
+	r.decode(&e.Effects, new([]map[string]any))
 	texts := []*yaml.Node{&e.Reason, &e.Notice, &e.Note, &e.Log}
 	for _, f := range e.Files {
 		if f.at.Kind == yaml.SequenceNode {
@@ -46,13 +47,15 @@ func (r *reader) expectation(e *expectation) {
 	}
 }
 
-// failure is an expectation that is not met.
-func failure(at *yaml.Node, message string) Failure {
-	return Failure{Line: at.Line, Col: at.Column, Message: message}
+// failures are the expectations that are not met.
+type failures []Failure
+
+func (all *failures) add(at *yaml.Node, format string, args ...any) {
+	*all = append(*all, Failure{Line: at.Line, Col: at.Column, Message: fmt.Sprintf(format, args...)})
 }
 
 // compare returns what of a decision is not as expected.
-func (e *expectation) compare(got decided) (all []Failure) {
+func (e *expectation) compare(got decided) (all failures) {
 	why := got.why()
 	for _, c := range []struct {
 		what string
@@ -60,52 +63,49 @@ func (e *expectation) compare(got decided) (all []Failure) {
 		got  string
 	}{{"outcome", &e.Outcome, string(got.Outcome)}, {"rule", &e.Rule, got.Rule}} {
 		if c.want.Kind != 0 && c.want.Value != c.got {
-			all = append(all, failure(c.want, fmt.Sprintf("%s: want %q, got %q%s", c.what, c.want.Value, c.got, why)))
+			all.add(c.want, "%s: want %q, got %q%s", c.what, c.want.Value, c.got, why)
 			why = "" // once
 		}
 	}
-	all = append(all, compareText("reason", &e.Reason, got.Reason)...)
-	all = append(all, compareText("notice", &e.Notice, got.Notice)...)
-	all = append(all, compareText("note", &e.Note, got.Note)...)
-	all = append(all, compareText("log", &e.Log, strings.Join(got.Log, "\n"))...)
-	if e.Effects.Kind != 0 {
-		want, err := effectLines(&e.Effects)
-		var lines []string
-		for _, x := range got.effects {
-			lines = append(lines, x.String())
-		}
-		if diff := difference(want, strings.Join(lines, "\n")); diff != "" || err != nil {
-			all = append(all, failure(&e.Effects, "effects (-want +got)\n"+diff))
-		}
+	all.text("reason", &e.Reason, got.Reason)
+	all.text("notice", &e.Notice, got.Notice)
+	all.text("note", &e.Note, got.Note)
+	all.text("log", &e.Log, strings.Join(got.Log, "\n"))
+	var effects []string
+	for _, x := range got.effects {
+		effects = append(effects, x.String())
+	}
+	if diff := difference(effectLines(&e.Effects), strings.Join(effects, "\n")); e.Effects.Kind != 0 && diff != "" {
+		all.add(&e.Effects, "effects (-want +got)\n%s", diff)
 	}
 	for _, path := range slices.Sorted(maps.Keys(e.Files)) {
-		all = append(all, e.Files[path].compare("file "+path, filepath.Join(got.root, filepath.FromSlash(path)))...)
+		all.file("file "+path, e.Files[path], filepath.Join(got.root, filepath.FromSlash(path)))
 	}
 	return all
 }
 
 // effectLines returns expected effects, a line each, as Effect.String does.
-func effectLines(n *yaml.Node) (string, error) {
+func effectLines(n *yaml.Node) string {
 	var effects []map[string]any
-	err := n.Decode(&effects)
+	_ = n.Decode(&effects) // as when it was read
 	var lines []string
 	for _, e := range effects {
 		for kind, v := range e {
-			if s, ok := v.(string); ok {
-				lines = append(lines, kind+": "+s)
-			} else {
-				lines = append(lines, kind+": "+text.JSON(v))
+			value, ok := v.(string)
+			if !ok {
+				value = text.JSON(v)
 			}
+			lines = append(lines, kind+": "+value)
 		}
 	}
-	return strings.Join(lines, "\n"), err
+	return strings.Join(lines, "\n")
 }
 
-// compareText compares a text to a whole one, or to a list of what occurs in it. Space around a whole text does not matter.
-func compareText(what string, n *yaml.Node, got string) (all []Failure) {
+// text compares a text to a whole one, or to a list of what occurs in it. Space around a whole text does not matter.
+func (all *failures) text(what string, n *yaml.Node, got string) {
 	for _, item := range n.Content {
 		if !strings.Contains(got, item.Value) {
-			all = append(all, failure(item, fmt.Sprintf("%s: %q does not occur in it:\n%s", what, item.Value, got)))
+			all.add(item, "%s: %q does not occur in it:\n%s", what, item.Value, got)
 		}
 	}
 	if want, got := strings.TrimSpace(n.Value), strings.TrimSpace(got); n.Kind == yaml.ScalarNode && want != got {
@@ -113,32 +113,26 @@ func compareText(what string, n *yaml.Node, got string) (all []Failure) {
 		if want != "" && strings.Contains(got, want) {
 			help = "; in brackets it need only occur in the text"
 		}
-		all = append(all, failure(n, fmt.Sprintf("%s (-want +got%s)\n%s", what, help, difference(want, got))))
+		all.add(n, "%s (-want +got%s)\n%s", what, help, difference(want, got))
 	}
-	return all
 }
 
-// compare compares a file to what is on the disk.
-func (f *file) compare(what, path string) []Failure {
-	b, err := os.ReadFile(path)
-	switch {
-	case f.Absent && err != nil:
-		return nil
-	case f.Absent:
-		return []Failure{failure(f.at, fmt.Sprintf("%s: want none, got\n%s", what, b))}
-	case err != nil:
-		return []Failure{failure(f.at, what+": there is none")}
-	case f.JSON == nil:
-		return compareText(what, f.at, string(b))
-	}
+// file compares a file to what is on the disk.
+func (all *failures) file(what string, f *file, path string) {
 	var got any
-	if err := json.Unmarshal(b, &got); err != nil {
-		return []Failure{failure(f.at, fmt.Sprintf("%s is not JSON: %v", what, err))}
+	switch b, err := os.ReadFile(path); {
+	case f.Absent && err == nil:
+		all.add(f.at, "%s: want none, got\n%s", what, b)
+	case f.Absent:
+	case err != nil:
+		all.add(f.at, "%s: there is none", what)
+	case f.JSON == nil:
+		all.text(what, f.at, string(b))
+	case json.Unmarshal(b, &got) != nil:
+		all.add(f.at, "%s is not JSON:\n%s", what, b)
+	case indented(f.JSON) != indented(got):
+		all.add(f.at, "%s (-want +got)\n%s", what, difference(indented(f.JSON), indented(got)))
 	}
-	if diff := difference(indented(f.JSON), indented(got)); diff != "" {
-		return []Failure{failure(f.at, what+" (-want +got)\n"+diff)}
-	}
-	return nil
 }
 
 // why returns the reason of a decision, and what the rules came to that were tried.

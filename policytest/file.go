@@ -16,17 +16,27 @@ import (
 // suite is a test file. In the keys of these types everything is optional for YAML; tests says what is required.
 type suite struct {
 	Given situation
-	Tests []struct {
-		Name   string
-		Given  situation
-		Expect expectation
-		Turns  []turn
-	}
+	Tests []test
 }
 
+// test is one test: decisions one after the other in the same project and session. As it is read, a test without turns has what its
+// only turn has.
+type test struct {
+	Name   string
+	Given  situation
+	Expect expectation
+	Turns  []turn
+
+	file string
+	at   *yaml.Node
+}
+
+// turn is one decision.
 type turn struct {
 	Given  situation
 	Expect expectation
+
+	at *yaml.Node
 }
 
 // situation is what a decision finds.
@@ -107,75 +117,55 @@ func (f *file) UnmarshalYAML(n *yaml.Node) error {
 		f.at = field(n, "text")
 	}
 	if f.at == nil || f.JSON != nil && field(n, "text") != nil {
-		return wrong(n, "a file has one of text, json and absent")
+		return &yaml.TypeError{Errors: []string{fmt.Sprintf("line %d: a file has one of text, json and absent", n.Line)}}
 	}
 	return nil
 }
 
-// test is one test: decisions one after the other in the same project and session.
-type test struct {
-	name, file string
-	at         *yaml.Node
-	steps      []step
-}
-
-// step is one decision.
-type step struct {
-	at     *yaml.Node
-	given  situation
-	expect expectation
-}
-
-// tests reads the tests of a file, each with the given of the file below its own.
-func (r *reader) tests(root *yaml.Node) (tests []test) {
-	list := field(root, "tests")
-	if list == nil || len(list.Content) == 0 {
+// tests completes the tests of a file: each has turns, with the given of the file and of the test below their own.
+func (r *reader) tests(root *yaml.Node, all []test) {
+	if len(all) == 0 {
 		r.report(root, "there are no tests", "write tests: with name, given and expect")
-		return nil
 	}
 	r.given(field(root, "given"))
 	names := map[string]bool{"": true}
-	for _, n := range list.Content {
-		t := test{file: r.file, at: n}
-		r.decode(field(n, "name"), &t.name)
-		if names[t.name] {
-			r.report(n, fmt.Sprintf("a test needs a name of its own, and this one has %q", t.name), "write name: and what the policy does here")
+	for i := range all {
+		t, n := &all[i], field(root, "tests").Content[i]
+		t.file, t.at = r.file, n
+		if names[t.Name] {
+			r.report(n, fmt.Sprintf("a test needs a name of its own, and this one has %q", t.Name), "write name: and what the policy does here")
 		}
-		names[t.name] = true
+		names[t.Name] = true
 		base, turns := merge(field(root, "given"), field(n, "given")), []*yaml.Node{n}
-		if list := field(n, "turns"); list != nil {
-			if turns = list.Content; field(n, "expect") != nil || len(turns) == 0 {
-				r.report(list, "a test has expect, or a list of turns with one each", "write expect in each turn")
-			}
+		if list := field(n, "turns"); list == nil {
+			t.Turns = []turn{{Given: t.Given, Expect: t.Expect}}
+		} else if turns = list.Content; field(n, "expect") != nil || len(turns) == 0 {
+			r.report(list, "a test has expect, or a list of turns with one each", "write expect in each turn")
+		} else {
 			r.given(field(n, "given"))
 		}
-		for _, turn := range turns {
-			t.steps = append(t.steps, r.step(turn, base, len(t.steps) == 0))
+		for j, at := range turns {
+			t.Turns[j].at = at
+			r.turn(&t.Turns[j], base, j == 0)
 		}
-		tests = append(tests, t)
 	}
-	return tests
 }
 
-// step reads a turn, or a test without turns.
-func (r *reader) step(n, base *yaml.Node, first bool) step {
-	s := step{at: n}
-	own, expect := field(n, "given"), field(n, "expect")
-	r.given(own)
-	r.decode(merge(base, own), &s.given)
+// turn completes a turn.
+func (r *reader) turn(t *turn, base *yaml.Node, first bool) {
+	own, node := t.Given, field(t.at, "given")
+	r.given(node)
+	t.Given = situation{}
+	r.decode(merge(base, node), &t.Given)
 	if !first { // the test began with it
-		var now situation
-		r.decode(own, &now)
-		if s.given.Files, s.given.Memory = now.Files, nil; now.Memory != nil || now.Params != nil {
-			r.report(own, "memory and params are those of the whole test", "write them in the given of the test")
+		if t.Given.Files, t.Given.Memory = own.Files, nil; own.Memory != nil || own.Params != nil {
+			r.report(node, "memory and params are those of the whole test", "write them in the given of the test")
 		}
 	}
-	if expect == nil || len(expect.Content) == 0 {
-		r.report(n, "nothing is expected", "write for example expect: {rule: NAME}")
+	if expect := field(t.at, "expect"); expect == nil || len(expect.Content) == 0 {
+		r.report(t.at, "nothing is expected", "write for example expect: {rule: NAME}")
 	}
-	r.decode(expect, &s.expect)
-	r.expectation(&s.expect)
-	return s
+	r.expectation(&t.Expect)
 }
 
 // word reports a word that is not one of those known.

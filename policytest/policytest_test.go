@@ -230,7 +230,7 @@ func TestFindings(t *testing.T) {
 			t.Errorf("%s: it says\n%v\nwant\n%s", c.test, err, c.want)
 		}
 	}
-	for _, src := range []string{"", "tests: []", "tests: {", "- a", "tests: 5"} {
+	for _, src := range []string{"", "tests: []", "tests: {", "- a", "tests: 5", "tests: [~]", "tests: [{name: n, turns: [~]}]", "tests: [{name: n, expect: {effects: 5}}]"} {
 		if _, err := run(t, policy, src); err == nil {
 			t.Errorf("%q is a test file", src)
 		}

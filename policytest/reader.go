@@ -43,20 +43,18 @@ func read(fsys fs.FS, name string, p *rules.Policy, open bool) ([]test, error) {
 	if len(doc.Content) == 0 {
 		doc.Content = []*yaml.Node{{Kind: yaml.MappingNode, Tag: "!!map", Line: 1, Column: 1}}
 	}
-	root := doc.Content[0]
-	r.walk(root, reflect.TypeFor[suite]())
-	if len(r.found) == 0 {
-		r.decode(root, &suite{}) // where it stands, before a given is merged
+	root, all := doc.Content[0], suite{}
+	if r.walk(root, reflect.TypeFor[suite]()); len(r.found) == 0 {
+		r.decode(root, &all) // where it stands, before a given is merged
 	}
-	var tests []test
 	if len(r.found) == 0 {
-		tests = r.tests(root)
+		r.tests(root, all.Tests)
 	}
 	if len(r.found) > 0 {
 		slices.SortStableFunc(r.found, func(a, b rules.Finding) int { return cmp.Or(a.Line-b.Line, a.Col-b.Col) })
 		return nil, r.found
 	}
-	return tests, nil
+	return all.Tests, nil
 }
 
 // report adds a finding at a node.
@@ -86,6 +84,9 @@ func (r *reader) walk(n *yaml.Node, t reflect.Type) {
 		}
 	case yaml.SequenceNode:
 		for _, item := range n.Content {
+			if item.Tag == "!!null" && keys(elem(t)) != nil {
+				r.report(item, "an item of the list is empty", "remove it, or write a value")
+			}
 			if elem(t) == reflect.TypeFor[loop.Tool]() && item.Kind == yaml.ScalarNode { // its name
 				name := *item
 				*item = yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Line: item.Line, Column: item.Column, Content: []*yaml.Node{{Kind: yaml.ScalarNode, Tag: "!!str", Value: "name"}, &name}}
@@ -137,15 +138,11 @@ func (r *reader) decode(n *yaml.Node, to any) {
 	if n == nil {
 		return
 	}
-	err := n.Decode(to)
-	if err == nil {
-		return
+	err, types := n.Decode(to), &yaml.TypeError{}
+	if err != nil && !errors.As(err, &types) {
+		types.Errors = []string{err.Error()}
 	}
-	messages := []string{err.Error()}
-	if types := new(yaml.TypeError); errors.As(err, &types) {
-		messages = types.Errors
-	}
-	for _, message := range messages {
+	for _, message := range types.Errors {
 		at := *n
 		if _, err := fmt.Sscanf(message, "line %d:", &at.Line); err == nil {
 			_, message, _ = strings.Cut(message, ": ")
@@ -155,27 +152,21 @@ func (r *reader) decode(n *yaml.Node, to any) {
 	}
 }
 
-// wrong is an error that decode reports at a node.
-func wrong(n *yaml.Node, message string) error {
-	return &yaml.TypeError{Errors: []string{fmt.Sprintf("line %d: %s", n.Line, message)}}
-}
-
 // merge returns a node with own over base, map by map. A file that is absent has nothing else.
 func merge(base, own *yaml.Node) *yaml.Node {
 	switch {
-	case base == nil:
-		return own
 	case own == nil:
 		return base
-	case base.Kind != yaml.MappingNode || own.Kind != yaml.MappingNode || field(own, "absent") != nil || field(base, "absent") != nil:
+	case base == nil || base.Kind != yaml.MappingNode || own.Kind != yaml.MappingNode || field(own, "absent") != nil || field(base, "absent") != nil:
 		return own
 	}
 	out := *own
-	out.Content = slices.Clone(base.Content)
+	out.Content = nil
+	for key, value := range fields(base) {
+		out.Content = append(out.Content, key, merge(value, field(own, key.Value)))
+	}
 	for key, value := range fields(own) {
-		if i := index(&out, key.Value); i >= 0 {
-			out.Content[i+1] = merge(out.Content[i+1], value)
-		} else {
+		if field(base, key.Value) == nil {
 			out.Content = append(out.Content, key, value)
 		}
 	}
@@ -193,22 +184,12 @@ func fields(n *yaml.Node) iter.Seq2[*yaml.Node, *yaml.Node] {
 	}
 }
 
-// index returns where a key of a map is, -1 if it has none.
-func index(n *yaml.Node, key string) int {
-	i := 0
-	for k := range fields(n) {
-		if k.Value == key {
-			return i
-		}
-		i += 2
-	}
-	return -1
-}
-
 // field returns a value of a map, nil if it has none.
 func field(n *yaml.Node, key string) *yaml.Node {
-	if i := index(n, key); i >= 0 {
-		return n.Content[i+1]
+	for k, value := range fields(n) {
+		if k.Value == key {
+			return value
+		}
 	}
 	return nil
 }

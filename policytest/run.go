@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"os"
 	"slices"
 	"strings"
 
@@ -87,7 +88,7 @@ func Run(ctx context.Context, fsys fs.FS, policy string, tests []string, opts ..
 			}
 			result, err := t.run(ctx, fsys, policy, opts, report.Rules)
 			if err != nil {
-				return report, fmt.Errorf("%s:%d: test %q: %w", name, t.at.Line, t.name, err)
+				return report, fmt.Errorf("%s:%d: test %q: %w", name, t.at.Line, t.Name, err)
 			}
 			report.Results = append(report.Results, result)
 		}
@@ -100,27 +101,27 @@ const suffix = "_test.yaml"
 
 // run runs one test and counts which rules hold. The error is that its project cannot be made, or that a param is wrong.
 func (t test) run(ctx context.Context, fsys fs.FS, policy string, opts []loop.Option, counts []Coverage) (Result, error) {
-	result := Result{Name: t.name, File: t.file, Line: t.at.Line}
-	b, err := newBench()
-	if b != nil {
-		defer b.close()
-	}
+	result := Result{Name: t.Name, File: t.file, Line: t.at.Line}
+	dir, err := os.MkdirTemp("", "ralph-test-")
 	if err != nil {
 		return result, err
 	}
+	defer os.RemoveAll(dir)
+	b := newBench(dir)
 	opts = append(slices.Clip(opts), hermetic(b)...)
-	l, err := loop.Load(fsys, policy, append(opts, loop.WithParams(t.steps[0].given.Params))...)
+	l, err := loop.Load(fsys, policy, append(opts, loop.WithParams(t.Turns[0].Given.Params))...)
 	if err != nil {
 		return result, err
 	}
-	for i, s := range t.steps {
-		got, err := b.decide(ctx, l, s)
-		failures := s.expect.compare(got)
+	for i, turn := range t.Turns {
+		got, err := b.decide(ctx, l, turn.Given)
+		failed := turn.Expect.compare(got)
 		if err != nil {
-			failures = []Failure{failure(s.at, err.Error())}
+			failed = nil
+			failed.add(turn.at, "%v", err)
 		}
-		for _, f := range failures {
-			if f.File = t.file; len(t.steps) > 1 {
+		for _, f := range failed {
+			if f.File = t.file; len(t.Turns) > 1 {
 				f.Message = fmt.Sprintf("turn %d: %s", i+1, f.Message)
 			}
 			result.Failures = append(result.Failures, f)
