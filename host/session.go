@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -126,7 +127,7 @@ func (s *session) ended(w *window) []loop.Turn {
 
 // window returns a window with n whole turns, or the largest.
 func (s *session) window(ctx context.Context, n int) (*window, error) {
-	if s.read != nil && s.read.holds(n) {
+	if s.read != nil && s.read.holds >= n {
 		return s.read, nil
 	}
 	if s.find != nil {
@@ -150,9 +151,12 @@ func (s *session) window(ctx context.Context, n int) (*window, error) {
 		if err != nil && err != io.EOF {
 			return nil, fmt.Errorf("session file: %w", err)
 		}
-		w := &window{whole: length == info.Size(), last: length == min(lastWindow, info.Size())}
+		w := &window{whole: length == info.Size()}
 		w.parse(b[:read], object, func(line []byte) (entry, bool) { return s.record(line, s.subagent) })
-		if s.read = w; w.holds(n) {
+		if w.holds = len(w.turns) - 1; length == min(lastWindow, info.Size()) {
+			w.holds = math.MaxInt
+		}
+		if s.read = w; w.holds >= n {
 			return w, nil
 		}
 	}
@@ -165,11 +169,8 @@ type window struct {
 	end    entry       // the last record of the conversation
 	time   string      // of the newest record, where records have one
 	whole  bool        // it is the whole file
-	last   bool        // there is no larger one
+	holds  int         // it has so many whole turns; math.MaxInt if there is no larger window
 }
-
-// holds reports whether the window has n whole turns, or all that can be had.
-func (w *window) holds(n int) bool { return w.last || len(w.turns) > n }
 
 // open reports whether the agent had not finished when the file was written.
 func (w *window) open() bool { return w.end.open || w.end.kind == result }

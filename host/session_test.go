@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -397,7 +398,7 @@ func FuzzSession(f *testing.F) {
 			if h.file.read == nil {
 				continue
 			}
-			w := &window{whole: true, last: true}
+			w := &window{whole: true, holds: math.MaxInt}
 			w.parse(content, false, func(line []byte) (entry, bool) { return h.file.read(line, false) })
 			s := &session{message: message, prompt: "p1", read: w}
 			turns, err := s.Turns(t.Context(), n)
