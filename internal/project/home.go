@@ -1,6 +1,7 @@
 package project
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -45,16 +46,11 @@ func OpenHome(p Project, getenv func(string) string) (*Home, error) {
 
 // withoutLinks returns a path with the links of the directories that exist resolved.
 func withoutLinks(looks git.Looks, path string) string {
-	for at, rest := path, ""; ; at, rest = filepath.Dir(at), filepath.Join(filepath.Base(at), rest) {
-		if at != filepath.Dir(at) {
-			if _, err := looks.Lstat(at); err != nil {
-				continue
-			}
-		}
-		if real, err := looks.EvalSymlinks(at); err == nil || at == filepath.Dir(at) {
-			return filepath.Join(real, rest)
-		}
+	real, err := looks.EvalSymlinks(path)
+	if dir := filepath.Dir(path); err != nil && dir != path {
+		return filepath.Join(withoutLinks(looks, dir), filepath.Base(path))
 	}
+	return cmp.Or(real, path)
 }
 
 func stateDir(home string, getenv func(string) string) (string, error) {
