@@ -267,49 +267,6 @@ func TestOff(t *testing.T) {
 	}
 }
 
-// Each end after a continuation is shown once a prompt, whatever the policy says.
-func TestEndsAreShown(t *testing.T) {
-	l := load(t, `
-limits: {continuations: 1}
-rules:
-  - {name: ready, when: prompt == "done", done: the work is done}
-  - {name: told, when: prompt == "told", done: the work is done, notice: own words}
-  - {name: waiting, when: prompt == "stop", stop: it waits}
-  - {name: broken, when: prompt == "broken" and int(prompt) > 0, stop: never}
-  - {name: go, when: prompt == "go", continue: go on}
-  - {name: unknown, when: prompt == "refused" and int(prompt) > 0, continue: never}
-  - {name: refused, when: prompt == "refused", done: never}
-`)
-	for _, c := range []struct {
-		prompts string
-		want    string // notices, separated by |
-	}{
-		{"go done done", "|policy: done: the work is done|"},
-		{"go told", "|own words"},
-		{"go stop", "|"},
-		{"go nothing nothing", "|policy: no rule decides, so the agent may stop|"},
-		{"go go go", "|policy: the agent may stop: *|"},
-		{"broken broken", "policy: the agent may stop: *|"},
-		{"done", ""},
-		{"nothing", ""},
-		{"refused refused", "refused is not certain: rule unknown is unknown: int(prompt) > 0 failed: int makes no number of refused|"},
-	} {
-		t.Run(c.prompts, func(t *testing.T) {
-			var got []string
-			for i, p := range strings.Fields(c.prompts) {
-				d := decide(t, l, loop.Event{Session: c.prompts, NewPrompt: i == 0, Names: map[string]any{"prompt": p}})
-				if n, _, ok := strings.Cut(d.Notice, "may stop: "); ok {
-					d.Notice = n + "may stop: *"
-				}
-				got = append(got, d.Notice)
-			}
-			if diff := cmp.Diff(c.want, strings.Join(got, "|")); diff != "" {
-				t.Errorf("the notices (-want +got):\n%s", diff)
-			}
-		})
-	}
-}
-
 // failing is a store that fails.
 type failing struct {
 	loop.Store
