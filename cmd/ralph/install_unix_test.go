@@ -3,6 +3,8 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -15,26 +17,18 @@ import (
 )
 
 // In the settings of each host and scope, whatever form the file has, install adds a hook that status finds, and after uninstall every file
-// is as it was. Settings that ralph cannot read, or does not edit, are never touched.
+// is as it was. Settings that ralph cannot read, or does not edit, are never touched. More forms are those of package host.
 func TestInstallEveryHost(t *testing.T) {
-	const plain = "{\n    \"version\": 1,   \"theme\": \"ärmel\"\n}\n"
 	forms := map[string]struct {
-		text string
-		link string // what it is a link to; "" is the file itself
-		torn bool
+		text         string
+		linked, torn bool
 	}{
-		"no file":                {},
-		"a file":                 {text: plain},
-		"one line":               {text: `{"version":1}`},
-		"CRLF and a mark":        {text: "\ufeff" + strings.ReplaceAll(plain, "\n", "\r\n")},
-		"a link":                 {text: plain, link: "dotfiles/settings.json"},
-		"a link to a link":       {text: plain, link: "dotfiles/again"},
-		"torn":                   {text: "{\"hooks\": {", torn: true},
-		"two documents":          {text: "{}\n{}\n", torn: true},
-		"empty":                  {text: "\n", torn: true},
-		"binary":                 {text: "\x00\x01\xff", torn: true},
-		"comments":               {text: "{\n  // mine\n  \"version\": 1, /* one */\n  \"list\": [1, 2,],\n}\n"},
-		"comments, CRLF, a mark": {text: "\ufeff// mine\r\n{\r\n\t\"version\": 1,\r\n\t// last\r\n}\r\n"},
+		"no file":     {},
+		"a file":      {text: "\ufeff{\r\n    \"version\": 1,   \"theme\": \"ärmel\"\r\n}\r\n"},
+		"links to it": {text: "{\n  \"version\": 1\n}\n", linked: true},
+		"torn":        {text: "{\"hooks\": {", torn: true},
+		"empty":       {text: "\n", torn: true},
+		"comments":    {text: "{\n  // mine\n  \"version\": 1, /* one */\n  \"list\": [1, 2,],\n}\n"},
 	}
 	for _, name := range host.Names() {
 		h, err := host.Lookup(name)
@@ -56,7 +50,7 @@ func TestInstallEveryHost(t *testing.T) {
 					if scope == "user" {
 						base, path = filepath.Join(filepath.Dir(b.dir), "home"), h.UserFile(os.Getenv)
 					}
-					put(t, base, path, f.text, f.link)
+					b.put(base, path, f.text, f.linked)
 					before := files(t, filepath.Dir(b.dir))
 					refused := f.torn || strings.Contains(f.text, "//") && !readsComments(name) && !h.Settings.TOML
 					status, _, stderr := b.ralph("", "install", name, "--scope", scope)
@@ -82,38 +76,25 @@ func TestInstallEveryHost(t *testing.T) {
 // readsComments reports whether a host reads comments in its settings. Claude Code, for one, runs no hook of a file with a comment.
 func readsComments(name string) bool { return name == "gemini" || name == "qwen" }
 
-// put writes a file at a path, or a link to it.
-func put(t *testing.T, base, path, text, link string) {
-	t.Helper()
+// put writes a file at a path, or to where links from there lead.
+func (b *bench) put(base, path, text string, linked bool) {
+	b.t.Helper()
 	if text == "" {
 		return
 	}
-	target := path
-	if link != "" {
-		target = filepath.Join(base, link)
-		if filepath.Base(link) == "again" {
-			target = filepath.Join(base, "dotfiles", "settings.json")
+	target, again := path, filepath.Join(base, "dotfiles", "again")
+	if linked {
+		target = filepath.Join(base, "dotfiles", "settings.json")
+		err := errors.Join(os.MkdirAll(filepath.Dir(target), 0o755), os.MkdirAll(filepath.Dir(path), 0o755), os.Symlink("settings.json", again), os.Symlink(again, path))
+		if err != nil {
+			b.t.Fatal(err)
 		}
 	}
-	for _, dir := range []string{filepath.Dir(path), filepath.Dir(target)} {
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			t.Fatal(err)
-		}
+	name, err := filepath.Rel(b.dir, target)
+	if err != nil {
+		b.t.Fatal(err)
 	}
-	if err := os.WriteFile(target, []byte(text), 0o640); err != nil {
-		t.Fatal(err)
-	}
-	if link == "" {
-		return
-	}
-	if filepath.Base(link) == "again" {
-		if err := os.Symlink("settings.json", filepath.Join(base, link)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := os.Symlink(filepath.Join(base, link), path); err != nil {
-		t.Fatal(err)
-	}
+	b.write(name, text)
 }
 
 // files returns what each file and link below a directory has, and its mode.
@@ -124,19 +105,11 @@ func files(t *testing.T, dir string) map[string]string {
 		if err != nil || d.IsDir() {
 			return err
 		}
-		info, err := d.Info()
-		if err != nil {
-			return err
-		}
-		var text []byte
-		if d.Type() == fs.ModeSymlink {
-			to, err := os.Readlink(path)
-			all[path] = "link to " + to
-			return err
-		}
-		text, err = os.ReadFile(path)
-		all[path] = info.Mode().String() + " " + string(text)
-		return err
+		text, err := os.ReadFile(path)
+		to, _ := os.Readlink(path)
+		info, err2 := d.Info()
+		all[path] = fmt.Sprintf("%v %s %s", info.Mode(), to, text)
+		return errors.Join(err, err2)
 	})
 	if err != nil {
 		t.Fatal(err)
