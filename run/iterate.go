@@ -24,8 +24,10 @@ func Check(args []string, dir string) error {
 	if len(args) == 0 {
 		return errors.New("no agent is named: write its command after --, for example: -- claude -p")
 	}
-	_, err := process.Find(args[0], dir)
-	return err
+	if _, err := process.Find(args[0], dir); err != nil {
+		return fmt.Errorf("the agent cannot be started: %w; install it, or write its path", err)
+	}
+	return nil
 }
 
 var errTime = errors.New("the time of the run is over")

@@ -79,6 +79,7 @@ func (a *app) root(hook bool) *cobra.Command {
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
 	root.SetFlagErrorFunc(flagError)
+	root.Args, root.RunE, root.SuggestionsMinimumDistance = cobra.ArbitraryArgs, unknownCommand, 2
 	root.AddCommand(a.evalCommand())
 	if hook {
 		return root

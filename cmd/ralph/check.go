@@ -78,7 +78,7 @@ func policies(p project.Project, names []string) ([]project.File, error) {
 		names = p.Names()
 	}
 	if len(names) == 0 {
-		return nil, fmt.Errorf("there is no .ralph/NAME.yaml in %s: name a shipped policy or a file, or write one with ralph init", p.Root)
+		names = []string{project.Default}
 	}
 	var files []project.File
 	for _, name := range names {

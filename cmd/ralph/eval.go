@@ -150,7 +150,7 @@ func (a *app) event(name string, from io.Reader) (*host.Host, loop.Event, error)
 	}
 	b, err := io.ReadAll(io.LimitReader(from, host.MaxInput+1)) // one more is an error of Decode
 	if err != nil {
-		return nil, loop.Event{}, fmt.Errorf("the event on stdin: %w", err)
+		return nil, loop.Event{}, fmt.Errorf("the event: %w", err)
 	}
 	h, ev, err := host.Decode(name, b, a.getenv)
 	switch {
@@ -158,7 +158,7 @@ func (a *app) event(name string, from io.Reader) (*host.Host, loop.Event, error)
 	case ev.Dir == "":
 		err = errors.New("the event names a directory that is none")
 	case ev.Dir == "." && ev.Session == "" && ev.Message == "": // one with a text only is from a host that runs its hooks in the agent's directory
-		err = errors.New("the event names no session and no directory and has no text, so it is not known whose it is")
+		err = errors.New(`the event names no session and no directory and has no text, so it is not known whose it is: write at least {"session_id": "ID", "cwd": "DIRECTORY"}`)
 	}
 	return h, ev, err
 }

@@ -99,7 +99,8 @@ func (a *app) explainInput(ctx context.Context, home *project.Home, input string
 func (a *app) explainEvent(ctx context.Context, home *project.Home, p project.Project, ev loop.Event, names []string, quiet bool) error {
 	opened := home.Hook(ctx, p, names, nil, project.Settings{Quiet: quiet, Loop: []loop.Option{loop.WithClock(a.now)}})
 	if len(opened) == 0 {
-		return fmt.Errorf("there is no %s in %s: name a policy with --policy, or write one with ralph init", project.Default+".yaml", p.Root)
+		_, err := p.Policy(project.Default)
+		return err
 	}
 	for _, o := range opened {
 		if o.Err != nil {

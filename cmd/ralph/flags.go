@@ -27,6 +27,17 @@ func flagError(cmd *cobra.Command, err error) error {
 	return fmt.Errorf("%w; ralph help %s lists the flags", err, cmd.Name())
 }
 
+// unknownCommand says what to write instead of a command that there is not.
+func unknownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return cmd.Help()
+	}
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		return fmt.Errorf("there is no command %q; did you mean ralph %s?", args[0], near[0])
+	}
+	return fmt.Errorf("there is no command %q; ralph help lists the commands", args[0])
+}
+
 // noArguments refuses words behind a command that takes none, and says where one of a policy goes.
 func noArguments(cmd *cobra.Command, args []string) error {
 	switch {

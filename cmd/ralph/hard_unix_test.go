@@ -86,7 +86,7 @@ func TestOutputs(t *testing.T) {
 		{"ralph eval --answer exit-code", 2, "", "Go on."},
 		{"ralph eval 2>&1 >&- | true", 0, "", ""},
 		{"ralph eval <&-", 0, "it is empty", ""},
-		{"ralph eval <.", 0, "the event on stdin", ""},
+		{"ralph eval <.", 0, "the event: ", ""},
 		{"ralph eval </dev/zero", 0, "larger than 64 MiB", ""},
 		{"[ ! -e /dev/full ] || ralph eval >/dev/full", 0, "", full},
 		{"[ ! -e /dev/full ] || ralph eval --answer exit-code 2>/dev/full", 0, "", ""},

@@ -36,7 +36,6 @@ func (a *app) helpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [command or check]",
 		Short: "Explain a command, or what ralph check found",
-		Args:  cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return cmd.Root().Help()

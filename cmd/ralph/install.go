@@ -52,7 +52,8 @@ func (a *app) install(ctx context.Context, home *project.Home, p project.Project
 	}
 	opened := home.Hook(ctx, p, e.Policies, e.Set, project.Settings{Whole: true})
 	if len(opened) == 0 {
-		return fmt.Errorf("there is no %s.yaml in %s: write one with ralph init, or name a policy with --policy", project.Default, p.Root)
+		_, err := p.Policy(project.Default)
+		return err
 	}
 	program, err := f.Program(ctx)
 	if err != nil {

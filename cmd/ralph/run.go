@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -61,6 +62,11 @@ Ctrl-C ends the run after the iteration, and a second one now. The exit status i
 				}
 				f.resume, args = id, cmd.Flags().Args()
 			}
+			for _, name := range []string{"policy", "until", "promise"} {
+				if f := cmd.Flags().Lookup(name); f.Changed && strings.TrimSpace(f.Value.String()) == "" {
+					return fmt.Errorf("--%s is empty: %w", name, errUntilWhen)
+				}
+			}
 			changed := cmd.Flags().Changed
 			if f.limits.Max < 1 || f.limits.For <= 0 || f.limits.Budget < 0 || changed("budget") && f.limits.Budget == 0 {
 				return errors.New("--max, --for and --budget are more than 0, such as --max 20 --for 8h --budget 5")
@@ -90,6 +96,8 @@ Ctrl-C ends the run after the iteration, and a second one now. The exit status i
 	cmd.MarkFlagsMutuallyExclusive("policy", "until", "promise", "resume")
 	return cmd
 }
+
+var errUntilWhen = errors.New("say when the work is done: --until 'go test ./...', --promise DONE, or --policy NAME")
 
 // drive begins or resumes a run, and returns the exit status.
 func (a *app) drive(ctx context.Context, p project.Project, home *project.Home, f runFlags, args []string) (_ int, err error) {
@@ -185,6 +193,9 @@ func (a *app) plan(p project.Project, f runFlags, args []string) (run.State, err
 func (a *app) pick(ctx context.Context, home *project.Home, p project.Project, id string) (run.State, error) {
 	if id != latest {
 		s, err := run.Load(ctx, home.Store, id)
+		if errors.Is(err, run.ErrNone) {
+			err = fmt.Errorf("%w; ralph run --resume goes on with the latest", err)
+		}
 		if err == nil && s.Plan.Root != p.Root {
 			err = fmt.Errorf("the run %s began in %s: type this in that directory", id, s.Plan.Root)
 		}
@@ -213,7 +224,7 @@ func (a *app) policyOf(ctx context.Context, home *project.Home, p project.Projec
 		f.Name, f.Source, s.Params = "promise", examples.Promise(), map[string]string{"promise": plan.Promise}
 	default:
 		if *f, err = p.Policy(cmp.Or(plan.Policy, project.Default)); errors.Is(err, fs.ErrNotExist) && plan.Policy == "" {
-			err = errors.New("say when the work is done: --until 'go test ./...', --promise DONE, or --policy NAME")
+			err = errUntilWhen
 		}
 	}
 	if err == nil {

@@ -24,6 +24,9 @@ policy's loop begins, for example: ralph start stravinsky "Make the tests pass".
 			if len(args) > 2 {
 				return fmt.Errorf("write the text as one argument: ralph start %s '%s'", args[0], strings.Join(args[1:], " "))
 			}
+			if len(args) == 1 && strings.Contains(args[0], " ") && !strings.HasSuffix(args[0], ".yaml") {
+				return fmt.Errorf("name the policy before the text: ralph start NAME '%s'", args[0])
+			}
 			return nil
 		},
 		RunE: a.here(a.start),
@@ -107,6 +110,11 @@ func (a *app) stopCommand() *cobra.Command {
 		Long: `Let agents of this project stop, whatever the policies say, until ralph start: all policies, or the named ones.
 ralph stop until also takes the hook of ralph until out of the settings.`,
 		RunE: a.here(func(ctx context.Context, p project.Project, home *project.Home, names []string) error {
+			for _, name := range names { // all or none
+				if _, err := p.Policy(name); err != nil {
+					return err
+				}
+			}
 			if len(names) == 0 {
 				names = []string{""}
 			}

@@ -32,7 +32,7 @@ func (h *Home) Hook(ctx context.Context, p Project, names, set []string, s Setti
 		name, value, err := Param(v)
 		s.Params[name], wrong = value, cmp.Or(wrong, err)
 	}
-	unknown := maps.Clone(s.Params)
+	unknown, known := maps.Clone(s.Params), []string{}
 	policies := names
 	if len(names) == 0 {
 		policies = []string{Default}
@@ -48,7 +48,10 @@ func (h *Home) Hook(ctx context.Context, p Project, names, set []string, s Setti
 		}
 		switch {
 		case o.Loop != nil:
-			maps.DeleteFunc(unknown, func(name, _ string) bool { _, its := o.Loop.Policy().Params[name]; return its })
+			for name := range o.Loop.Policy().Params {
+				delete(unknown, name)
+				known = append(known, name)
+			}
 		case err == nil:
 			clear(unknown) // the policy's own fault comes first
 		}
@@ -56,9 +59,11 @@ func (h *Home) Hook(ctx context.Context, p Project, names, set []string, s Setti
 	}
 	if len(unknown) > 0 {
 		name := slices.Sorted(maps.Keys(unknown))[0]
+		slices.Sort(known)
+		near := cmp.Or(text.Nearest(name, known), "leave it out")
 		for i := range opened {
 			opened[i].Loop = nil
-			opened[i].Err = errors.Join(opened[i].Err, fmt.Errorf("--set %s: no policy of this hook declares it under params", name))
+			opened[i].Err = errors.Join(opened[i].Err, fmt.Errorf("--set %s: no policy of this hook declares it under params; %s", name, near))
 		}
 	}
 	return opened

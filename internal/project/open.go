@@ -68,7 +68,7 @@ const noPolicy = "ralph: 1\nrules: [{name: none, log: none}]\n"
 // Stops returns a loop that decides nothing, for what a person switches off: all policies of a project, or one of a name. The policy itself
 // may be one that cannot be used.
 func (h *Home) Stops(p Project, name string, opts ...loop.Option) (*loop.Loop, error) {
-	policy, err := rules.Parse(name, []byte(noPolicy))
+	policy, err := rules.Parse(strings.TrimSuffix(name, ".yaml")+".yaml", []byte(noPolicy))
 	if err != nil {
 		return nil, err
 	}

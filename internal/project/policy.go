@@ -62,6 +62,9 @@ func (p Project) Policy(name string) (File, error) {
 			return File{}, notFound(fmt.Sprintf("%s is not read: rename it to %s.yaml", yml, stem))
 		}
 	}
+	if name == Default {
+		return File{}, notFound(fmt.Sprintf("there is no .ralph/policy.yaml in %s: write one with ralph init, or name another policy", p.Root))
+	}
 	known := append(p.Names(), examples.Names()...)
 	slices.Sort(known)
 	known = slices.Compact(known)
@@ -105,7 +108,13 @@ func (p Project) file(name string) (File, error) {
 			return found[0], nil
 		}
 	}
-	return File{}, notFound(fmt.Sprintf("no policy file %s below %s", name, p.Root))
+	var known []string
+	for _, other := range p.Names() {
+		if f, err := p.Policy(other); err == nil {
+			known = append(known, f.Shown(p))
+		}
+	}
+	return File{}, notFound(fmt.Sprintf("no policy file %s below %s; %s", name, p.Root, cmp.Or(text.Nearest(name, known), "ralph init writes one")))
 }
 
 // read reads a policy file below a directory.
