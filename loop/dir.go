@@ -70,6 +70,12 @@ func (d directory) Update(ctx context.Context, key string, change func([]byte) (
 		return err
 	}
 	path := d.file(key) + documentSuffix
+	made := false
+	defer func() { // when the lock is free
+		if made {
+			d.clean(ctx) // so that there are not ever more
+		}
+	}()
 	lock, err := lockFile(ctx, d.file(key)+lockSuffix)
 	if err != nil {
 		return err
@@ -79,9 +85,7 @@ func (d directory) Update(ctx context.Context, key string, change func([]byte) (
 	if err != nil {
 		return err
 	}
-	if len(old) == 0 {
-		defer d.clean(ctx) // so that there are not ever more
-	}
+	made = len(old) == 0
 	b, err := change(old)
 	switch {
 	case err != nil:

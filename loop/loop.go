@@ -1,6 +1,7 @@
 package loop
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
@@ -119,9 +120,7 @@ func newConfig(opts []Option) config {
 			o(&c)
 		}
 	}
-	if c.store == nil {
-		c.store = Map()
-	}
+	c.store = cmp.Or(c.store, Map())
 	if c.now == nil {
 		c.now = time.Now
 	}

@@ -2,6 +2,7 @@ package loop
 
 import (
 	"context"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -88,37 +89,26 @@ func (w *work) transcript(ctx context.Context) (any, error) {
 	}, nil
 }
 
-// passedSinceEdit reports whether the last use of a shell command, named by its first words, succeeded, and no file was edited since.
-// A line counts only if it shows the status of the command: alone, or joined to others by &&.
+// passedSinceEdit reports whether the last use of a shell command, named by its first words, succeeded, and no file was edited since. It may
+// stand after others, and after variables. A line counts only if it shows the status of the command: alone, or joined to others by &&.
 func passedSinceEdit(turns []Turn, command string) bool {
-	words := strings.Fields(command)
+	words := strings.Fields(regexp.QuoteMeta(command))
+	if len(words) == 0 {
+		return false
+	}
+	runs := regexp.MustCompile(`(?:^|[|;&\n])[ \t]*(?:[^\s|;&]*=[^\s|;&]*[ \t]+)*` + strings.Join(words, `[ \t]+`) + `(?:[\s|;&]|$)`)
 	passed := false
 	for _, turn := range turns {
 		for _, tool := range turn.Tools {
 			switch {
 			case tool.Edit && !tool.Failed:
 				passed = false
-			case len(words) > 0 && runs(tool.Command, words):
+			case runs.MatchString(tool.Command):
 				passed = !tool.Failed && !strings.ContainsAny(strings.ReplaceAll(tool.Command, "&&", ""), "|;&\n")
 			}
 		}
 	}
 	return passed
-}
-
-// runs reports whether a line of a shell starts a command, perhaps after others and with variables before it.
-func runs(line string, words []string) bool {
-	parts := strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune("|;&\n", r) })
-	for _, part := range parts {
-		have := strings.Fields(part)
-		for len(have) > 0 && strings.Contains(have[0], "=") {
-			have = have[1:]
-		}
-		if len(have) >= len(words) && strings.Join(have[:len(words)], " ") == strings.Join(words, " ") {
-			return true
-		}
-	}
-	return false
 }
 
 // index finds markers in texts, each of which it reads once, whatever number of rules ask.

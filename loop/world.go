@@ -156,15 +156,12 @@ func (w *work) yourTurn(ctx context.Context) (bool, error) {
 // Ask answers the functions said, mentions, exists and which.
 func (w *work) Ask(ctx context.Context, function, argument string) (any, error) {
 	switch function {
-	case "said", "mentions":
+	case "said":
 		i, err := w.talk.indexed(ctx)
-		if err != nil {
-			return nil, err
-		}
-		if function == "said" {
-			return i.said(argument), nil
-		}
-		return i.mentions(argument), nil
+		return err == nil && i.said(argument), err
+	case "mentions":
+		i, err := w.talk.indexed(ctx)
+		return err == nil && i.mentions(argument), err
 	case "exists":
 		ctx, cancel := context.WithTimeoutCause(ctx, filesTime, tooLate(filesTime))
 		defer cancel()

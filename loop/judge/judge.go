@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -47,16 +48,9 @@ func Source(lookup func(string) (string, bool)) loop.SourceFunc {
 		if key == "" && len(q.Command) == 0 {
 			return nil, fmt.Errorf("ANTHROPIC_API_KEY is not set: %w", fs.ErrNotExist)
 		}
-		turns, err := number(q, "turns", usualTurns)
+		said, err := conversation(ctx, ev, q)
 		if err != nil {
 			return nil, err
-		}
-		said, err := conversation(ctx, ev, turns)
-		if err != nil {
-			return nil, err
-		}
-		if len(said) == 0 {
-			return nil, fmt.Errorf("there is no conversation: %w", fs.ErrNotExist)
 		}
 		ask := prompt(q.Args[0], said, q.Fact.Schema)
 		var answer string
@@ -87,15 +81,18 @@ func number(q rules.Query, option string, usual int) (int, error) {
 }
 
 // conversation returns the last turns. The agent's last message may be in the event only, since session files lag.
-func conversation(ctx context.Context, ev loop.Event, n int) ([]loop.Turn, error) {
-	if ev.Conversation == nil {
-		return nil, nil
+func conversation(ctx context.Context, ev loop.Event, q rules.Query) (turns []loop.Turn, err error) {
+	n, err := number(q, "turns", usualTurns)
+	if err == nil && ev.Conversation != nil {
+		turns, err = ev.Conversation.Turns(ctx, n)
 	}
-	turns, err := ev.Conversation.Turns(ctx, n)
-	if err != nil || len(turns) == 0 || ev.Message == "" {
+	if err == nil && len(turns) == 0 {
+		err = fmt.Errorf("there is no conversation: %w", fs.ErrNotExist)
+	}
+	if err != nil || ev.Message == "" {
 		return turns, err
 	}
-	turns = append([]loop.Turn(nil), turns...)
+	turns = slices.Clone(turns)
 	switch last := &turns[len(turns)-1]; {
 	case last.Role != "assistant":
 		turns = append(turns, loop.Turn{Role: "assistant", Text: ev.Message})
