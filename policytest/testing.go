@@ -1,8 +1,8 @@
 package policytest
 
 import (
+	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -13,20 +13,17 @@ import (
 // test file it fails. opts are those of [Run].
 func Test(t *testing.T, dir string, opts ...loop.Option) {
 	t.Helper()
-	files, _ := filepath.Glob(filepath.Join(dir, "*"+suffix))
-	more, _ := filepath.Glob(filepath.Join(dir, ".ralph", "*"+suffix))
+	fsys := os.DirFS(dir)
+	files, _ := fs.Glob(fsys, "*"+suffix)
+	more, _ := fs.Glob(fsys, ".ralph/*"+suffix)
 	files = append(files, more...)
 	if len(files) == 0 {
 		t.Fatalf("%s has no file NAME%s", dir, suffix)
 	}
 	for _, file := range files {
-		rel, err := filepath.Rel(dir, file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		policy := strings.TrimSuffix(filepath.ToSlash(rel), suffix) + ".yaml"
+		policy := strings.TrimSuffix(file, suffix) + ".yaml"
 		t.Run(policy, func(t *testing.T) {
-			report, err := Run(t.Context(), os.DirFS(dir), policy, nil, opts...)
+			report, err := Run(t.Context(), fsys, policy, nil, opts...)
 			if err != nil {
 				t.Fatal(err)
 			}
