@@ -120,7 +120,7 @@ func (c *compiler) schema(n *yaml.Node) *schema.Schema {
 		_, src = c.data(n)
 	case isShipped:
 		if src, isShipped = schema.Shipped(name); !isShipped {
-			err, help = errors.New("ralph ships none of this name"), text.Nearest(name, schema.ShippedNames())
+			err, help = errors.New("ralph ships none of this name"), strings.Replace(text.Nearest(name, schema.ShippedNames()), `"`, `"ralph:`, 1)
 		}
 	case c.Files == nil:
 		err = errors.New("no files can be read here")

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"flag"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -41,11 +42,37 @@ func TestFindings(t *testing.T) {
 		if diff := cmp.Diff(strings.TrimSpace(want), strings.TrimSpace(got)); diff != "" && !*update {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
+		for _, f := range found {
+			typed(t, name, policy, f)
+		}
 		out.WriteString("# " + name + "\n" + policy + "=>\n" + strings.TrimSpace(got) + "\n")
 	}
 	if *update {
 		if err := os.WriteFile("testdata/broken.txt", []byte(out.String()), 0o666); err != nil {
 			t.Fatal(err)
+		}
+	}
+}
+
+// typed asserts that a word which a finding advises, typed over what is marked, leaves no finding there but that it is of another kind.
+func typed(t *testing.T, name, policy string, f rules.Finding) {
+	t.Helper()
+	word := regexp.MustCompile(`^(?:did you mean "([^"]+)"\?|write (when|true|==|env\.NAME|nil))`).FindStringSubmatch(f.Help)
+	lines := strings.Split(policy, "\n")
+	if word == nil || strings.Contains(lines[f.Line-1], "FACTS") {
+		return
+	}
+	before, marked := lines[f.Line-1][:f.Col-1], lines[f.Line-1][f.Col-1:][:max(1, f.Width)]
+	if marked[0] == '"' {
+		word[1] = `"` + word[1] + `"`
+	}
+	lines[f.Line-1] = before + word[1] + word[2] + strings.TrimPrefix(lines[f.Line-1], before+marked)
+	_, err := rules.Options{Files: fstest.MapFS{}}.Parse("p.yaml", []byte(strings.Replace(strings.Join(lines, "\n"), "FACTS", facts, 1)))
+	var left rules.Findings
+	errors.As(err, &left)
+	for _, l := range left {
+		if l.Line == f.Line && l.Col == f.Col && l.Check != "expression" {
+			t.Errorf("%s: %s\nafter the advice:\n%s", name, f.String(), l.String())
 		}
 	}
 }

@@ -261,10 +261,10 @@ func (w *walk) call(n *ast.CallNode) {
 // ask replaces the name of a fact by its text: ok(state) is about state and does not read it.
 func (w *walk) ask(n *ast.CallNode, function string) {
 	var s *symbol
-	name, help := "this", ""
+	name, help, at := "this", "", ast.Node(n)
 	if len(n.Arguments) == 1 {
 		if id, ok := n.Arguments[0].(*ast.IdentifierNode); ok {
-			s, name = w.c.symbols[id.Value], id.Value
+			s, name, at = w.c.symbols[id.Value], id.Value, id
 		}
 	}
 	if s == nil || s.meaning != factName {
@@ -274,7 +274,7 @@ func (w *walk) ask(n *ast.CallNode, function string) {
 			help = text.Nearest(name, w.c.named(factName))
 		}
 		help = cmp.Or(help, "facts are declared below facts:; exists(…) takes a path")
-		w.report(n, "fact", fmt.Sprintf("%s takes the name of a fact, and %s is none", function, name), help)
+		w.report(at, "fact", fmt.Sprintf("%s takes the name of a fact, and %s is none", function, name), help)
 		return
 	}
 	w.need(s, n.Arguments[0])

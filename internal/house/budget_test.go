@@ -20,7 +20,7 @@ var budgets = map[string]int{
 
 const (
 	allCode     = 18_000
-	allTests    = 20_000 // lines, with scripts and YAML
+	allTests    = 19_700 // lines, with scripts and YAML
 	allPage     = 500    // lines of the page of ralph view
 	maxFunction = 60     // lines
 	maxFields   = 16
