@@ -85,7 +85,7 @@ func (l *Loop) Deadline() time.Duration {
 	}
 	longest := 25 * time.Second
 	for _, f := range l.policy.Facts {
-		longest = max(longest, timeout(f)+5*time.Second)
+		longest = max(longest, cmp.Or(f.Timeout, builtin[f.Source].time, programTime)+5*time.Second)
 	}
 	return longest
 }
@@ -120,7 +120,9 @@ func newConfig(opts []Option) config {
 			o(&c)
 		}
 	}
-	c.store = cmp.Or(c.store, Map())
+	if c.store == nil {
+		c.store = Map()
+	}
 	if c.now == nil {
 		c.now = time.Now
 	}

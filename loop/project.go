@@ -13,11 +13,7 @@ import (
 	"time"
 )
 
-// project returns the document of the project: what is not decided there.
-func (l *Loop) project(ctx context.Context) (*document, error) {
-	return l.load(ctx, l.key("project", l.root))
-}
-
+// changeProject changes the document of the project: what is not decided there.
 func (l *Loop) changeProject(ctx context.Context, change func(*document)) error {
 	return l.update(ctx, l.key("project", l.root), func(d *document) error {
 		change(d)
@@ -43,7 +39,7 @@ func (l *Loop) Undo(ctx context.Context, policy string) error {
 
 // Stops returns what Stop stopped, and when: names of policies, and "" for all.
 func (l *Loop) Stops(ctx context.Context) (map[string]time.Time, error) {
-	d, err := l.project(ctx)
+	d, err := l.load(ctx, l.key("project", l.root))
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +61,7 @@ func (l *Loop) off(ctx context.Context, run bool) (why string, err error) {
 			return file + " exists", nil
 		}
 	}
-	d, err := l.project(ctx)
+	d, err := l.load(ctx, l.key("project", l.root))
 	if err != nil {
 		return "", err
 	}
@@ -125,7 +121,7 @@ func (l *Loop) Hold(ctx context.Context, name, run string, f func() error) error
 
 // Held returns the ID of the run that holds a name in the loop's project, or "".
 func (l *Loop) Held(ctx context.Context, name string) (string, error) {
-	d, err := l.project(ctx)
+	d, err := l.load(ctx, l.key("project", l.root))
 	if err != nil || d.Runs[name] == "" {
 		return "", err
 	}

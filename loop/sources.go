@@ -34,18 +34,16 @@ var builtin = map[string]struct {
 }
 
 // tooLate is why a source or effect was ended.
-func tooLate(after time.Duration) error {
-	return fmt.Errorf("it took longer than %v (%w)", after, context.DeadlineExceeded)
-}
+type tooLate time.Duration
 
-// timeout returns how long a fact may take.
-func timeout(f *rules.Fact) time.Duration {
-	return cmp.Or(f.Timeout, builtin[f.Source].time, programTime)
-}
+func (t tooLate) Error() string { return fmt.Sprintf("it took longer than %v", time.Duration(t)) }
+
+// Is makes it a timeout for those who ask.
+func (t tooLate) Is(target error) bool { return target == context.DeadlineExceeded }
 
 // Fact gathers a fact. It never fails the decision: what cannot be gathered is missing or invalid.
 func (w *work) Fact(ctx context.Context, q rules.Query) (f rules.Found) {
-	limit := timeout(q.Fact)
+	limit := cmp.Or(q.Fact.Timeout, builtin[q.Fact.Source].time, programTime)
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, tooLate(limit))
 	defer cancel()
 	v, err := w.gather(ctx, q, &f)

@@ -29,8 +29,8 @@ import (
 
 const (
 	usualModel  = "claude-haiku-4-5-20251001"
-	usualTurns  = 5
-	usualTokens = 1024
+	usualTurns  = "5"
+	usualTokens = "1024"
 	maxAnswer   = 1 << 20 // bytes
 	maxBraces   = 100     // of an answer, that may begin an object
 )
@@ -68,11 +68,8 @@ func Source(lookup func(string) (string, bool)) loop.SourceFunc {
 }
 
 // number returns an option that is a number above 0.
-func number(q rules.Query, option string, usual int) (int, error) {
-	s, ok := q.Options[option]
-	if !ok {
-		return usual, nil
-	}
+func number(q rules.Query, option, usual string) (int, error) {
+	s := cmp.Or(q.Options[option], usual)
 	n, err := strconv.Atoi(s)
 	if err != nil || n < 1 {
 		return 0, fmt.Errorf("%s is %q: write a number above 0", option, s)

@@ -1,7 +1,6 @@
 package judge
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -31,14 +30,11 @@ func post(ctx context.Context, q rules.Query, base, key, prompt string) (string,
 	if err != nil || address.Host == "" || address.Scheme != "https" && address.Scheme != "http" {
 		return "", errors.New("ANTHROPIC_BASE_URL is no address such as " + service)
 	}
-	body, err := json.Marshal(map[string]any{
+	body := text.JSON(map[string]any{
 		"model": cmp.Or(q.Options["model"], usualModel), "max_tokens": tokens, "system": system(q),
 		"messages": []any{map[string]any{"role": "user", "content": prompt}},
 	})
-	if err != nil {
-		return "", err
-	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address.String(), bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address.String(), strings.NewReader(body))
 	if err != nil {
 		return "", errors.New("ANTHROPIC_BASE_URL cannot be used")
 	}
