@@ -1,5 +1,5 @@
 // Package bench decides by the same conditions in three ways: as a policy of ralph, and as programs of cel-go and of expr that are run one
-// after the other; over a flat map, and over one with a nested state. Its packages make one decision in five ways. It is a module of its own, so that no importer depends on cel-go.
+// after the other; over a flat map, and over one with a nested state. Its packages make one decision in six ways. It is a module of its own, so that no importer depends on cel-go.
 //
 //	go test -bench . -count 10
 package bench

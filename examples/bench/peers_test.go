@@ -3,6 +3,7 @@ package bench
 import (
 	"debug/buildinfo"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/ralph-sdk/ralph/examples/bench/cel"
 	"github.com/ralph-sdk/ralph/examples/bench/expr"
+	"github.com/ralph-sdk/ralph/examples/bench/grule"
 	"github.com/ralph-sdk/ralph/examples/bench/hand"
 	"github.com/ralph-sdk/ralph/examples/bench/ralph"
 	"github.com/ralph-sdk/ralph/examples/bench/rego"
@@ -22,7 +24,7 @@ import (
 var engines = []struct {
 	name string
 	make func() (func(map[string]any) (rule, text string, err error), error)
-}{{"ralph", ralph.New}, {"expr", expr.New}, {"cel", cel.New}, {"rego", rego.New}, {"hand", hand.New}}
+}{{"ralph", ralph.New}, {"expr", expr.New}, {"cel", cel.New}, {"rego", rego.New}, {"grule", grule.New}, {"hand", hand.New}}
 
 func nested() map[string]any {
 	return map[string]any{
@@ -82,8 +84,8 @@ func TestPrograms(t *testing.T) {
 		t.Logf("%-6s %4d lines %3d modules %6.1f MB %6.2f ms of package init", e.name, c.lines, c.modules, float64(c.bytes)/1e6, inits(t, program))
 	}
 	r := costs["ralph"]
-	for _, peer := range []string{"cel", "rego"} {
-		if p := costs[peer]; r.modules >= p.modules || r.bytes >= p.bytes || peer == "cel" && r.lines >= p.lines {
+	for _, peer := range []string{"cel", "rego", "grule"} {
+		if p := costs[peer]; r.lines >= p.lines || r.modules >= p.modules || r.bytes >= p.bytes {
 			t.Errorf("ralph is not ahead of %s: %v, %v", peer, r, p)
 		}
 	}
@@ -146,17 +148,21 @@ func lines(t *testing.T, engine string) (n int) {
 
 var initLine = regexp.MustCompile(`(?m)^init .* ([0-9.]+) ms clock`)
 
-// inits returns the milliseconds in which the packages of a program start.
-func inits(t *testing.T, program string) (ms float64) {
-	cmd := exec.Command(program)
-	cmd.Env = append(os.Environ(), "GODEBUG=inittrace=1")
-	out, _ := cmd.CombinedOutput()
-	for _, m := range initLine.FindAllStringSubmatch(string(out), -1) {
-		one, err := strconv.ParseFloat(m[1], 64)
-		if err != nil {
-			t.Fatal(err)
+// inits returns the milliseconds in which the packages of a program start: the least of ten starts.
+func inits(t *testing.T, program string) float64 {
+	least := math.Inf(1)
+	for range 10 {
+		cmd, ms := exec.Command(program), 0.0
+		cmd.Env = append(os.Environ(), "GODEBUG=inittrace=1")
+		out, _ := cmd.CombinedOutput()
+		for _, m := range initLine.FindAllStringSubmatch(string(out), -1) {
+			one, err := strconv.ParseFloat(m[1], 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ms += one
 		}
-		ms += one
+		least = min(least, ms)
 	}
-	return ms
+	return least
 }
