@@ -65,11 +65,8 @@ var scalars = map[string]types.Type{"string": types.String, "integer": types.Int
 
 // At returns the type at a path of field names, or nil. Each name within a list is an entry of it.
 func (t *Type) At(path ...string) *Type {
-	for _, name := range path {
-		if t == nil {
-			return nil
-		}
-		t = cmp.Or(t.Properties[name], t.Items, t.Extra)
+	for i := 0; i < len(path) && t != nil; i++ {
+		t = cmp.Or(t.Properties[path[i]], t.Items, t.Extra)
 	}
 	return t
 }
@@ -189,7 +186,10 @@ type sizes map[*jsonschema.Schema]int
 
 func (m sizes) of(schemas ...*jsonschema.Schema) (n int) {
 	for _, s := range schemas {
-		if m[s] == 0 && s != nil {
+		if s == nil {
+			continue
+		}
+		if m[s] == 0 {
 			m[s] = 1 // within itself
 			m[s] += m.of(s.Ref, s.DynamicRef, s.RecursiveRef, s.Not, s.If, s.Then, s.Else, s.Contains, s.Items2020, s.PropertyNames) +
 				m.of(s.UnevaluatedProperties, s.UnevaluatedItems, s.ContentSchema, only(s.AdditionalProperties), only(s.Items), only(s.AdditionalItems)) +
