@@ -64,7 +64,7 @@ func (c *compiler) effect(kind string, n *yaml.Node) *effect {
 		if len(f.values) < 2 && n.Kind == yaml.MappingNode {
 			c.report(at(n), 1, "missing-key", "prune needs glob and older", "write prune: {glob: PATTERN, older: 1h}")
 		}
-		e.as, e.older = aPattern, c.duration(f.values["older"], "older")
+		e.as, e.older = aPattern, amount[time.Duration](c, f.values["older"], "older")
 		e.args = c.argument(f.values["glob"], "glob", e.as)
 		if e.args != nil && strings.HasPrefix(e.args[0].lits[0], "~") {
 			c.report(at(f.values["glob"]), 0, "path", "prune removes files of the project only", "write a path from the project's root")
@@ -93,16 +93,13 @@ func (c *compiler) set(e *effect, n *yaml.Node) {
 		return
 	}
 	members, root := chain(tree.Node)
-	id, ok := root.(*ast.IdentifierNode)
-	if !ok {
-		id = &ast.IdentifierNode{Value: strings.TrimSpace(target)}
-	}
-	f := c.symbols[id.Value]
+	id := strings.TrimSpace(root.String())
+	f := c.symbols[id]
 	switch {
 	case f == nil || f.fact == nil:
-		c.report(at(n), len(id.Value), "fact", fmt.Sprintf("set changes a fact, and %s is none", id.Value), text.Nearest(id.Value, c.named(factName)))
+		c.report(at(n), len(id), "fact", fmt.Sprintf("set changes a fact, and %s is none", id), text.Nearest(id, c.named(factName)))
 	case f.meaning == fieldName:
-		c.report(at(n), len(id.Value), "fact", fmt.Sprintf("%s is a field", id.Value), fmt.Sprintf("write %s.%s = …", f.fact.Name, id.Value))
+		c.report(at(n), len(id), "fact", fmt.Sprintf("%s is a field", id), fmt.Sprintf("write %s.%s = …", f.fact.Name, id))
 	case f.fact.source != nil && len(members) > f.fact.source.sets:
 		c.report(at(n), 0, "effect", fmt.Sprintf("set cannot change this of a fact from %s", f.fact.Source), "set changes values in json, fields of frontmatter, and whole texts")
 	default:

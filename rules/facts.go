@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"go.yaml.in/yaml/v3"
 
@@ -219,7 +220,7 @@ func (c *compiler) argument(n *yaml.Node, what string, as argument) []*template 
 			c.report(at(n), 0, "source", fmt.Sprintf("%s is %s, and this is %s", what, strings.Join(words, " or "), n.Value), text.Nearest(n.Value, words))
 		}
 	case aNumber:
-		if i := c.number(n, what); i > 0 {
+		if i := amount[int](c, n, what); i > 0 {
 			t = &template{node: n, lits: []string{strconv.Itoa(i)}}
 		}
 	default:
@@ -233,7 +234,7 @@ func (c *compiler) argument(n *yaml.Node, what string, as argument) []*template 
 
 // factOptions reads the options of all sources.
 func (c *compiler) factOptions(f *Fact, values fields) {
-	f.Timeout = c.duration(values.values["timeout"], "timeout")
+	f.Timeout = amount[time.Duration](c, values.values["timeout"], "timeout")
 	f.Schema = c.schema(values.values["schema"])
 	if d := values.values["default"]; d != nil {
 		f.fallback, _ = c.data(d)

@@ -66,12 +66,11 @@ type Findings []Finding
 // Error returns the first three findings, a line each, with their places and what to write.
 func (f Findings) Error() string {
 	var lines []string
-	for i, x := range f {
-		if i == 3 {
-			lines = append(lines, fmt.Sprintf("and %d more", len(f)-i))
-			break
-		}
+	for _, x := range f[:min(len(f), 3)] {
 		lines = append(lines, strings.TrimSuffix(x.line()+": "+text.Line(x.Help), ": "))
+	}
+	if more := len(f) - len(lines); more > 0 {
+		lines = append(lines, fmt.Sprintf("and %d more", more))
 	}
 	return strings.Join(lines, "\n")
 }

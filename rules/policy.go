@@ -168,10 +168,10 @@ const maxTotal = 10_000
 func (c *compiler) limits(n *yaml.Node) {
 	f := c.fields(n, "limits", []string{"continuations", "repeats", "elapsed", "total"})
 	l := &c.p.Limits
-	l.Continuations = c.number(f.values["continuations"], "continuations")
-	l.Repeats = c.number(f.values["repeats"], "repeats")
-	l.Total = c.number(f.values["total"], "total")
-	l.Elapsed = c.duration(f.values["elapsed"], "elapsed")
+	l.Continuations = amount[int](c, f.values["continuations"], "continuations")
+	l.Repeats = amount[int](c, f.values["repeats"], "repeats")
+	l.Total = amount[int](c, f.values["total"], "total")
+	l.Elapsed = amount[time.Duration](c, f.values["elapsed"], "elapsed")
 	if l.Total > maxTotal {
 		c.report(at(f.values["total"]), 0, "limit", fmt.Sprintf("total is at most %d", maxTotal), "")
 	}

@@ -80,12 +80,12 @@ func (c *compiler) rule(n *yaml.Node) *rule {
 
 func (c *compiler) atMost(r *rule, n *yaml.Node) {
 	if n == nil || n.Kind == yaml.ScalarNode {
-		r.times = c.number(n, "at_most")
+		r.times = amount[int](c, n, "at_most")
 		return
 	}
 	f := c.fields(n, "at_most", []string{"times", "within"})
 	if f.values["times"] == nil {
 		c.report(at(n), 1, "missing-key", "at_most has no times", "write at_most: {times: 2, within: 1h}")
 	}
-	r.session, r.times, r.within = true, c.number(f.values["times"], "times"), c.duration(f.values["within"], "within")
+	r.session, r.times, r.within = true, amount[int](c, f.values["times"], "times"), amount[time.Duration](c, f.values["within"], "within")
 }

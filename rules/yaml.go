@@ -149,8 +149,8 @@ func (c *compiler) scalar(n *yaml.Node, what string) bool {
 	return true
 }
 
-// amount reads what is more than 0, and may be given by the name of a param.
-func amount[N int | time.Duration](c *compiler, n *yaml.Node, what, kind, help string, parse func(string) (N, error)) N {
+// amount reads what is more than 0, and may be given by the name of a param: a whole number, or a duration.
+func amount[N int | time.Duration](c *compiler, n *yaml.Node, what string) (v N) {
 	if !c.scalar(n, what) {
 		return 0
 	}
@@ -158,20 +158,18 @@ func amount[N int | time.Duration](c *compiler, n *yaml.Node, what, kind, help s
 	if s := c.symbols[value]; s != nil && s.meaning == constant {
 		value, s.read[nil] = show(s.value), at(n)
 	}
-	v, err := parse(value)
+	kind, help, err := "a number of at least 1", "write a number, or the name of a param", error(nil)
+	switch v := any(&v).(type) {
+	case *int:
+		*v, err = strconv.Atoi(value)
+	case *time.Duration:
+		kind, help = "a duration", "write a number with its unit, such as 90s, 10m or 24h"
+		*v, err = time.ParseDuration(value)
+	}
 	if err != nil || v <= 0 {
 		c.report(at(n), 0, "type", fmt.Sprintf("%s is %s, and this is %s", what, kind, value), help)
 	}
 	return max(v, 0)
-}
-
-// number reads a whole number of at least 1.
-func (c *compiler) number(n *yaml.Node, what string) int {
-	return amount(c, n, what, "a number of at least 1", "write a number, or the name of a param", strconv.Atoi)
-}
-
-func (c *compiler) duration(n *yaml.Node, what string) time.Duration {
-	return amount(c, n, what, "a duration", "write a number with its unit, such as 90s, 10m or 24h", time.ParseDuration)
 }
 
 // data returns a value of the policy as JSON has it.
