@@ -55,7 +55,7 @@ func TestCrashes(t *testing.T) {
 			b.write("state.json", c.state)
 			cmd := exec.Command("ralph", "eval", "--answer", "exit-code")
 			cmd.Dir = b.dir
-			cmd.Env = append(os.Environ(), "RALPH_STATE_DIR="+t.TempDir(), "RALPH_OFF=", "CLAUDE_PROJECT_DIR=")
+			cmd.Env = append(os.Environ(), "RALPH_STATE_DIR="+t.TempDir())
 			cmd.Stdin = strings.NewReader(c.event)
 			var stderr bytes.Buffer
 			cmd.Stderr = &stderr

@@ -6,13 +6,29 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/ralph-sdk/ralph/host"
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"ralph": main, "hook": hook})
+	testscript.Main(clean{m}, map[string]func(){"ralph": main, "hook": hook})
+}
+
+// clean are tests that inherit no variable of a host or of ralph: the person who types go test may be an agent that ralph started.
+type clean struct{ *testing.M }
+
+func (c clean) Run() int {
+	for _, v := range os.Environ() {
+		name, _, _ := strings.Cut(v, "=")
+		if name == "RALPH_OFF" || name == "XDG_STATE_HOME" || strings.HasPrefix(name, "CLAUDE_") || host.InSession(func(n string) string { return map[string]string{name: "1"}[n] }) != "" {
+			os.Unsetenv(name)
+		}
+	}
+	return c.M.Run()
 }
 
 // event is what a host sends that names nothing but its session.
@@ -30,9 +46,6 @@ func hook() {
 	os.Stdin, os.Args = r, append([]string{"ralph", "eval"}, os.Args[1:]...)
 	main()
 }
-
-// hostVariables are those of hosts and of ralph, which no test inherits.
-var hostVariables = []string{"CLAUDECODE", "CLAUDE_PROJECT_DIR", "CLAUDE_CONFIG_DIR", "RALPH_OFF", "XDG_STATE_HOME"}
 
 // TestScripts runs what a person types: testdata/script has a script for each command or subject. A script begins in the project. Beside it
 // are its home, ralph's own directory, and stop, an event as a host sends it; hook calls ralph eval with it.
@@ -57,9 +70,6 @@ func TestScripts(t *testing.T) {
 			env.Cd = filepath.Join(env.WorkDir, "project")
 			env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
 			env.Setenv("RALPH_STATE_DIR", filepath.Join(env.WorkDir, "state"))
-			for _, name := range hostVariables {
-				env.Setenv(name, "")
-			}
 			return os.WriteFile(filepath.Join(env.WorkDir, "stop"), []byte(event), 0o644)
 		},
 	})

@@ -29,9 +29,6 @@ func newBench(t *testing.T) *bench {
 			t.Fatal(err)
 		}
 	}
-	for _, name := range hostVariables {
-		t.Setenv(name, "")
-	}
 	t.Setenv("HOME", home)
 	t.Setenv("RALPH_STATE_DIR", b.own)
 	t.Chdir(b.dir)

@@ -40,7 +40,7 @@ func TestRunSignals(t *testing.T) {
 			}
 			cmd := exec.Command("ralph", "run", "--promise", "DONE", "--max", "9", "--", "sh", "-c", "exec 9>up; echo up >&9; read -r _ <go")
 			cmd.Dir = dir
-			cmd.Env = append(os.Environ(), "RALPH_STATE_DIR="+t.TempDir(), "RALPH_OFF=", "CLAUDECODE=")
+			cmd.Env = append(os.Environ(), "RALPH_STATE_DIR="+t.TempDir())
 			var out bytes.Buffer
 			cmd.Stdout = &out
 			stderr, err := cmd.StderrPipe()

@@ -20,7 +20,7 @@ func TestView(t *testing.T) {
 	ralph := func(args ...string) *exec.Cmd {
 		cmd := exec.CommandContext(t.Context(), "ralph", args...)
 		cmd.Dir, cmd.Stdin = b.dir, strings.NewReader(event)
-		cmd.Env = append(os.Environ(), "RALPH_STATE_DIR="+b.dir+"-state", "RALPH_OFF=", "CLAUDE_PROJECT_DIR=")
+		cmd.Env = append(os.Environ(), "RALPH_STATE_DIR="+b.dir+"-state")
 		return cmd
 	}
 	view := ralph("view")
