@@ -10,6 +10,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
+// maxLine is how much of a line is compared with what people misread, in bytes: comparing takes time.
+const maxLine = 10_000
+
 // Misread says where and why the YAML library refuses a text with err, and what to write: line and column count from 1, the column in
 // characters. The library names the line above the bracket that is open, else that where the block around begins: there the mistake is in
 // the last of the fewest lines that it refuses for the same reason.
@@ -26,6 +29,7 @@ func Misread(src string, err error) (line, col int, message, help string) {
 		})
 	}
 	at := lines[line-1]
+	at = at[:min(len(at), maxLine)]
 	for _, m := range misreadings {
 		if found := regexp.MustCompile(m[0]).FindStringSubmatchIndex(at + "\n" + message); found != nil {
 			return line, 1 + utf8.RuneCountInString(at[:found[2]]), m[1], m[2]
