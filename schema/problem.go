@@ -45,13 +45,10 @@ func (p Problems) Touching(path []string) (Problem, bool) {
 	return Problem{}, false
 }
 
-// problems returns what an error of the library says of a document, nil if there is none.
+// problems returns what an error of the library says of a document.
 func problems(err error, doc any) (all Problems) {
 	invalid := (*jsonschema.ValidationError)(nil)
-	switch {
-	case err == nil:
-		return nil
-	case !errors.As(err, &invalid):
+	if !errors.As(err, &invalid) {
 		return Problems{{Message: strings.NewReplacer("jsonschema: ", "", base, "").Replace(err.Error())}}
 	}
 	for _, leaf := range leaves(invalid) {

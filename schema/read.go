@@ -25,7 +25,11 @@ func (s *Schema) Read(v any) (any, Problems) {
 	if depth > maxLevels {
 		return v, Problems{{Message: fmt.Sprintf("must not be nested deeper than %d levels", maxLevels)}}
 	}
-	return s.typ.filled(v), problems(s.validator.Validate(v), v)
+	var found Problems
+	if err := s.validator.Validate(v); err != nil {
+		found = problems(err, v)
+	}
+	return s.typ.filled(v), found
 }
 
 // Complete fills in the defaults only. It is for values that a program gives as maps of type map[string]any and lists of type []any;

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"math/big"
 	"slices"
 
 	"github.com/expr-lang/expr/types"
@@ -37,28 +36,31 @@ type Type struct {
 // Expr returns the type for expr's checker. A declared optional field has its declared type. A field that an object with declared
 // fields does not declare is an error of the checker, unless the schema gives a type for all others. Where a type contains itself, or is
 // too large, the inner one is any.
-func (t *Type) Expr() types.Type { return t.expr(map[*Type]bool{}, new(int)) }
-
-func (t *Type) expr(open map[*Type]bool, made *int) types.Type {
-	if *made++; t == nil || open[t] || *made > maxTypes {
-		return types.Any
-	}
-	open[t] = true
-	defer delete(open, t)
-	switch t.Kind {
-	case "array":
-		return types.Array(t.Items.expr(open, made))
-	case "object":
-		m := types.Map{}
-		for _, name := range slices.Sorted(maps.Keys(t.Properties)) { // so that it is the same each time
-			m[name] = t.Properties[name].expr(open, made)
+func (t *Type) Expr() types.Type {
+	open, made := map[*Type]bool{}, 0
+	var of func(*Type) types.Type
+	of = func(t *Type) types.Type {
+		if made++; t == nil || open[t] || made > maxTypes {
+			return types.Any
 		}
-		if t.Extra != nil || len(m) == 0 && !t.Closed {
-			m[types.Extra] = t.Extra.expr(open, made)
+		open[t] = true
+		defer delete(open, t)
+		switch t.Kind {
+		case "array":
+			return types.Array(of(t.Items))
+		case "object":
+			m := types.Map{}
+			for _, name := range slices.Sorted(maps.Keys(t.Properties)) { // so that it is the same each time
+				m[name] = of(t.Properties[name])
+			}
+			if t.Extra != nil || len(m) == 0 && !t.Closed {
+				m[types.Extra] = of(t.Extra)
+			}
+			return m
 		}
-		return m
+		return cmp.Or(t.Go, scalars[t.Kind], types.Type(types.Any))
 	}
-	return cmp.Or(t.Go, scalars[t.Kind], types.Type(types.Any))
+	return of(t)
 }
 
 var scalars = map[string]types.Type{"string": types.String, "integer": types.Int, "number": types.Float64, "boolean": types.Bool}
@@ -130,16 +132,34 @@ func together(parts, schemas []*jsonschema.Schema) []*jsonschema.Schema {
 
 func isNull(s *jsonschema.Schema) bool { return slices.Equal(s.Types, []string{"null"}) }
 
-// narrow takes what a schema says of a value, besides its parts.
+// narrow takes what a schema says of a value, besides its parts. Its type is the one that it names, or that of its values or parts.
 func (t *Type) narrow(s *jsonschema.Schema) {
 	values := plain(s.Enum, s.Constant)
 	t.nullable = t.nullable || slices.Contains(s.Types, "null") || slices.Contains(values, nil) || slices.ContainsFunc(slices.Concat(s.AnyOf, s.OneOf), isNull)
 	values = slices.DeleteFunc(values, func(v any) bool { return v == nil })
-	if kind := kindOf(s, values); t.Kind == "" || t.Kind == "number" && kind == "integer" {
-		t.Kind = kind
+	kinds := slices.DeleteFunc(slices.Clone(s.Types), func(kind string) bool { return kind == "null" })
+	noText := func(v any) bool { _, ok := v.(string); return !ok }
+	switch {
+	case len(s.Types) > 0:
+	case len(values) > 0 && !slices.ContainsFunc(values, noText):
+		kinds = []string{"string"}
+	case len(s.Properties) > 0:
+		kinds = []string{"object"}
+	case s.Items2020 != nil || s.Items != nil:
+		kinds = []string{"array"}
+	}
+	if len(kinds) == 1 && (t.Kind == "" || t.Kind == "number" && kinds[0] == "integer") {
+		t.Kind = kinds[0]
 	}
 	t.Enum, t.Examples = append(t.Enum, values...), append(t.Examples, plain(s.Examples)...)
-	t.Minimum, t.Maximum = cmp.Or(t.Minimum, float(s.Minimum)), cmp.Or(t.Maximum, float(s.Maximum))
+	if s.Minimum != nil {
+		least, _ := s.Minimum.Float64()
+		t.Minimum = cmp.Or(t.Minimum, &least)
+	}
+	if s.Maximum != nil {
+		most, _ := s.Maximum.Float64()
+		t.Maximum = cmp.Or(t.Maximum, &most)
+	}
 	t.Default = cmp.Or(t.Default, s.Default)
 	t.Closed = t.Closed || s.AdditionalProperties == false
 	if len(s.PatternProperties) > 0 {
@@ -151,33 +171,6 @@ func (t *Type) narrow(s *jsonschema.Schema) {
 func plain(values ...[]any) []any {
 	v, _ := (*Type)(nil).ready(slices.Concat(values...))
 	return v.([]any)
-}
-
-func float(r *big.Rat) *float64 {
-	if r == nil {
-		return nil
-	}
-	f, _ := r.Float64()
-	return &f
-}
-
-// kindOf returns the type of what a schema applies to, if it is one: the one that it names, or that of its values or parts.
-func kindOf(s *jsonschema.Schema, values []any) string {
-	named := slices.DeleteFunc(slices.Clone(s.Types), func(kind string) bool { return kind == "null" })
-	noText := func(v any) bool { _, ok := v.(string); return !ok }
-	switch {
-	case len(named) == 1:
-		return named[0]
-	case len(s.Types) > 0:
-		return ""
-	case len(values) > 0 && !slices.ContainsFunc(values, noText):
-		return "string"
-	case len(s.Properties) > 0:
-		return "object"
-	case s.Items2020 != nil || s.Items != nil:
-		return "array"
-	}
-	return ""
 }
 
 // sizes counts the parts of schemas, each once. The library has no limit on its steps, and 40 definitions that each refer twice to the
