@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -35,7 +36,7 @@ type directory string
 const (
 	documentSuffix = ".json"
 	lockSuffix     = ".lock"
-	lockPause      = 2 * time.Millisecond // between two looks at a lock
+	lockPause      = 16 * time.Millisecond // about so long between two looks at a lock; less, and those who wait take the time of the one who works
 
 	unused    = 30 * 24 * time.Hour // documents of sessions are kept so long
 	cleaning  = 24 * time.Hour      // is done so often
@@ -169,7 +170,7 @@ func writeDocument(path, key string, b []byte) error {
 func lockFile(ctx context.Context, path string) (*flock.Flock, error) {
 	for {
 		l := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDONLY|syscall.O_NONBLOCK), flock.SetPermissions(0o600))
-		if _, err := l.TryLockContext(ctx, lockPause); err != nil {
+		if _, err := l.TryLockContext(ctx, lockPause/2+rand.N(lockPause)); err != nil {
 			return nil, cmp.Or(context.Cause(ctx), err)
 		}
 		locked, err := l.Stat()
