@@ -73,7 +73,7 @@ func TestFollow(t *testing.T) {
 // The log has one line a decision, whatever the texts are and however many write. One that is too large is rotated, and a torn line is left out.
 func TestRecord(t *testing.T) {
 	h := project.Home{Log: filepath.Join(t.TempDir(), "decisions.jsonl")}
-	if err := os.WriteFile(h.Log, []byte(strings.Repeat("\n", 8<<20)+`{"policy": "torn`), 0o600); err != nil {
+	if err := os.WriteFile(h.Log, []byte(strings.Repeat("x", 8<<20)+"\n"+`{"policy": "torn`), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	var wg sync.WaitGroup
