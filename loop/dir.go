@@ -108,7 +108,7 @@ func (d directory) Keys(ctx context.Context, prefix string) ([]string, error) {
 	} else if err != nil {
 		return nil, err
 	}
-	files, err := filepath.Glob(filepath.Join(string(d), "*"+documentSuffix))
+	files, err := d.documents()
 	var keys []string
 	for _, file := range files {
 		key, _, err2 := readDocument(file)
@@ -119,6 +119,17 @@ func (d directory) Keys(ctx context.Context, prefix string) ([]string, error) {
 	}
 	slices.Sort(keys)
 	return keys, err
+}
+
+// documents returns the files of documents.
+func (d directory) documents() (files []string, err error) {
+	entries, err := os.ReadDir(string(d))
+	for _, e := range entries {
+		if filepath.Ext(e.Name()) == documentSuffix {
+			files = append(files, filepath.Join(string(d), e.Name()))
+		}
+	}
+	return files, err
 }
 
 // check refuses a directory that is not safe. One that is missing is an fs.ErrNotExist.
@@ -198,7 +209,7 @@ func (d directory) clean(ctx context.Context) {
 	if os.Mkdir(stamp, 0o700) != nil { // of several processes, one makes it
 		return
 	}
-	files, _ := filepath.Glob(filepath.Join(string(d), "*"+documentSuffix))
+	files, _ := d.documents()
 	for _, file := range files {
 		info, err := os.Lstat(file)
 		if err != nil || time.Since(info.ModTime()) < unused {

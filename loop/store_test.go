@@ -14,7 +14,7 @@ import (
 
 func TestStores(t *testing.T) {
 	looptest.Store(t, func(*testing.T) loop.Store { return loop.Map() })
-	looptest.Store(t, func(t *testing.T) loop.Store { return loop.Dir(filepath.Join(t.TempDir(), "new", "store")) })
+	looptest.Store(t, func(t *testing.T) loop.Store { return loop.Dir(filepath.Join(t.TempDir(), "[new]", "store")) })
 }
 
 // stored returns a store in a directory with one document, and the path of its file.
