@@ -50,40 +50,36 @@ func Encode(h *Host, event string, decisions []loop.Decision, mode Mode) Reply {
 	if h == nil {
 		h = hosts[len(hosts)-1]
 	}
-	body := map[string]any{} // by place
+	places := map[string]any{}
 	if said.reason != "" {
-		maps.Copy(body, h.answer.decision)
+		maps.Copy(places, h.answer.decision)
 		for _, place := range h.answer.reason {
-			body[place] = said.reason
+			places[place] = said.reason
 		}
 	}
 	if said.note != "" && len(h.answer.note) > 0 {
-		maps.Copy(body, h.answer.submit)
+		maps.Copy(places, h.answer.submit)
 		for _, place := range h.answer.note {
-			body[place] = said.note
+			places[place] = said.note
 		}
 	}
 	if said.notice != "" && h.answer.notice != "" {
-		body[h.answer.notice] = said.notice
+		places[h.answer.notice] = said.notice
 		said.notice = ""
+	}
+	body, inner := map[string]any{}, map[string]any{}
+	for place, value := range places {
+		if name, below := strings.CutPrefix(place, specific+"."); below {
+			inner[name], inner["hookEventName"], body[specific] = value, h.theirs(cmp.Or(event, stop)), inner
+		} else {
+			body[place] = value
+		}
 	}
 	reply := Reply{Stderr: lines(append(said.log, said.notice)...)}
 	if len(body) > 0 {
-		h.nest(body, event)
 		reply.Stdout = lines(text.JSON(body)) // <, > and & are not escaped, since some hosts show the bytes
 	}
 	return reply
-}
-
-// nest moves values to the object that their places name, with the event.
-func (h *Host) nest(body map[string]any, event string) {
-	in := map[string]any{}
-	for place, value := range body {
-		if name, nested := strings.CutPrefix(place, specific+"."); nested {
-			in[name], in["hookEventName"], body[specific] = value, h.theirs(cmp.Or(event, stop)), in
-			delete(body, place)
-		}
-	}
 }
 
 // texts are what decisions say together.

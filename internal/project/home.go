@@ -23,9 +23,16 @@ type Home struct {
 // OpenHome returns ralph's own directory: RALPH_STATE_DIR, else ralph in the user's directory of state. It is absolute, is not in a
 // project that an agent can change, and belongs to the user alone. It makes nothing: the store makes the directory when it is written.
 func OpenHome(p Project, getenv func(string) string) (*Home, error) {
-	dir, err := stateDir(p.home, getenv)
-	if err != nil {
-		return nil, err
+	base := getenv("XDG_STATE_HOME")
+	if runtime.GOOS == "windows" {
+		base = getenv("LOCALAPPDATA")
+	}
+	if !filepath.IsAbs(base) {
+		base = filepath.Join(p.home, ".local", "state")
+	}
+	dir := filepath.Clean(cmp.Or(getenv("RALPH_STATE_DIR"), filepath.Join(base, "ralph")))
+	if !filepath.IsAbs(dir) {
+		return nil, fmt.Errorf("ralph's own directory %s is no absolute path, so ralph cannot keep its counts: set RALPH_STATE_DIR or HOME to one", dir)
 	}
 	real := withoutLinks(p.looks, dir)
 	if state.Contains(p.Root, dir) || state.Contains(p.Root, real) { // a link there would also be the agent's
@@ -51,24 +58,4 @@ func withoutLinks(looks git.Looks, path string) string {
 		return filepath.Join(withoutLinks(looks, dir), filepath.Base(path))
 	}
 	return cmp.Or(real, path)
-}
-
-func stateDir(home string, getenv func(string) string) (string, error) {
-	if dir := getenv("RALPH_STATE_DIR"); dir != "" {
-		if !filepath.IsAbs(dir) {
-			return "", fmt.Errorf("RALPH_STATE_DIR is %s: write an absolute path", dir)
-		}
-		return filepath.Clean(dir), nil
-	}
-	base := getenv("XDG_STATE_HOME")
-	if runtime.GOOS == "windows" {
-		base = getenv("LOCALAPPDATA")
-	}
-	if !filepath.IsAbs(base) {
-		if !filepath.IsAbs(home) {
-			return "", errors.New("there is no home directory, so ralph cannot keep its counts: set HOME or RALPH_STATE_DIR")
-		}
-		base = filepath.Join(home, ".local", "state")
-	}
-	return filepath.Join(base, "ralph"), nil
 }
