@@ -2,7 +2,6 @@ package examples_test
 
 import (
 	"fmt"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -83,22 +82,6 @@ func TestUntil(t *testing.T) {
 	}
 	for _, f := range rules.Check(p) {
 		t.Error(f)
-	}
-}
-
-// The demo project of the README has a task for the agent.
-func TestDemo(t *testing.T) {
-	dir := t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS("demo/speckit")); err != nil {
-		t.Fatal(err)
-	}
-	l, err := loop.Load(examples.Files(), "speckit.yaml", loop.WithRoot(dir))
-	if err != nil {
-		t.Fatal(err)
-	}
-	d, err := l.Decide(t.Context(), loop.Event{Session: "demo"})
-	if err != nil || !d.Continue() || d.Notice != "Ralph-speckit iteration 2 | Task 2/3" {
-		t.Errorf("it is decided %+v, %v", d, err)
 	}
 }
 

@@ -84,18 +84,6 @@ rules:
 	}
 }
 
-func TestArchive(t *testing.T) {
-	dir := project(t, map[string]string{"s.json": `{"n": 0}`})
-	l := load(t, "facts: {state: {json: s.json}}\nrules:\n  - {name: end, when: state.n == 0, done: over, then: [{archive: state}]}\n", loop.WithRoot(dir))
-	if d := decide(t, l, loop.Event{}); d.Outcome != rules.Done {
-		t.Errorf("the decision is %+v", d)
-	}
-	kept, _ := filepath.Glob(filepath.Join(dir, ".ralph/local/archive/*/s.json"))
-	if _, err := os.Stat(filepath.Join(dir, "s.json")); err == nil || len(kept) != 1 {
-		t.Errorf("the archive has %q, and the file is there: %v", kept, err == nil)
-	}
-}
-
 // Programs, own effects and prune come after the verdict is saved, and change nothing about it.
 func TestEffectsAfterTheVerdict(t *testing.T) {
 	mine := errors.New("mine")
@@ -125,15 +113,6 @@ rules:
 	}
 	content(t, filepath.Join(dir, "old/b.txt"))
 	content(t, filepath.Join(dir, "ran"))
-}
-
-func TestRunNeedsApproval(t *testing.T) {
-	dir := project(t, nil)
-	l := load(t, "rules:\n  - {name: go, continue: go on, then: [{run: [touch, ran]}]}\n", loop.WithRoot(dir), loop.WithApproval(func() string { return "ask a person" }))
-	d := decide(t, l, loop.Event{})
-	if _, err := os.Stat(filepath.Join(dir, "ran")); err == nil || !d.Continue() || !strings.Contains(d.Notice, "ask a person") {
-		t.Errorf("the program ran: %v; %+v", err == nil, d)
-	}
 }
 
 // Start makes the files of a loop, and never replaces one.

@@ -116,8 +116,6 @@ func TestEnds(t *testing.T) {
 		{"--max counts, continuations do not", "limits: {continuations: 1}\n" + endless, "exit 0", Limits{Max: 3}, []string{"begin", "decided", "ok", "decided", "ok", "decided", "ok", "decided, limit"}},
 		{"crashes", endless, "exit 7", Limits{}, []string{"begin", "decided", "crashed", "decided", "rested", "decided", "crashed", "decided", "rested", "decided", "crashed", "decided, crashed"}},
 		{"the time of the run", endless, "echo >started; sleep 300", Limits{For: time.Second}, []string{"begin", "decided", "timeout", "decided, limit"}},
-		{"a promise", "rules: [{name: said, when: said(\"DONE\"), done: ''}, {name: next, continue: go}]", "echo DONE; echo and more", Limits{}, []string{"begin", "decided", "ok", "decided, done"}},
-		{"a failure of the policy", "facts: {p: {json: p.json}}\nrules: [{name: stop, when: p.x == 1, stop: ''}, {name: next, continue: go}]", "echo '{' >p.json", Limits{}, []string{"begin", "decided", "ok", "decided, failed"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := newBench(t, c.policy, c.script)
