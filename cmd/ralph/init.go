@@ -22,7 +22,12 @@ func (a *app) initCommand() *cobra.Command {
 		Use:        "init [name]",
 		SuggestFor: []string{"new", "list", "policies"},
 		Short:      "Write a policy into .ralph: the template basic as policy.yaml, or the named one",
-		Args:       cobra.MaximumNArgs(1),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return fmt.Errorf("name one policy at a time: ralph init %s", args[0])
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if list {
 				for _, name := range examples.Names() {
