@@ -109,6 +109,7 @@ facts:
         items: {type: array, items: {properties: {status: {type: string}}}}
   list: {text: list.txt}
   free: {json: free.json}
+  other: {json: other.json, schema: {properties: {n: {type: integer}}}}
 `
 
 // TestConditions says when a condition holds, for a continue rule (the outcome is continued, or idle) and for a stop rule (stopped, idle or
@@ -160,7 +161,8 @@ func TestConditions(t *testing.T) {
 		{`(state.done ?? 7) == 7`, broken, "idle failed"},
 		{`invalid(state) and problem(state) == "it is not JSON"`, broken, "continued stopped"},
 		{`false and done < 5`, broken, "idle idle"},
-		// An inline fact is an object: its fields are not those of another value.
+		// A fact with fields is an object: its fields are not those of another value.
+		{`other.n == 3`, map[string]rules.Found{"other": ok([]any{3.0})}, "idle failed"},
 		{`done == 3`, map[string]rules.Found{"state": ok(3.0)}, "idle failed"},
 		{`invalid(state) and problem(state) == "must be an object, and is a list"`, map[string]rules.Found{"state": ok([]any{})}, "continued stopped"},
 		{`done < 5 and false`, broken, "idle idle"},
@@ -199,7 +201,7 @@ func TestConditions(t *testing.T) {
 			src := head + "let: {open: missing(state) or done == 0}\nrules:\n  - name: a\n    when: |-\n      " + c.when + "\n    " + verb + ": x\n"
 			_, v := eval(t, src, &world{facts: c.facts}, rules.Input{})
 			got += string(v.Outcome) + " "
-			if v.Outcome == rules.Failed && !strings.Contains(v.Reason, "rule a (line 17)") {
+			if v.Outcome == rules.Failed && !strings.Contains(v.Reason, "rule a (line 18)") {
 				t.Errorf("%s: %q does not name its place", c.when, v.Reason)
 			}
 		}
@@ -240,7 +242,7 @@ func TestRules(t *testing.T) {
   - {name: a, notice: n, then: [run: [make]]}
   - {name: b, when: list == "x", stop: x}
   - {name: c, continue: x}`, in{}, map[string]rules.Found{"list": invalid("it is a directory")}, "failed b",
-			rules.Verdict{Reason: "rule b (line 18): list (list.txt) cannot be used: it is a directory"}},
+			rules.Verdict{Reason: "rule b (line 19): list (list.txt) cannot be used: it is a directory"}},
 		{"one over what is missing does not", `
   - {name: b, when: list == "x", stop: x}
   - {name: c, continue: x}`, in{}, nil, "continued c", rules.Verdict{Reason: "x"}},
@@ -278,13 +280,13 @@ func TestRules(t *testing.T) {
 				{Kind: "set", Path: []any{"done"}, Value: 1}, {Kind: "set", Path: []any{"items", 3, "status"}, Value: "open"}}}},
 		{"a value that cannot be set", `
   - {name: a, continue: x, then: [set: state.done = total + 1]}`, in{}, map[string]rules.Found{"state": ok(map[string]any{})}, "failed a",
-			rules.Verdict{Reason: "rule a (line 17): set state: state.total is absent"}},
+			rules.Verdict{Reason: "rule a (line 18): set state: state.total is absent"}},
 		{"run", `
   - {name: a, stop: x, then: [run: [notify, "--", "${name}"]]}`, in{}, map[string]rules.Found{"state": ok(map[string]any{"name": "-x"})}, "stopped a",
 			rules.Verdict{Reason: "x", Effects: []rules.Effect{{Kind: "run", Args: []string{"notify", "--", "-x"}}}}},
 		{"an option from a file", `
   - {name: a, stop: x, then: [run: [notify, "${name}"]]}`, in{}, map[string]rules.Found{"state": ok(map[string]any{"name": "-x"})}, "failed a",
-			rules.Verdict{Reason: "rule a (line 17): run notify: ${name} begins with a hyphen, and the program could take it for an option (write -- before it): \"-x\""}},
+			rules.Verdict{Reason: "rule a (line 18): run notify: ${name} begins with a hyphen, and the program could take it for an option (write -- before it): \"-x\""}},
 	} {
 		got, v := eval(t, head+"progress: {done: done, total: 'total ?? 0'}\nrules:"+c.rules+"\n", &world{facts: c.facts}, c.in)
 		if got != c.want {

@@ -216,9 +216,6 @@ func (e *evaluation) settle(f *Fact, g *gathered) {
 			g.value, g.problems = f.read(g.value)
 		}
 		g.found.Value = g.value
-		if _, ok := g.value.(map[string]any); f.Inline && !ok && g.value != nil && len(g.problems) == 0 {
-			g.problems = schema.Problems{{Message: "must be an object, and is " + kindOf(g.value)}}
-		}
 		if whole, ok := g.problems.Whole(); ok {
 			g.take(failed, nil, fmt.Errorf("%s: %s", f.Name, whole.Message))
 			g.found.Problem = whole.Message
@@ -253,16 +250,20 @@ func (e *evaluation) elements(f *Fact, g *gathered) {
 }
 
 // read applies the schema to a value, or to that of one file of a glob. A schema that allows no other fields is about those of the front
-// matter, not about body.
+// matter, not about body. One with fields is about an object, also where it does not say so.
 func (f *Fact) read(v any) (any, schema.Problems) {
 	m, ok := v.(map[string]any)
 	body, there := m["body"]
 	t := f.Schema.Type()
-	if !ok || !there || t == nil || !t.Closed || t.Properties["body"] != nil || f.Source != "frontmatter" && f.Parse != "frontmatter" {
-		return f.Schema.Read(v)
+	if ok && there && t != nil && t.Closed && t.Properties["body"] == nil && (f.Source == "frontmatter" || f.Parse == "frontmatter") {
+		delete(m, "body")
+		v, problems := f.Schema.Read(m) // v is a copy
+		v.(map[string]any)["body"], m["body"] = body, body
+		return v, problems
 	}
-	delete(m, "body")
-	v, problems := f.Schema.Read(m) // v is a copy
-	v.(map[string]any)["body"], m["body"] = body, body
+	v, problems := f.Schema.Read(v)
+	if v != nil && !ok && len(problems) == 0 && (f.Inline || t != nil && t.Kind == "object") {
+		problems = schema.Problems{{Message: "must be an object, and is " + kindOf(v)}}
+	}
 	return v, problems
 }
