@@ -2,11 +2,14 @@ package house
 
 import (
 	"go/ast"
+	"go/doc"
 	"go/parser"
 	"go/token"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -24,6 +27,7 @@ const (
 	allPage     = 500    // lines of the page of ralph view
 	maxFunction = 60     // lines
 	maxFields   = 16
+	maxExported = 70 // names of rules and loop, without methods and fields
 )
 
 func TestLinesOfCode(t *testing.T) {
@@ -99,6 +103,39 @@ func TestSizes(t *testing.T) {
 			return true
 		})
 	})
+}
+
+// What a Go programmer has to learn of rules and loop stays small.
+func TestExported(t *testing.T) {
+	names := 0
+	for _, dir := range []string{"rules", "loop"} {
+		set, files := token.NewFileSet(), []*ast.File(nil)
+		eachFile(t, func(rel string, src []byte) {
+			if path.Dir(rel) == dir && strings.HasSuffix(rel, ".go") && !strings.HasSuffix(rel, "_test.go") {
+				f, err := parser.ParseFile(set, rel, src, 0)
+				if err != nil {
+					t.Fatal(err)
+				}
+				files = append(files, f)
+			}
+		})
+		p, err := doc.NewFromFiles(set, files, dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		names += len(p.Funcs) + len(p.Types)
+		values := slices.Concat(p.Consts, p.Vars)
+		for _, x := range p.Types {
+			names, values = names+len(x.Funcs), slices.Concat(values, x.Consts, x.Vars)
+		}
+		for _, v := range values {
+			names += len(v.Names)
+		}
+	}
+	if names > maxExported || names < 50 {
+		t.Errorf("rules and loop export %d names, and may export %d", names, maxExported)
+	}
+	t.Logf("%d of %d", names, maxExported)
 }
 
 // eachFile calls f with each file of the repository, that of modules below it included, but those of git.
