@@ -27,7 +27,7 @@ type Store interface {
 // Map returns a store in memory.
 func Map() Store { return &memory{} }
 
-type memory struct{ all sync.Map } // *entry by key, of each key that was ever used
+type memory struct{ all sync.Map } // *entry by key; a key that was used once stays
 
 type entry struct {
 	held  chan struct{} // of capacity 1
