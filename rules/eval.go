@@ -87,7 +87,7 @@ type evaluation struct {
 	in       Input
 	env      map[string]any // what expressions read
 	got      []*gathered    // by the IDs of names
-	tested   []truth        // by the IDs of paths
+	tested   []lookup       // by the IDs of paths
 	asked    map[[2]string]result
 	machine  vm.VM
 	stack    [4]any // of the machine, enough for most expressions
@@ -105,7 +105,7 @@ func (p *Policy) evaluation(ctx context.Context, in Input) *evaluation {
 		ctx = context.Background()
 	}
 	c := p.compiler
-	e := &evaluation{p: p, ctx: ctx, in: in, env: map[string]any{}, got: make([]*gathered, c.sizes.names), tested: make([]truth, c.sizes.paths)}
+	e := &evaluation{p: p, ctx: ctx, in: in, env: map[string]any{}, got: make([]*gathered, c.sizes.names), tested: make([]lookup, c.sizes.paths)}
 	e.machine.MemoryBudget, e.machine.Stack = memoryBudget, e.stack[:0]
 	if in.Trace {
 		e.trace = &Trace{}
@@ -181,8 +181,8 @@ func (e *evaluation) run(o *operand) result {
 	}
 	for i := range o.reads {
 		r := &o.reads[i]
-		if t := e.test(r.path); t != yes && (t != missing || !r.covered) {
-			return result{state: t, why: e.lack(r.path)}
+		if t := e.test(r.path); t.state != yes && (t.state != missing || !r.covered) {
+			return result{state: t.state, why: t.why}
 		}
 	}
 	return e.exec(o)
@@ -219,41 +219,48 @@ func (e *runError) Error() string {
 
 func (e *runError) Unwrap() error { return e.err }
 
+// lookup is what is known of the value at a path. It was not tested if state is no; why says what keeps it from being known.
+type lookup struct {
+	state truth
+	why   error
+}
+
 // test returns what is known of the value at a path, and finds it once.
-func (e *evaluation) test(p *valuePath) truth {
+func (e *evaluation) test(p *valuePath) *lookup {
 	for len(e.tested) <= p.id { // a lazy policy has found new paths
-		e.tested = append(e.tested, no)
+		e.tested = append(e.tested, lookup{})
 	}
-	if e.tested[p.id] == no {
-		e.tested[p.id] = e.find(p)
+	t := &e.tested[p.id]
+	if t.state == no {
+		state, why := e.find(p) // which may find others
+		t = &e.tested[p.id]
+		t.state, t.why = state, why
 	}
-	return e.tested[p.id]
+	return t
 }
 
 // find finds the value at a path.
-func (e *evaluation) find(p *valuePath) truth {
+func (e *evaluation) find(p *valuePath) (truth, error) {
 	g := e.get(p.root)
 	if g.state != yes {
-		return g.state
+		return g.state, g.why
 	}
 	top, v, ok := p.in(g.value)
 	if s := p.root.fact; g.given && !g.complete && s != nil && (p.defaults || !ok) { // the program may leave out what has a default
 		g.value, g.complete = s.Schema.Complete(g.value), true
 		top, v, ok = p.in(g.value)
 	}
-	if len(g.problems) > 0 {
-		if _, bad := g.problems.Touching(p.steps); bad {
-			return failed
-		}
-	}
+	problem, bad := g.problems.Touching(p.steps)
 	switch {
+	case bad:
+		return failed, errors.New(p.root.name + ": " + problemText(problem))
 	case !ok && len(p.steps) > 0:
-		return missing
+		return missing, (*absent)(p)
 	case g.given && !fits(v, p.typ):
-		return failed
+		return failed, e.mistake(p.String(), fmt.Sprintf("must be %s, and is %s", typeWord(p.typ.Kind), kindOf(v)))
 	}
 	e.env[p.name] = top
-	return yes
+	return yes, nil
 }
 
 // mistake notes a value that the program must give. The first one is the error of Eval.
@@ -262,22 +269,6 @@ func (e *evaluation) mistake(name, message string) error {
 		e.wrong = &ValueError{name, message}
 	}
 	return e.wrong
-}
-
-// lack says why the value at a path is not known.
-func (e *evaluation) lack(p *valuePath) error {
-	g := e.get(p.root)
-	problem, bad := g.problems.Touching(p.steps)
-	_, v, ok := p.in(g.value)
-	switch {
-	case g.state != yes:
-		return g.why
-	case bad:
-		return errors.New(p.root.name + ": " + problemText(problem))
-	case !ok:
-		return (*absent)(p)
-	}
-	return e.mistake(p.String(), fmt.Sprintf("must be %s, and is %s", typeWord(p.typ.Kind), kindOf(v)))
 }
 
 // ask asks the world, once for each question.

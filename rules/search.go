@@ -131,7 +131,8 @@ func (m *model) state(e *evaluation, r *use, inAtom bool) truth {
 		return v.state
 	}
 	if r.value == nil {
-		return e.find(r.path)
+		t, _ := e.find(r.path)
+		return t
 	}
 	if v = m.now(r.value); v.state != open {
 		names := r.path.written()
