@@ -29,12 +29,13 @@ func nearest(name string, known []string) (best string) {
 	if len(name) > maxWord || len(known) > maxNames {
 		return ""
 	}
-	a, limit := []rune(strings.ToLower(name)), maxWord
+	letters := func(s string) []rune { return []rune(strings.ToLower(strings.TrimLeft(s, "-"))) } // the dashes of a flag are none
+	a, limit := letters(name), maxWord
 	for _, k := range known {
 		if k == name || len(k) > maxWord {
 			continue
 		}
-		b := []rune(strings.ToLower(k))
+		b := letters(k)
 		longest := max(len(a), len(b))
 		atMost, d := min(max(1, (longest+1)/3), longest-1, limit-1), distance(a, b)
 		if short := min(len(a), len(b)); short >= minStart && string(a[:short]) == string(b[:short]) {

@@ -103,10 +103,10 @@ func TestCut(t *testing.T) {
 
 func TestNearest(t *testing.T) {
 	long := strings.Repeat("a", 64)
-	names := []string{"phase", "taskIndex", "totalTasks", "n", "on", "größe", "tool", "took", long, "k", "l", "p", "q"}
+	names := []string{"phase", "taskIndex", "totalTasks", "n", "on", "größe", "tool", "took", long, "k", "l", "p", "q", "--yes"}
 	for name, want := range map[string]string{
 		"phaze": "phase", "pahse": "phase", "Phase": "phase", "taskindex": "taskIndex", "taskIdx": "taskIndex", "total_tasks": "totalTasks",
-		"m": "", "onn": "on", "something": "", "": "", "grösse": "größe",
+		"--yse": "--yes", "--set": "", "m": "", "onn": "on", "something": "", "": "", "grösse": "größe",
 		"toom": "tool", "too": "tool", // the first of two
 		"otol":         "tool", // two letters that change places are one typo
 		long[1:] + "b": long,
