@@ -114,13 +114,14 @@ func (m *model) reached(i int, by map[string]bool) func() truth {
 		if t := holds(); t != yes || rules[i].Verb == "note" {
 			return t
 		}
-		switch r, how := m.decide(0, i); {
-		case how == "":
+		switch how := m.decision(0, i); how {
+		case "":
 			return open
-		case r == nil:
+		case noRule:
 			return yes
 		default:
-			by[r.Name] = true
+			_, name, _ := strings.Cut(how, " by ")
+			by[name] = true
 			return no
 		}
 	}
@@ -180,14 +181,13 @@ func (c *inspector) optional(r *rule) {
 			}
 			how := ""
 			skipped := func() truth {
-				switch status, value := c.m.now(u.status), c.m.now(u.value); {
-				case status.state == open || value.state == open:
+				if status, value := c.m.now(u.status).state, c.m.now(u.value).state; max(status, value) == open {
 					return open
-				case status.state != yes || value.state != missing:
+				} else if status != yes || value != missing {
 					return no
 				}
 				t, _ := c.m.evals[0].holds(r.when)
-				switch how = c.m.decision(0); {
+				switch how = c.m.decision(0, len(c.p.rules)); {
 				case t == open || how == "":
 					return open
 				case t == missing && strings.HasPrefix(how, "continue"):

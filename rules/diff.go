@@ -39,7 +39,7 @@ func diff(ctx context.Context, steps int, old, new *Policy) (found []Difference,
 	m.room = steps
 	var was, is string
 	differ := func() truth {
-		was, is = m.decision(0), m.decision(1)
+		was, is = m.decision(0, len(old.rules)), m.decision(1, len(new.rules))
 		same := func(d Difference) bool { return d.Old == was && d.New == is }
 		switch {
 		case ctx.Err() != nil || was == "" || is == "":
@@ -62,17 +62,6 @@ func diff(ctx context.Context, steps int, old, new *Policy) (found []Difference,
 	return append(found, limits(old.Limits, new.Limits)...), whole && !other && declared(old) == declared(new)
 }
 
-// decision returns how a policy decides, such as "continue by next-task", "" where that is open.
-func (m *model) decision(i int) string {
-	switch r, how := m.decide(i, len(m.policies[i].rules)); {
-	case how == "":
-		return ""
-	case r != nil:
-		return how + " by " + r.Name
-	}
-	return "stop (no rule decides)"
-}
-
 // outcome returns how the evaluator decides.
 func outcome(p *Policy, in Input) string {
 	v, err := p.Eval(context.Background(), in)
@@ -80,7 +69,7 @@ func outcome(p *Policy, in Input) string {
 	case err != nil:
 		return err.Error()
 	case v.Outcome == Idle:
-		return "stop (no rule decides)"
+		return noRule
 	}
 	return cmp.Or(map[Outcome]string{Continued: "continue", Done: "done"}[v.Outcome], "stop") + " by " + v.Rule
 }

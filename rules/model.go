@@ -28,7 +28,6 @@ type model struct {
 
 	example bool      // every operand is evaluated
 	wanted  *variable // the first that was open in this test
-	seen    []bool    // those that this test depends on, by their index
 	left    int       // operands that the search may still evaluate
 	room    int       // that all searches may
 }
@@ -41,12 +40,11 @@ type variable struct {
 	isStatus bool
 	invalid  []string // of a status: where a test has that it is invalid; nil: nowhere
 	typ      *schema.Type
-	kind     string   // of the value: a type of JSON Schema, "" for any
-	values   []result // all that it may have
-	others   []result // of these, what does not depend on comparisons
-	tooMany  bool     // they are some of too many
-	now      *result  // nil: it is open
-	index    int
+	kind     string      // of the value: a type of JSON Schema, "" for any
+	values   []result    // all that it may have
+	others   []result    // of these, what does not depend on comparisons
+	tooMany  bool        // they are some of too many
+	now      *result     // nil: it is open
 	vague    bool        // boundary values do not decide each operand that reads it
 	peers    []*variable // that it is compared with
 	offset   int         // the largest number that is added to it before
@@ -113,8 +111,7 @@ func known(v any) result { return result{value: v, state: yes} }
 // variable returns the variable that is like v, and makes it if there is none.
 func (m *model) variable(v variable) *variable {
 	if m.byKey[v.key] == nil {
-		v.index = len(m.vars)
-		m.byKey[v.key], m.vars, m.seen = &v, append(m.vars, &v), append(m.seen, false)
+		m.byKey[v.key], m.vars = &v, append(m.vars, &v)
 	}
 	return m.byKey[v.key]
 }

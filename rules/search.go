@@ -3,7 +3,6 @@ package rules
 import (
 	"cmp"
 	"errors"
-	"slices"
 )
 
 // allSteps are the operands that all searches of a model may evaluate, each of them a quarter of what is left.
@@ -12,19 +11,15 @@ const allSteps = 2_000_000
 // find looks for a situation in which test is yes. Without one, whole says whether all situations were tried: only then there is none.
 // test depends on nothing but variables. They keep what was found until the next search.
 func (m *model) find(test func() truth) (found, whole bool) {
-	for _, v := range m.vars {
-		v.now = nil
-	}
-	m.left = m.room / 4
-	t, _ := m.search(test)
-	m.room -= m.room/4 - m.left
+	m.example = false
+	t := m.explore(test)
 	return t == yes, t == no
 }
 
 // show looks for a situation in which test is yes and which the evaluator of decisions confirms. It returns it as a line of a test.
 func (m *model) show(test func() truth, is func(in Input) bool) (line string) {
 	m.example = true
-	m.find(func() truth {
+	m.explore(func() truth {
 		t := test()
 		if t == yes {
 			if line = m.confirmed(is); line == "" {
@@ -33,55 +28,49 @@ func (m *model) show(test func() truth, is func(in Input) bool) (line string) {
 		}
 		return t
 	})
-	m.example = false
 	return line
 }
 
-// fill gives the first value to each variable that an expression still needs.
-func (m *model) fill(x *expression) {
-	m.example = true
-	for m.wanted = nil; m.evals[0].value(x).state == open && m.wanted != nil; m.wanted = nil {
-		m.wanted.now = &m.wanted.values[0]
+// explore begins a search in which no variable has a value.
+func (m *model) explore(test func() truth) truth {
+	for _, v := range m.vars {
+		v.now = nil
 	}
-	m.example = false
+	m.left = m.room / 4
+	t := m.search(test)
+	m.room -= m.room/4 - m.left
+	return t
 }
 
-// search gives a value to the variable that test wants, and then to the next one. It is open where the steps are used up. blame are the
-// variables because of which there is no such situation: where the last one is not among them, its other values do not help.
-func (m *model) search(test func() truth) (t truth, blame []bool) {
+// search gives a value to the variable that test wants, and then to the next one. It is open where the steps are used up.
+func (m *model) search(test func() truth) truth {
 	m.wanted = nil
-	clear(m.seen)
-	t = test()
-	v := m.wanted
+	t, v := test(), m.wanted
 	if t != open || v == nil {
-		return t, slices.Clone(m.seen)
+		return t
 	}
 	for i := range v.values {
 		if m.left <= 0 {
-			return open, nil
+			return open
 		}
 		v.now = &v.values[i]
-		t, more := m.search(test)
-		if t != no {
-			return t, nil
+		if t = m.search(test); t != no {
+			return t
 		}
-		if !more[v.index] {
-			v.now = nil
-			return no, more
-		}
-		for j, b := range blame { // more may be longer: an example has found new variables
-			more[j] = more[j] || b
-		}
-		blame = more
 	}
 	v.now = nil
-	blame[v.index] = false
-	return no, blame
+	return no
 }
 
-// now returns what the situation gives to a variable, and notes that this test depends on it.
+// fill gives the first value to each variable that an expression still needs, after an example was found.
+func (m *model) fill(x *expression) {
+	for m.wanted = nil; m.evals[0].value(x).state == open && m.wanted != nil; m.wanted = nil {
+		m.wanted.now = &m.wanted.values[0]
+	}
+}
+
+// now returns what the situation gives to a variable.
 func (m *model) now(v *variable) result {
-	m.seen[v.index] = true
 	if v.now != nil {
 		return *v.now
 	}
@@ -172,19 +161,23 @@ func (m *model) is(x *cond) func() truth {
 	}
 }
 
-// decide returns the rule that decides, of those before end, and how: continue, stop, or done. It is "" where that is open, and the rule is
-// nil where none decides. Effects are taken to succeed.
-func (m *model) decide(i, end int) (*rule, string) {
-	e := m.evals[i]
+const noRule = "stop (no rule decides)"
+
+// decision returns how the rules before end decide in a policy, such as "continue by next-task", "" where that is open. Effects are taken to
+// succeed.
+func (m *model) decision(policy, end int) string {
+	e := m.evals[policy]
 	e.doubt = nil
-	r, t, _ := e.first(m.policies[i].rules[:end], m.try(e), func(*rule) error { return nil })
+	r, t, _ := e.first(m.policies[policy].rules[:end], m.try(e), func(*rule) error { return nil })
 	switch {
 	case t == open:
-		return r, ""
-	case r == nil, t == failed, r.Verb == "done" && e.doubt != nil:
-		return r, "stop"
+		return ""
+	case r == nil:
+		return noRule
+	case t == failed, r.Verb == "done" && e.doubt != nil:
+		return "stop by " + r.Name
 	}
-	return r, r.Verb
+	return r.Verb + " by " + r.Name
 }
 
 // try returns a function that returns the truth of a rule's condition. One that at_most holds back is missing.
