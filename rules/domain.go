@@ -2,8 +2,7 @@ package rules
 
 import (
 	"cmp"
-	"fmt"
-	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -19,8 +18,6 @@ import (
 
 // decided reports whether boundary values decide an operand, and notes for its variables what they are compared with.
 func (u *uses) decided(n ast.Node) bool {
-	var found []*valuePath
-	ok := true
 	switch n := n.(type) {
 	case *ast.CallNode:
 		return slices.Contains([]string{"ok", "missing", "invalid"}, n.Callee.String())
@@ -31,14 +28,14 @@ func (u *uses) decided(n ast.Node) bool {
 		} else if !slices.Contains([]string{"==", "!=", "<", "<=", ">", ">="}, n.Operator) {
 			return false
 		}
+		ok := true
 		for _, x := range with {
-			ok = ok && compare(u.side(n.Left, &found), u.side(x, &found), strings.ContainsAny(n.Operator, "<>"))
+			ok = ok && compare(u.side(n.Left), u.side(x), strings.ContainsAny(n.Operator, "<>"))
 		}
-	default:
-		s := u.side(n, &found)
-		ok = s.known && !s.numeric
+		return ok
 	}
-	return ok && !slices.ContainsFunc(u.reads, func(r use) bool { return !slices.Contains(found, r.path) })
+	s := u.side(n)
+	return s.known && !s.numeric
 }
 
 // side is one side of a comparison: a constant, or a variable, to which a number may be added.
@@ -51,7 +48,7 @@ type side struct {
 }
 
 // side returns what a node is. A let that is a condition has both values, and so is as good as a constant.
-func (u *uses) side(n ast.Node, found *[]*valuePath) side {
+func (u *uses) side(n ast.Node) side {
 	kinds := []string{"string", "boolean", "", "integer"}
 	switch x := n.(type) {
 	case *ast.StringNode:
@@ -61,7 +58,7 @@ func (u *uses) side(n ast.Node, found *[]*valuePath) side {
 	case *ast.IntegerNode:
 		return side{known: true, constant: x.Value, number: x.Value, numeric: true}
 	case *ast.BinaryNode:
-		l, r := u.side(x.Left, found), u.side(x.Right, found)
+		l, r := u.side(x.Left), u.side(x.Right)
 		sign := map[string]int{"+": 1, "-": -1}[x.Operator]
 		l.known = l.numeric && r.numeric && l.v != nil && r.v == nil && sign != 0
 		l.number += sign * r.number
@@ -72,16 +69,15 @@ func (u *uses) side(n ast.Node, found *[]*valuePath) side {
 		}
 	}
 	i := slices.IndexFunc(u.reads, func(r use) bool { return strings.Join(r.path.written(), ".") == n.String() })
-	if i < 0 {
+	switch {
+	case i < 0:
 		return side{}
+	case u.reads[i].value == nil:
+		let := u.reads[i].path.root.let
+		return side{known: let != nil && let.isTruth(), constant: true}
 	}
-	r := u.reads[i]
-	*found = append(*found, r.path)
-	if r.value == nil {
-		return side{known: r.isTruth, constant: true}
-	}
-	k := r.value.kind
-	return side{known: slices.Contains(kinds, k), v: r.value, numeric: k == "array" || k == "integer"}
+	v := u.reads[i].value
+	return side{known: slices.Contains(kinds, v.typ.Kind), v: v, numeric: v.typ.Kind == "array" || v.typ.Kind == "integer"}
 }
 
 // compare reports whether boundary values decide how two sides compare.
@@ -103,44 +99,41 @@ func compare(a, b side, ordered bool) bool {
 	return true
 }
 
-// domain sets the values of a variable that make a difference.
+// domain adds the values of a variable that make a difference to those that do not depend on comparisons.
 func (m *model) domain(v *variable) {
 	var values []any
 	t := v.typ
-	if t.HasDefault && v.kind != "array" {
+	if t.HasDefault && t.Kind != "array" {
 		values = []any{t.Default}
 	}
+	isAny := t.Kind == "" && len(t.Enum) == 0
 	switch {
-	case len(t.Enum) > 0:
-		values = append(values, t.Enum...)
-	case v.kind == "boolean":
-		values = append(values, false, true)
-	case v.kind == "number":
-		values = append(values, m.likely.numbers...)
-	case v.kind == "integer" || v.kind == "array":
-		numbers := m.numbers(v)
-		v.tooMany = numbers == nil
-		values = append(values, numbers...)
-	default:
+	case isAny, t.Kind == "string" && len(t.Enum) == 0:
 		other := "another"
 		for ; slices.Contains(v.consts, any(other)) || slices.Contains(t.Examples, any(other)); other += "-1" {
 		}
-		if values = slices.Concat(values, t.Examples, v.consts, []any{other}); v.kind == "" {
+		values = slices.Concat(values, t.Examples, v.consts, []any{other})
+		if isAny {
 			values = append(values, true, false)
 		}
+	case len(t.Enum) == 0 && (t.Kind == "integer" || t.Kind == "array"):
+		numbers := m.numbers(v)
+		values, v.tooMany = append(values, numbers...), numbers == nil
+	default:
+		v.vague = true
 	}
 	if v.vague || v.tooMany {
 		likely := m.likely.of(t, 3)
 		values = append(values, likely[:min(len(likely), maxLikely)]...)
 	}
-	seen := map[string]bool{}
+	others := v.values
+	v.values = nil
 	for _, x := range values {
-		if key := fmt.Sprintf("%T %[1]v", x); !seen[key] {
-			seen[key] = true
-			v.values = append(v.values, known(x))
+		if r := known(x); !slices.ContainsFunc(v.values, func(old result) bool { return reflect.DeepEqual(old, r) }) {
+			v.values = append(v.values, r)
 		}
 	}
-	v.values = append(v.values, v.others...)
+	v.values = append(v.values, others...)
 }
 
 const (
@@ -155,41 +148,42 @@ func (m *model) numbers(v *variable) (out []any) {
 	all, radius, near := []*variable{v}, 1, []int{0}
 	for i := 0; i < len(all); i++ { // with all that it is compared with, in any number of steps
 		w := all[i]
-		for _, peer := range w.peers {
-			if !slices.Contains(all, peer) {
-				all = append(all, peer)
-			}
-		}
-		constants := slices.Concat(w.consts, w.typ.Enum)
-		for _, bound := range []*float64{w.typ.Minimum, w.typ.Maximum} {
-			if bound != nil {
-				constants = append(constants, *bound)
-			}
-		}
-		for _, k := range constants {
+		all, radius = add(all, w.peers...), max(radius, w.offset+1)
+		for _, k := range slices.Concat(w.consts, w.typ.Enum, bounds(w.typ)) {
 			n, ok := wholeNumber(k)
 			if !ok || max(n, -n) > 1<<53 {
 				return nil
 			}
-			near = append(near, n)
-		}
-		radius = max(radius, w.offset+1)
-	}
-	found := map[int]bool{}
-	for _, n := range near {
-		for x := n - radius*len(all); x <= n+radius*len(all) && len(found) <= maxNumbers; x++ {
-			found[x] = true
+			near = add(near, n)
 		}
 	}
-	if len(found) > maxNumbers || v.kind == "array" && slices.Max(near) > maxLength {
+	radius *= len(all)
+	if len(near)*(2*radius+1) > maxNumbers || v.typ.Kind == "array" && slices.Max(near) > maxLength {
 		return nil
 	}
-	for _, x := range slices.SortedFunc(maps.Keys(found), func(a, b int) int { return cmp.Or(max(a, -a)-max(b, -b), b-a) }) {
+	var found []int
+	for _, n := range near {
+		for x := n - radius; x <= n+radius; x++ {
+			found = append(found, x)
+		}
+	}
+	slices.SortFunc(found, func(a, b int) int { return cmp.Or(max(a, -a)-max(b, -b), b-a) })
+	for _, x := range found {
 		switch {
-		case v.kind == "array" && x >= 0:
+		case v.typ.Kind == "array" && x >= 0:
 			out = append(out, slices.Repeat(m.likely.of(v.typ.Items, 2)[:1], x))
-		case v.kind != "array" && within(v.typ, x):
+		case v.typ.Kind != "array" && within(v.typ, x):
 			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// bounds returns the numbers that a schema sets as bounds.
+func bounds(t *schema.Type) (out []any) {
+	for _, bound := range []*float64{t.Minimum, t.Maximum} {
+		if bound != nil {
+			out = append(out, *bound)
 		}
 	}
 	return out
@@ -226,7 +220,12 @@ func (l *likely) note(n ast.Node) {
 
 // add adds values to a list that it does not have yet.
 func add[T comparable](list []T, values ...T) []T {
-	return append(list, slices.DeleteFunc(values, func(v T) bool { return slices.Contains(list, v) })...)
+	for _, v := range values {
+		if !slices.Contains(list, v) {
+			list = append(list, v)
+		}
+	}
+	return list
 }
 
 // of returns likely values of a type. depth bounds what is within it.
@@ -241,7 +240,7 @@ func (l *likely) of(t *schema.Type, depth int) (out []any) {
 		return l.texts
 	case t.Kind == "integer" || t.Kind == "number":
 		if out = slices.DeleteFunc(slices.Clone(l.numbers), func(x any) bool { return !within(t, x.(int)) }); len(out) == 0 {
-			out = []any{int(*cmp.Or(t.Minimum, t.Maximum))}
+			out = bounds(t)
 		}
 		return out
 	case t.Kind == "array":
@@ -252,20 +251,18 @@ func (l *likely) of(t *schema.Type, depth int) (out []any) {
 		}
 		return out
 	}
-	first := map[string]any{} // an object, and others that differ from it in one field
+	out = []any{object{}} // and others that differ from it in one field
 	for _, name := range l.fields {
 		if field, ok := t.Properties[name]; depth > 0 && (ok || len(t.Properties) == 0) {
 			values := l.of(field, depth-1)
-			first[name] = values[0]
+			for i, x := range out {
+				out[i] = put(x, []string{name}, values[0])
+			}
 			for _, x := range values[1:] {
-				out = append(out, map[string]any{name: x})
+				out = append(out, put(out[0], []string{name}, x))
 			}
 		}
 	}
-	for i, other := range out {
-		out[i] = merged(first, other.(map[string]any))
-	}
-	out = append([]any{first}, out...)
 	if t.Kind == "" {
 		out = slices.Concat(out, []any{true}, l.texts, l.numbers)
 	}

@@ -40,13 +40,13 @@ func (m *model) given(all bool) any {
 		_, ok := fieldAt(out, v.at[:2]) // the fact
 		before, written := fieldAt(out, v.at)
 		switch {
-		case v.isStatus && r.state == failed && v.invalid != nil:
+		case r.state == failed && v.invalid != nil:
 			out = put(out, v.invalid, map[string]string{"invalid": "it cannot be read"}[v.invalid[0]])
-		case v.isStatus:
+		case inFact && v.typ == nil: // a status
 			out = put(out, v.at, r.value)
 		case inFact && !ok, r.state == missing, !inFact && (r.state == failed || slices.Contains([]any{nil, 0, false}, r.value)): // nothing shows it
 		case r.state == failed: // a value of another kind
-			out = put(out, v.at, map[bool]any{true: 7, false: "?"}[v.kind == "string"])
+			out = put(out, v.at, map[bool]any{true: 7, false: "?"}[v.typ.Kind == "string"])
 		case written && !inFact: // what is said
 			out = put(out, v.at, show(before)+"\n"+show(r.value))
 		default:

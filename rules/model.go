@@ -35,28 +35,24 @@ type model struct {
 // variable is what a situation gives a value to: the status of a fact, the value of a name or of a field below it, the answer to a
 // question, how often a rule with at_most was applied, or an operand that boundary values do not decide.
 type variable struct {
-	key      string
-	at       []string // where a test has the value; nil: nowhere
-	isStatus bool
-	invalid  []string // of a status: where a test has that it is invalid; nil: nowhere
-	typ      *schema.Type
-	kind     string      // of the value: a type of JSON Schema, "" for any
-	values   []result    // all that it may have
-	others   []result    // of these, what does not depend on comparisons
-	tooMany  bool        // they are some of too many
-	now      *result     // nil: it is open
-	vague    bool        // boundary values do not decide each operand that reads it
-	peers    []*variable // that it is compared with
-	offset   int         // the largest number that is added to it before
-	consts   []any       // that it is compared with
+	key     string
+	at      []string     // where a test has the value; nil: nowhere
+	invalid []string     // where a test has that the fact of a status is invalid; nil: nowhere
+	typ     *schema.Type // nil: it is no value of a name or field
+	values  []result     // all that it may have
+	tooMany bool         // they are some of too many
+	now     *result      // nil: it is open
+	vague   bool         // boundary values do not decide each operand that reads it
+	peers   []*variable  // that it is compared with
+	offset  int          // the largest number that is added to it before
+	consts  []any        // that it is compared with
 }
 
 // use is a path that an operand reads.
 type use struct {
 	read
-	status  *variable // of the fact; nil: it is none
-	value   *variable // nil: the evaluator finds it
-	isTruth bool      // it is a let that is true or false
+	status *variable // of the fact; nil: it is none
+	value  *variable // nil: the evaluator finds it
 }
 
 // uses is what an operand depends on.
@@ -64,7 +60,7 @@ type uses struct {
 	reads []use
 	asks  []*variable // the statuses of the facts that it asks about
 	vague bool        // boundary values do not decide the operand
-	atom  *variable   // for the operand as a whole
+	atom  *variable   // for the operand as a whole, if they do not
 }
 
 var errOpen = errors.New("it is open")
@@ -78,11 +74,9 @@ func newModel(policies ...*Policy) *model {
 		e.model = m
 		m.evals = append(m.evals, e)
 		for _, x := range p.compiler.expressions {
-			if x.ready(p.compiler); x.root == nil {
-				continue
-			}
+			x.ready(p.compiler)
 			for _, o := range x.leaves {
-				m.uses[o] = m.usesOf(p, x, o)
+				m.uses[o] = m.usesOf(x, o)
 			}
 		}
 		for _, r := range p.rules {
@@ -93,14 +87,12 @@ func newModel(policies ...*Policy) *model {
 		}
 	}
 	for _, v := range m.vars {
-		if v.values == nil {
+		if v.typ != nil {
 			m.domain(v)
 		}
 	}
 	for _, u := range m.uses {
-		if !u.vague && !slices.ContainsFunc(u.reads, func(r use) bool { return r.value != nil && r.value.tooMany }) {
-			u.atom = nil
-		}
+		u.vague = u.vague || slices.ContainsFunc(u.reads, func(r use) bool { return r.value != nil && r.value.tooMany })
 	}
 	slices.SortStableFunc(m.vars, func(a, b *variable) int { return len(a.at) - len(b.at) }) // an object is before its fields
 	return m
@@ -117,23 +109,22 @@ func (m *model) variable(v variable) *variable {
 }
 
 // usesOf finds what an operand of an expression reads and asks about.
-func (m *model) usesOf(p *Policy, x *expression, o *operand) *uses {
-	u, values := &uses{}, []result{known(true), {state: missing}, {state: failed}, known(false)}
-	question := len(o.reads) > 0
+func (m *model) usesOf(x *expression, o *operand) *uses {
+	u := &uses{}
 	for _, r := range o.reads {
-		u.reads = append(u.reads, m.use(p, r))
-		question = question && r.path.root.meaning == function
+		u.reads = append(u.reads, m.use(r))
 	}
 	slices.SortStableFunc(u.reads, func(a, b use) int { return len(a.path.steps) - len(b.path.steps) })
 	for _, s := range o.asks {
 		u.asks = append(u.asks, m.status(s.fact))
 	}
 	u.vague = !u.decided(*o.slot)
+	values := []result{known(true), {state: missing}, {state: failed}, known(false)}
 	switch {
-	case x.symbol != nil && !isTruth(p, x.symbol): // it is known or not
-		values = values[:3]
-	case question && len(m.policies) > 1: // they are compared where it has an answer
-		values = []result{known(true), known(false)}
+	case x.symbol != nil && !x.isTruth():
+		values = values[:3] // it is known or not
+	case len(m.policies) > 1 && !slices.ContainsFunc(o.reads, func(r read) bool { return r.path.root.meaning != function }):
+		values = []result{known(true), known(false)} // policies are compared where questions have answers
 	}
 	u.atom = m.variable(variable{key: "operand " + o.text, values: values})
 	if x.condition || x.symbol != nil {
@@ -147,18 +138,15 @@ func (m *model) usesOf(p *Policy, x *expression, o *operand) *uses {
 	return u
 }
 
-// isTruth reports whether a let is true or false.
-func isTruth(p *Policy, s *symbol) bool {
-	return s.let.root != nil && s.let.root.leaf == nil || p.compiler.engine.conf.Env.Fields[s.name].Kind == reflect.Bool
+// isTruth reports whether an expression is true or false.
+func (x *expression) isTruth() bool {
+	return x.root != nil && (x.root.op != "" || (*x.root.leaf.slot).Nature().Kind == reflect.Bool)
 }
 
 // status returns the variable of a fact's status. It has the value of a fact of whose fields nothing is known. Where the file of an invalid
 // one would be, a test has a directory.
 func (m *model) status(f *Fact) *variable {
-	v := variable{key: "status of " + f.Name, at: []string{"facts", f.Name}, isStatus: true, values: []result{known(map[string]any{})}}
-	if t := f.symbol.typ; t != nil && (t.Kind == "array" || t.Kind == "string") {
-		v.values[0].value = m.likely.of(t, 0)[0]
-	}
+	v := variable{key: "status of " + f.Name, at: []string{"facts", f.Name}, values: []result{known(m.likely.of(f.symbol.typ, 0)[0])}}
 	if !f.defaults {
 		v.values = append(v.values, result{state: missing})
 	}
@@ -172,53 +160,40 @@ func (m *model) status(f *Fact) *variable {
 }
 
 // use finds the variables of a path.
-func (m *model) use(p *Policy, r read) use {
-	u, s := use{read: r}, r.path.root
-	v := variable{key: fmt.Sprint(s.name, r.path.steps), typ: cmp.Or(r.path.typ, &schema.Type{})}
-	v.kind = v.typ.Kind
-	variable, isVariable := strings.CutPrefix(s.name, "env.")
+func (m *model) use(r read) use {
+	u, s, steps := use{read: r}, r.path.root, r.path.steps
+	v := variable{key: fmt.Sprint(s.name, steps), typ: cmp.Or(r.path.typ, &schema.Type{})}
 	switch {
-	case s.let != nil:
-		u.isTruth = isTruth(p, s)
-		return u
-	case s.meaning == function || s.meaning == givenName || s.meaning == textName || v.typ.Go != nil:
+	case s.meaning == function, s.meaning == letName, s.meaning == givenName, s.meaning == textName, v.typ.Go != nil:
 		return u
 	case s.meaning == constant:
 		if len(m.policies) > 1 { // it has one value
 			v.key += " = " + show(s.value)
-			v.typ = &schema.Type{Kind: v.kind, Enum: []any{s.value}}
+			v.typ = &schema.Type{Kind: v.typ.Kind, Enum: []any{s.value}}
 		}
 	case s.fact != nil:
-		u.status, v.at = m.status(s.fact), []string{"facts", s.name}
-		if known := s.fact.source.typ != nil && s.fact.Source != "frontmatter" && s.fact.Schema == nil; known {
-			break
+		u.status, v.at = m.status(s.fact), slices.Concat([]string{"facts", s.name}, steps)
+		if s.fact.Schema == nil && s.fact.source.typ != nil && s.fact.Source != "frontmatter" {
+			break // each field is known
 		}
-		if v.others = []result{{state: failed}}; len(r.path.steps) > 0 && !alwaysThere(s.typ, r.path.steps) {
-			v.others = append(v.others, result{state: missing})
+		v.values = []result{{state: failed}}
+		for i := range steps { // a field is there wherever its fact is ok if there are defaults
+			if t := s.typ.At(steps[:i+1]...); t == nil || !t.HasDefault {
+				v.values = []result{{state: failed}, {state: missing}}
+			}
 		}
-	case s.name == "loop":
-		v.at = []string{"memory"}
-	case isVariable:
-		v.at = []string{"env", variable}
-	default:
-		v.at = []string{"event", s.name}
-	}
-	if s.meaning == ralphName && len(m.policies) == 1 {
-		v.others = []result{{state: failed}}
-	}
-	if v.at != nil {
-		v.at = slices.Concat(v.at, r.path.steps)
+	default: // one of ralph's names
+		place := []string{"event", s.name}
+		if name, ok := strings.CutPrefix(s.name, "env."); ok {
+			place = []string{"env", name}
+		} else if s.name == "loop" {
+			place = []string{"memory"}
+		}
+		v.at = slices.Concat(place, steps)
+		if len(m.policies) == 1 {
+			v.values = []result{{state: failed}}
+		}
 	}
 	u.value = m.variable(v)
 	return u
-}
-
-// alwaysThere reports whether a field is present wherever its fact is ok.
-func alwaysThere(t *schema.Type, path []string) bool {
-	for _, name := range path {
-		if t = t.At(name); t == nil || !t.HasDefault {
-			return false
-		}
-	}
-	return true
 }

@@ -81,15 +81,16 @@ func (m *model) now(v *variable) result {
 // operand evaluates an operand as the situation says.
 func (m *model) operand(e *evaluation, o *operand) (out result) {
 	u := m.uses[o]
+	inAtom := u.vague && !m.example
 	m.left--
 	out.why = errOpen
 	for i := range u.reads {
 		r := &u.reads[i]
-		if out.state = m.state(e, r, u.atom != nil && !m.example); out.state != yes && (out.state != missing || !r.covered) {
+		if out.state = m.state(e, r, inAtom); out.state != yes && (out.state != missing || !r.covered) {
 			return out
 		}
 	}
-	if u.atom != nil && !m.example {
+	if inAtom {
 		return m.now(u.atom)
 	}
 	for i, s := range o.asks {
