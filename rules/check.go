@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -142,27 +141,23 @@ func (e *evaluation) is(r *rule) bool { t, _ := e.holds(r.when); return t == yes
 
 // once says that a policy continues an agent once per prompt, since each rule that continues it needs stop_hook_active to be false.
 func (c *inspector) once() {
-	m, first := c.m, (*rule)(nil)
-	again := m.byKey["stop_hook_active[]"]
-	if again == nil {
+	again := c.m.byKey["stop_hook_active[]"]
+	first := slices.IndexFunc(c.p.rules, func(r *rule) bool { return r.Verb == "continue" && !c.never(r.condition()) })
+	if again == nil || first < 0 {
 		return
 	}
 	all := again.values
+	defer func() { again.values = all }()
+	again.values = []result{known(true)}
 	for i, r := range c.p.rules {
-		if r.Verb != "continue" || c.never(r.condition()) {
-			continue
-		}
-		first = cmp.Or(first, r)
-		again.values = []result{known(true)}
-		found, whole := m.find(m.reached(i, map[string]bool{}))
-		if again.values = all; found || !whole {
-			return
+		if r.Verb == "continue" {
+			if found, whole := c.m.find(c.m.reached(i, map[string]bool{})); found || !whole {
+				return
+			}
 		}
 	}
-	if first != nil {
-		c.warn(first.at, 1, "once-per-prompt", "the policy continues the agent once per prompt: each rule that continues it needs stop_hook_active to be false",
-			"leave it so if that is meant; without this condition the limits end the loop", "")
-	}
+	c.warn(c.p.rules[first].at, 1, "once-per-prompt", "the policy continues the agent once per prompt: each rule that continues it needs stop_hook_active to be false",
+		"leave it so if that is meant; without this condition the limits end the loop", "")
 }
 
 // optional reports a field that may be absent, in a comparison of a rule that stops: where it is absent, the rule is skipped, and a later

@@ -79,10 +79,7 @@ var declarations = regexp.MustCompile(`(?m)^(params|facts|let):.*\n([ #-].*\n|\n
 // declared returns the lines of a policy that say what names mean, and the params.
 func declared(p *Policy) string {
 	out := declarations.FindAllString(strings.Join(p.compiler.lines, "\n")+"\n", -1)
-	for _, name := range sortedKeys(p.Params) {
-		out = append(out, show(p.Params[name]))
-	}
-	return strings.Join(out, "\n")
+	return strings.Join(append(out, show(p.Params)), "\n")
 }
 
 // limits shows limits that differ, with a situation in which the smaller one is reached.

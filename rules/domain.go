@@ -102,31 +102,32 @@ func compare(a, b side, ordered bool) bool {
 // domain adds the values of a variable that make a difference to those that do not depend on comparisons.
 func (m *model) domain(v *variable) {
 	var values []any
-	t := v.typ
+	t, others := v.typ, v.values
 	if t.HasDefault && t.Kind != "array" {
 		values = []any{t.Default}
 	}
-	isAny := t.Kind == "" && len(t.Enum) == 0
 	switch {
-	case isAny, t.Kind == "string" && len(t.Enum) == 0:
-		other := "another"
-		for ; slices.Contains(v.consts, any(other)) || slices.Contains(t.Examples, any(other)); other += "-1" {
+	case len(t.Enum) > 0 || t.Kind == "boolean" || t.Kind == "number":
+		v.vague = true // what is likely is all that it may be, or does not matter
+	case t.Kind == "integer" || t.Kind == "array":
+		numbers := m.numbers(v)
+		if values = append(values, numbers...); numbers == nil {
+			v.vague, others = true, append(others, result{state: open, why: errOpen})
 		}
-		values = slices.Concat(values, t.Examples, v.consts, []any{other})
-		if isAny {
+	default:
+		values = slices.Concat(values, t.Examples, v.consts)
+		other := "another"
+		for slices.Contains(values, any(other)) {
+			other += "-1"
+		}
+		if values = append(values, other); t.Kind == "" {
 			values = append(values, true, false)
 		}
-	case len(t.Enum) == 0 && (t.Kind == "integer" || t.Kind == "array"):
-		numbers := m.numbers(v)
-		values, v.tooMany = append(values, numbers...), numbers == nil
-	default:
-		v.vague = true
 	}
-	if v.vague || v.tooMany {
+	if v.vague {
 		likely := m.likely.of(t, 3)
 		values = append(values, likely[:min(len(likely), maxLikely)]...)
 	}
-	others := v.values
 	v.values = nil
 	for _, x := range values {
 		if r := known(x); !slices.ContainsFunc(v.values, func(old result) bool { return reflect.DeepEqual(old, r) }) {

@@ -62,20 +62,21 @@ func (m *model) input(given any) Input {
 		Facts      map[string]json.RawMessage
 		Event, Env map[string]any
 		Memory     struct {
-			Continuations, Repeats, Total int
-			Applied                       map[string]int
+			Memory
+			Total   int
+			Applied map[string]int `json:"applied"`
 		}
 	}
 	b, _ := json.Marshal(given) // of JSON values
 	_ = json.Unmarshal(b, &g)
-	in := Input{World: m, Now: time.Date(2026, time.January, 1, 12, 0, 0, 0, time.UTC), Values: merged(nil, g.Event), Total: g.Memory.Total}
+	in := Input{World: m, Now: time.Date(2026, time.January, 1, 12, 0, 0, 0, time.UTC), Values: merged(nil, g.Event), Memory: g.Memory.Memory, Total: g.Memory.Total}
+	in.Memory.Prompt, in.Memory.Applied = g.Memory.Applied, map[string][]time.Time{}
 	for name, v := range g.Facts {
 		in.Values[name] = v
 	}
 	for name, v := range g.Env {
 		in.Values["env."+name] = v
 	}
-	in.Memory = Memory{Continuations: g.Memory.Continuations, Repeats: g.Memory.Repeats, Prompt: g.Memory.Applied, Applied: map[string][]time.Time{}}
 	for name, n := range g.Memory.Applied {
 		in.Memory.Applied[name] = slices.Repeat([]time.Time{in.Now}, n)
 	}

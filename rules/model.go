@@ -39,8 +39,7 @@ type variable struct {
 	at      []string     // where a test has the value; nil: nowhere
 	invalid []string     // where a test has that the fact of a status is invalid; nil: nowhere
 	typ     *schema.Type // nil: it is no value of a name or field
-	values  []result     // all that it may have
-	tooMany bool         // they are some of too many
+	values  []result     // all that it may have; open for those that are too many to try
 	now     *result      // nil: it is open
 	vague   bool         // boundary values do not decide each operand that reads it
 	peers   []*variable  // that it is compared with
@@ -90,9 +89,6 @@ func newModel(policies ...*Policy) *model {
 		if v.typ != nil {
 			m.domain(v)
 		}
-	}
-	for _, u := range m.uses {
-		u.vague = u.vague || slices.ContainsFunc(u.reads, func(r use) bool { return r.value != nil && r.value.tooMany })
 	}
 	slices.SortStableFunc(m.vars, func(a, b *variable) int { return len(a.at) - len(b.at) }) // an object is before its fields
 	return m

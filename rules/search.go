@@ -169,7 +169,8 @@ const noRule = "stop (no rule decides)"
 func (m *model) decision(policy, end int) string {
 	e := m.evals[policy]
 	e.doubt = nil
-	r, t, _ := e.first(m.policies[policy].rules[:end], m.try(e), func(*rule) error { return nil })
+	try := func(r *rule) (truth, error) { return m.try(e, r) }
+	r, t, _ := e.first(m.policies[policy].rules[:end], try, func(*rule) error { return nil })
 	switch {
 	case t == open:
 		return ""
@@ -181,17 +182,15 @@ func (m *model) decision(policy, end int) string {
 	return r.Verb + " by " + r.Name
 }
 
-// try returns a function that returns the truth of a rule's condition. One that at_most holds back is missing.
-func (m *model) try(e *evaluation) func(r *rule) (truth, error) {
-	return func(r *rule) (truth, error) {
-		if r.times > 0 {
-			switch n := m.now(m.byKey["times "+r.Name]); {
-			case n.state == open:
-				return open, errOpen
-			case n.value.(int) >= r.times:
-				return missing, errSkipped
-			}
+// try returns the truth of a rule's condition. One that at_most holds back is missing.
+func (m *model) try(e *evaluation, r *rule) (truth, error) {
+	if r.times > 0 {
+		switch n := m.now(m.byKey["times "+r.Name]); {
+		case n.state == open:
+			return open, errOpen
+		case n.value.(int) >= r.times:
+			return missing, errSkipped
 		}
-		return e.holds(r.when)
 	}
+	return e.holds(r.when)
 }
