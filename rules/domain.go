@@ -162,19 +162,16 @@ func (m *model) numbers(v *variable) (out []any) {
 	if len(near)*(2*radius+1) > maxNumbers || v.typ.Kind == "array" && slices.Max(near) > maxLength {
 		return nil
 	}
-	var found []int
-	for _, n := range near {
-		for x := n - radius; x <= n+radius; x++ {
-			found = append(found, x)
-		}
-	}
-	slices.SortFunc(found, func(a, b int) int { return cmp.Or(max(a, -a)-max(b, -b), b-a) })
-	for _, x := range found {
-		switch {
-		case v.typ.Kind == "array" && x >= 0:
-			out = append(out, slices.Repeat(m.likely.of(v.typ.Items, 2)[:1], x))
-		case v.typ.Kind != "array" && within(v.typ, x):
-			out = append(out, x)
+	for distance := range radius + 1 { // the nearest first
+		for _, n := range near {
+			for _, x := range []int{n + distance, n - distance} {
+				switch {
+				case v.typ.Kind == "array" && x >= 0:
+					out = append(out, slices.Repeat(m.likely.of(v.typ.Items, 2)[:1], x))
+				case v.typ.Kind != "array" && within(v.typ, x):
+					out = append(out, x)
+				}
+			}
 		}
 	}
 	return out
