@@ -216,7 +216,7 @@ func (d dice) input(readable bool) Input {
 	}
 	w := world{map[string]Found{}, map[string]any{}, nil}
 	for name, v := range map[string]any{"state": state, "free": pick[any](d, free, free, free, []any{}, 3, "a"), "note": text(), "todo": todo,
-		"tests": map[string]any{"code": number(), "stdout": "", "stderr": "", "output": "", "lines": []any{}}} {
+		"tests": map[string]any{"code": max(0, number().(int)), "stdout": "", "stderr": "", "output": "", "lines": []any{}}} {
 		w.facts[name] = pick(d, Found{}, Found{Err: errors.New("broken")}, Found{OK: true, Value: v}, Found{OK: true, Value: v}, Found{OK: true, Value: v},
 			Found{OK: true, Value: v}, Found{OK: true, Value: v}, Found{OK: true, Value: v})
 	}
