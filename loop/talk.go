@@ -111,34 +111,23 @@ func passedSinceEdit(turns []Turn, command string) bool {
 	return passed
 }
 
-// index finds markers in texts, each of which it reads once, whatever number of rules ask.
+// index finds words in texts, each of which it reads once, whatever number of rules ask.
 type index struct {
-	joined string // the lines of all texts, without decoration; a line feed is where one is empty, and between texts
-	edges  []int  // where lines begin and end in it
-	folded string // the last text
+	lines  []string // of all texts, without decoration; an empty one follows each text
+	folded string   // the last text
 }
 
 func newIndex(texts []string) *index {
-	i, joined := &index{}, []byte("\n")
+	i := &index{}
 	for n, t := range texts {
 		if n == 0 {
 			i.folded = fold(t)
 		}
 		for line := range strings.Lines(t) {
-			line, last := bare(line), joined[len(joined)-1]
-			if line == "" {
-				joined = append(joined, '\n')
-				continue
-			}
-			if last != '\n' && last != '>' && line[0] != '<' {
-				joined = append(joined, ' ')
-			}
-			i.edges = append(i.edges, len(joined), len(joined)+len(line))
-			joined = append(joined, line...)
+			i.lines = append(i.lines, bare(line))
 		}
-		joined = append(joined, '\n')
+		i.lines = append(i.lines, "")
 	}
-	i.joined = string(joined)
 	return i
 }
 
@@ -157,15 +146,15 @@ func fold(s string) string { return strings.ToLower(squeeze(s)) }
 // said reports whether a marker is alone on its line. It may be broken over lines.
 func (i *index) said(marker string) bool {
 	marker = bare(marker)
-	for at := 0; marker != ""; at++ {
-		next := strings.Index(i.joined[at:], marker)
-		if next < 0 {
-			return false
-		}
-		at += next
-		_, begins := slices.BinarySearch(i.edges, at)
-		if _, ends := slices.BinarySearch(i.edges, at+len(marker)); begins && ends {
-			return true
+	for at, said := range i.lines {
+		for next := at + 1; said != "" && strings.HasPrefix(marker, said); next++ {
+			if said == marker {
+				return true
+			}
+			if i.lines[next] == "" {
+				break
+			}
+			said = tags.Replace(said + " " + i.lines[next])
 		}
 	}
 	return false
