@@ -46,8 +46,7 @@ func (l *Loop) Explain(ctx context.Context, ev Event) (v rules.Verdict, err erro
 			return err
 		}
 		c := cmp.Or(d.Policies[w.counts], &counts{})
-		c.begin(w.ev)
-		w.memory = c.Memory
+		w.memory = c.begin(w.ev)
 		in := w.input(d.Total)
 		in.Trace = true
 		if v, err = l.policy.Eval(ctx, in); err != nil {
@@ -129,9 +128,8 @@ func (w *work) change(ctx context.Context, d *document) (err error) {
 	if w.answer, w.repeated = c.repeated(w.ev); w.repeated {
 		return nil
 	}
-	c.begin(w.ev)
-	w.memory = c.Memory
-	w.verdict = rules.Verdict{Outcome: rules.Failed, Memory: c.Memory, Err: w.broken}
+	w.memory = c.begin(w.ev)
+	w.verdict = rules.Verdict{Outcome: rules.Failed, Memory: w.memory, Err: w.broken}
 	switch {
 	case w.broken != nil:
 		w.verdict.Reason = w.broken.Error()

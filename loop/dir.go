@@ -12,6 +12,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
@@ -209,6 +210,7 @@ func (d directory) clean(ctx context.Context) {
 	if os.Mkdir(stamp, 0o700) != nil { // of several processes, one makes it
 		return
 	}
+	isSession := regexp.MustCompile("^(@[^/]*/)?" + sessionKind + "/")
 	files, _ := d.documents()
 	for _, file := range files {
 		info, err := os.Lstat(file)
@@ -216,11 +218,7 @@ func (d directory) clean(ctx context.Context) {
 			continue
 		}
 		key, b, _ := readDocument(file)
-		kind := key
-		if strings.HasPrefix(key, "@") { // a scope
-			_, kind, _ = strings.Cut(key, "/")
-		}
-		if !strings.HasPrefix(kind, sessionKind+"/") {
+		if !isSession.MatchString(key) {
 			continue
 		}
 		_ = d.Update(ctx, key, func(old []byte) ([]byte, error) {

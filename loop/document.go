@@ -133,8 +133,8 @@ func decode(b []byte) (*document, error) {
 	return d, nil
 }
 
-// begin forgets what belongs to the prompt before, if the event is the first of another one.
-func (c *counts) begin(ev Event) {
+// begin forgets what belongs to the prompt before, if the event is the first of another one. It returns what the policy remembers.
+func (c *counts) begin(ev Event) rules.Memory {
 	fresh := ev.NewPrompt || ev.AfterStop && c.Ended
 	if id := ev.PromptID; id != "" {
 		if len(id) > 64 { // it may be the text of the prompt, which a memory does not hold
@@ -146,6 +146,7 @@ func (c *counts) begin(ev Event) {
 	if fresh {
 		c.Memory, c.Shown, c.Ended = c.Memory.NewPrompt(), nil, false
 	}
+	return c.Memory
 }
 
 // repeated returns the answer of the last delivery, if this is the same.

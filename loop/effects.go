@@ -150,19 +150,15 @@ func (w *work) program(ctx context.Context, class string, args []string, dir str
 	if err := w.may(class); err != nil {
 		return process.Result{}, err
 	}
-	root, _, err := w.files("")
-	if err != nil {
-		return process.Result{}, err
-	}
-	at, err := root.Below(dir)
-	if err != nil {
-		return process.Result{}, err
-	}
 	path, err := w.find(args[0])
 	if err != nil {
 		return process.Result{}, err
 	}
-	return process.Run(ctx, process.Command{Path: path, Args: args[1:], Dir: at})
+	dir, err = w.root.Below(dir) // find opened it
+	if err != nil {
+		return process.Result{}, err
+	}
+	return process.Run(ctx, process.Command{Path: path, Args: args[1:], Dir: dir})
 }
 
 // find returns the path of a program. One that PATH finds inside the project is what an agent may have written, so it needs approval.

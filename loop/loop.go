@@ -62,13 +62,13 @@ func New(p *rules.Policy, opts ...Option) (*Loop, error) {
 		return nil, misuse("there is no policy: it is nil")
 	}
 	for _, f := range p.Facts {
-		_, own := l.sources[f.Source]
 		_, ok := builtin[f.Source]
-		switch {
-		case f.Source == "judge" && !own:
-			return nil, misuse("policy %s, line %d: the loop has no judge for the fact %s: add the option judge.Option()", p.Name, f.Line, f.Name)
-		case !ok && !own:
-			return nil, misuse("policy %s, line %d: the loop has no source %s for the fact %s", p.Name, f.Line, f.Source, f.Name)
+		add := "loop.WithSource()"
+		if f.Source == "judge" {
+			ok, add = false, "judge.Option()"
+		}
+		if _, own := l.sources[f.Source]; !ok && !own {
+			return nil, misuse("policy %s, line %d: the loop has no source %s for the fact %s: add the option %s", p.Name, f.Line, f.Source, f.Name, add)
 		}
 	}
 	return l, nil

@@ -26,17 +26,14 @@ func post(ctx context.Context, q rules.Query, base, key, prompt string) (string,
 	if err != nil {
 		return "", err
 	}
-	address, err := url.Parse(strings.TrimRight(cmp.Or(strings.TrimSpace(base), service), "/") + "/v1/messages")
-	if err != nil || address.Host == "" || address.Scheme != "https" && address.Scheme != "http" {
-		return "", errors.New("ANTHROPIC_BASE_URL is no address such as " + service)
-	}
 	body := text.JSON(map[string]any{
 		"model": cmp.Or(q.Options["model"], usualModel), "max_tokens": tokens, "system": system(q),
 		"messages": []any{map[string]any{"role": "user", "content": prompt}},
 	})
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address.String(), strings.NewReader(body))
-	if err != nil {
-		return "", errors.New("ANTHROPIC_BASE_URL cannot be used")
+	address := strings.TrimRight(cmp.Or(strings.TrimSpace(base), service), "/") + "/v1/messages"
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, strings.NewReader(body))
+	if err != nil || req.URL.Host == "" || req.URL.Scheme != "https" && req.URL.Scheme != "http" {
+		return "", errors.New("ANTHROPIC_BASE_URL is no address such as " + service)
 	}
 	req.Header = http.Header{"Content-Type": {"application/json"}, "X-Api-Key": {key}, "Anthropic-Version": {"2023-06-01"}}
 	client := http.Client{
@@ -49,10 +46,10 @@ func post(ctx context.Context, q rules.Query, base, key, prompt string) (string,
 		if inURL := new(url.Error); errors.As(err, &inURL) {
 			err = inURL.Err // without the address, which may have a password
 		}
-		return "", fmt.Errorf("%s gave no answer: %w", address.Hostname(), err)
+		return "", fmt.Errorf("%s gave no answer: %w", req.URL.Hostname(), err)
 	}
 	defer res.Body.Close()
-	return read(res, address.Hostname(), key)
+	return read(res, req.URL.Hostname(), key)
 }
 
 // read returns the text of a response.
@@ -98,21 +95,18 @@ func system(q rules.Query) string {
 
 // prompt returns the message to the model.
 func prompt(question string, turns []loop.Turn, s *schema.Schema) string {
-	var parts []string
-	size := 0
+	talk, answer := "", ""
 	for _, t := range slices.Backward(turns) {
 		part := quoted(t)
-		if size += len(part); size > maxTalk && len(parts) > 0 {
+		if talk != "" && len(talk)+len(part) > maxTalk {
 			break
 		}
-		parts = append(parts, part)
+		talk = part + talk
 	}
-	slices.Reverse(parts)
-	answer := ""
 	if s != nil {
 		answer = " that matches this JSON Schema: " + string(s.Source())
 	}
-	return strings.Join(parts, "") + "\n" + strings.TrimSpace(question) + "\n\nAnswer with one JSON object and nothing else" + answer
+	return talk + "\n" + strings.TrimSpace(question) + "\n\nAnswer with one JSON object and nothing else" + answer
 }
 
 // quoted returns a turn between marks that its text cannot contain.
