@@ -115,6 +115,18 @@ func TestCheckFindsNothing(t *testing.T) {
 	}
 }
 
+// Each value of an enum is tried, however many there are.
+func TestCheckOfLargeEnum(t *testing.T) {
+	src := "ralph: 1\nfacts: {s: {json: s.json, inline: true, schema: {properties: {n: {enum: [%s1000]}}}}}\nrules:\n  - {name: a, when: n == 1000, stop: x}\n"
+	values := ""
+	for i := range 200 {
+		values += fmt.Sprint(i, ", ")
+	}
+	if found := Check(mustParse(t, fmt.Sprintf(src, values))); len(found) > 0 {
+		t.Error(found)
+	}
+}
+
 // The last rule is reached where something is unknown, or where at_most holds an earlier rule back.
 func TestCheckOfUnknown(t *testing.T) {
 	for _, rules := range []string{

@@ -107,8 +107,10 @@ func (m *model) domain(v *variable) {
 		values = []any{t.Default}
 	}
 	switch {
-	case len(t.Enum) > 0 || t.Kind == "boolean" || t.Kind == "number":
-		v.vague = true // what is likely is all that it may be, or does not matter
+	case len(t.Enum) > 0:
+		values = append(values, t.Enum...)
+	case t.Kind == "boolean" || t.Kind == "number":
+		v.vague = true // what is likely is all that it may be, or no matter
 	case t.Kind == "integer" || t.Kind == "array":
 		numbers := m.numbers(v)
 		if values = append(values, numbers...); numbers == nil {
