@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -141,13 +140,6 @@ func (w *work) change(ctx context.Context, d *document) (err error) {
 		}
 	}
 	c.Memory = w.verdict.Memory
-	if c.Memory.Progress != nil { // the value may be the program's own, which it changes
-		b, err := json.Marshal(c.Memory.Progress)
-		if err != nil {
-			return err
-		}
-		c.Memory.Progress = json.RawMessage(b)
-	}
 	if w.verdict.Outcome == rules.Continued {
 		d.Total++
 	}

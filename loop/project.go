@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -30,10 +31,7 @@ func (l *Loop) Stop(ctx context.Context, policy string) error {
 // Undo undoes Stop for one policy, or for all of the project if it is "". It may be called without a stop.
 func (l *Loop) Undo(ctx context.Context, policy string) error {
 	return l.changeProject(ctx, func(d *document) {
-		if policy == "" {
-			clear(d.Stops)
-		}
-		delete(d.Stops, policy)
+		maps.DeleteFunc(d.Stops, func(stopped string, _ time.Time) bool { return policy == "" || stopped == policy })
 	})
 }
 

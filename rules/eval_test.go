@@ -2,6 +2,7 @@ package rules_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -305,7 +306,7 @@ func TestRules(t *testing.T) {
 }
 
 // seven is how the text "7" of progress is kept: a memory holds no texts.
-const seven = "sha256:266aa5886067fbbc1a3a39fe432fc5bbf561abc90e4b8a322215ac17df6ce012"
+var seven = json.RawMessage(`"sha256:266aa5886067fbbc1a3a39fe432fc5bbf561abc90e4b8a322215ac17df6ce012"`)
 
 // TestLimits says which limit ends a loop, and what is remembered of a continuation.
 func TestLimits(t *testing.T) {
@@ -387,7 +388,21 @@ rules:
 	step("hour")
 }
 
-// TestProgress says what loop has before a decision.
+// Progress is remembered as it was, also where the program changes its own value later.
+func TestProgressIsKept(t *testing.T) {
+	done := []int{1}
+	in := rules.Input{Values: map[string]any{"done": done}}
+	for range 2 {
+		_, v := eval(t, "ralph: 1\nfacts: {done: {value: numbers}}\nprogress: done\nrules:\n  - {name: a, continue: x}\n", &world{}, in)
+		in.Memory = v.Memory
+		done[0]++
+	}
+	if in.Memory.Continuations != 2 || in.Memory.Repeats != 1 {
+		t.Errorf("after progress the memory is %+v", in.Memory)
+	}
+}
+
+// TestLoopName says what loop has before a decision.
 func TestLoopName(t *testing.T) {
 	src := "ralph: 1\nfacts: {n: {text: n}}\nprogress: n\nrules:\n  - {name: a, stop: '${loop.continuations} ${loop.repeats} ${loop.elapsed} ${loop.total}'}\n"
 	m := rules.Memory{Continuations: 3, Repeats: 2, Since: now.Add(-90 * time.Second), Progress: seven}

@@ -136,6 +136,7 @@ func (e *evaluation) continued(m *Memory) {
 		m.Since = e.in.Now.UTC() // a hook need not read the zone of the machine
 	}
 	if e.progress.state == yes {
-		m.Progress = e.progress.value
+		b, _ := json.Marshal(e.progress.value) // as measure did; the value may be the program's own, which it changes
+		m.Progress = json.RawMessage(b)
 	}
 }
