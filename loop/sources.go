@@ -81,24 +81,25 @@ func (w *work) gather(ctx context.Context, q rules.Query, f *rules.Found) (v any
 	return gather(w, ctx, q, f)
 }
 
-// parsers read the files of sources, and of the parse of a glob.
-var parsers = map[string]func([]byte) (any, error){
-	"text": parser(state.ParseText), "json": state.ParseJSON, "frontmatter": parser(state.ParseFrontMatter),
-	"checklist": parser(state.ParseChecklist), "junit": readJUnit,
-}
-
-func parser[T any](parse func([]byte) (T, error)) func([]byte) (any, error) {
-	return func(b []byte) (any, error) { return parse(b) }
-}
-
-// usable returns a parser of what the policy can use.
-func usable(kind string, q rules.Query) func([]byte) (any, error) {
-	return func(b []byte) (any, error) {
-		v, err := parsers[kind](b)
-		if err == nil {
-			err = q.Usable(v)
+// parser reads a file of a source, or of the parse of a glob, as far as the policy can use it.
+func parser(kind string, q rules.Query) func([]byte) (any, error) {
+	return func(b []byte) (v any, err error) {
+		switch kind {
+		case "text":
+			v, err = state.ParseText(b)
+		case "json":
+			v, err = state.ParseJSON(b)
+		case "frontmatter":
+			v, err = state.ParseFrontMatter(b)
+		case "checklist":
+			v, err = state.ParseChecklist(b)
+		case "junit":
+			v, err = readJUnit(b)
 		}
-		return v, err
+		if err != nil {
+			return nil, err
+		}
+		return v, q.Usable(v)
 	}
 }
 
@@ -109,7 +110,7 @@ func (w *work) read(ctx context.Context, q rules.Query, f *rules.Found) (any, er
 	if err != nil {
 		return nil, err
 	}
-	file, v, err := root.ReadSettled(ctx, path, usable(q.Fact.Source, q))
+	file, v, err := root.ReadSettled(ctx, path, parser(q.Fact.Source, q))
 	if file == nil {
 		return nil, err
 	}
@@ -139,7 +140,7 @@ func (w *work) glob(ctx context.Context, q rules.Query, f *rules.Found) (any, er
 			list = append(list, path)
 			continue
 		}
-		_, v, err := root.ReadSettled(settle, path, usable(q.Fact.Parse, q))
+		_, v, err := root.ReadSettled(settle, path, parser(q.Fact.Parse, q))
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
