@@ -38,9 +38,11 @@ type inspector struct {
 }
 
 func (c *inspector) warn(at spot, width int, check, message, help, situation string) {
+	before := len(c.out.findings)
 	c.out.report(at, width, check, message, help)
-	f := &c.out.findings[len(c.out.findings)-1]
-	f.Warning, f.Situation = true, situation
+	for i := range c.out.findings[before:] { // none, where there are too many
+		c.out.findings[before+i].Warning, c.out.findings[before+i].Situation = true, situation
+	}
 }
 
 // condition returns the condition of a rule, nil if it always holds.
@@ -64,10 +66,7 @@ func (r *rule) part(x *cond) spot {
 }
 
 // never reports whether a condition never holds.
-func (c *inspector) never(x *cond) bool {
-	found, whole := c.m.find(c.m.is(x))
-	return !found && whole
-}
+func (c *inspector) never(x *cond) bool { return c.m.none(c.m.is(x)) }
 
 // dead reports the smallest parts of a condition that never hold, or always do, and returns whether there are any.
 func (c *inspector) dead(r *rule, x *cond) bool {
@@ -129,7 +128,7 @@ func (m *model) reached(i int, by map[string]bool) func() truth {
 // order reports a rule that never decides, because earlier ones do wherever it holds.
 func (c *inspector) order(i int, r *rule) {
 	by := map[string]bool{}
-	if found, whole := c.m.find(c.m.reached(i, by)); found || !whole {
+	if !c.m.none(c.m.reached(i, by)) {
 		return
 	}
 	situation := c.m.show(c.m.is(r.condition()), func(in Input) bool { return c.p.evaluation(context.Background(), in).is(r) })
@@ -150,10 +149,8 @@ func (c *inspector) once() {
 	defer func() { again.values = all }()
 	again.values = []result{known(true)}
 	for i, r := range c.p.rules {
-		if r.Verb == "continue" {
-			if found, whole := c.m.find(c.m.reached(i, map[string]bool{})); found || !whole {
-				return
-			}
+		if r.Verb == "continue" && !c.m.none(c.m.reached(i, map[string]bool{})) {
+			return
 		}
 	}
 	c.warn(c.p.rules[first].at, 1, "once-per-prompt", "the policy continues the agent once per prompt: each rule that continues it needs stop_hook_active to be false",

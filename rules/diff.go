@@ -58,8 +58,8 @@ func diff(ctx context.Context, steps int, old, new *Policy) (found []Difference,
 		found = append(found, Difference{was, is, situation})
 	}
 	m.room *= 4 // of which a search takes a quarter
-	other, whole := m.find(differ)
-	return append(found, limits(old.Limits, new.Limits)...), whole && !other && declared(old) == declared(new)
+	exhausted = m.none(differ) && declared(old) == declared(new)
+	return append(found, limits(old.Limits, new.Limits)...), exhausted
 }
 
 // outcome returns how the evaluator decides.

@@ -103,32 +103,30 @@ func compare(a, b side, ordered bool) bool {
 func (m *model) domain(v *variable) {
 	var values []any
 	t, others := v.typ, v.values
-	if t.HasDefault && t.Kind != "array" {
-		values = []any{t.Default}
-	}
 	switch {
 	case len(t.Enum) > 0:
-		values = append(values, t.Enum...)
-	case t.Kind == "boolean" || t.Kind == "number":
-		v.vague = true // what is likely is all that it may be, or no matter
+		values = t.Enum
 	case t.Kind == "integer" || t.Kind == "array":
-		numbers := m.numbers(v)
-		if values = append(values, numbers...); numbers == nil {
+		if values = m.numbers(v); values == nil {
 			v.vague, others = true, append(others, result{state: open, why: errOpen})
 		}
-	default:
-		values = slices.Concat(values, t.Examples, v.consts)
+	case t.Kind == "string" || t.Kind == "":
 		other := "another"
-		for slices.Contains(values, any(other)) {
+		for slices.Contains(v.consts, any(other)) {
 			other += "-1"
 		}
-		if values = append(values, other); t.Kind == "" {
+		if values = slices.Concat(t.Examples, v.consts, []any{other}); t.Kind == "" {
 			values = append(values, true, false)
 		}
+	default:
+		v.vague = true // what is likely is all that it may be, or no matter
 	}
 	if v.vague {
 		likely := m.likely.of(t, 3)
-		values = append(values, likely[:min(len(likely), maxLikely)]...)
+		values = slices.Concat(values, likely[:min(len(likely), maxLikely)])
+	}
+	if t.HasDefault && t.Kind != "array" {
+		values = slices.Concat([]any{t.Default}, values)
 	}
 	v.values = nil
 	for _, x := range values {
@@ -151,7 +149,7 @@ func (m *model) numbers(v *variable) (out []any) {
 	all, radius, near := []*variable{v}, 1, []int{0}
 	for i := 0; i < len(all); i++ { // with all that it is compared with, in any number of steps
 		w := all[i]
-		all, radius = add(all, w.peers...), max(radius, w.offset+1)
+		all, radius = add(all, w.peers...), max(radius, min(w.offset, maxNumbers)+1)
 		for _, k := range slices.Concat(w.consts, w.typ.Enum, bounds(w.typ)) {
 			n, ok := wholeNumber(k)
 			if !ok || max(n, -n) > 1<<53 {
@@ -258,8 +256,8 @@ func (l *likely) of(t *schema.Type, depth int) (out []any) {
 			for i, x := range out {
 				out[i] = put(x, []string{name}, values[0])
 			}
-			for _, x := range values[1:] {
-				out = append(out, put(out[0], []string{name}, x))
+			for i := 1; i < len(values) && len(out) < maxLikely; i++ {
+				out = append(out, put(out[0], []string{name}, values[i]))
 			}
 		}
 	}

@@ -8,18 +8,13 @@ import (
 // allSteps are the operands that all searches of a model may evaluate, each of them a quarter of what is left.
 const allSteps = 2_000_000
 
-// find looks for a situation in which test is yes. Without one, whole says whether all situations were tried: only then there is none.
-// test depends on nothing but variables. They keep what was found until the next search.
-func (m *model) find(test func() truth) (found, whole bool) {
-	m.example = false
-	t := m.explore(test)
-	return t == yes, t == no
-}
+// none reports that test is yes in no situation: all of them were tried. test depends on nothing but variables.
+func (m *model) none(test func() truth) bool { return m.explore(false, test) == no }
 
-// show looks for a situation in which test is yes and which the evaluator of decisions confirms. It returns it as a line of a test.
+// show looks for a situation in which test is yes and which the evaluator of decisions confirms. It returns it as a line of a
+// test, "" if it found none.
 func (m *model) show(test func() truth, is func(in Input) bool) (line string) {
-	m.example = true
-	m.explore(func() truth {
+	m.explore(true, func() truth {
 		t := test()
 		if t == yes {
 			if line = m.confirmed(is); line == "" {
@@ -31,8 +26,10 @@ func (m *model) show(test func() truth, is func(in Input) bool) (line string) {
 	return line
 }
 
-// explore begins a search in which no variable has a value.
-func (m *model) explore(test func() truth) truth {
+// explore looks for a situation in which test is yes, from one in which no variable has a value. They keep what was found until the next
+// search. It is no where there is none, and open where the steps are used up.
+func (m *model) explore(example bool, test func() truth) truth {
+	m.example = example
 	for _, v := range m.vars {
 		v.now = nil
 	}
@@ -42,7 +39,7 @@ func (m *model) explore(test func() truth) truth {
 	return t
 }
 
-// search gives a value to the variable that test wants, and then to the next one. It is open where the steps are used up.
+// search gives a value to the variable that test wants, and then to the next one.
 func (m *model) search(test func() truth) truth {
 	m.wanted = nil
 	t, v := test(), m.wanted
