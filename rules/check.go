@@ -153,7 +153,8 @@ func (c *inspector) once() {
 			return
 		}
 	}
-	c.warn(c.p.rules[first].at, 1, "once-per-prompt", "the policy continues the agent once per prompt: each rule that continues it needs stop_hook_active to be false",
+	c.warn(c.p.rules[first].at, 1, "once-per-prompt",
+		"the policy continues the agent once per prompt: each rule that continues it needs stop_hook_active to be false",
 		"leave it so if that is meant; without this condition the limits end the loop", "")
 }
 

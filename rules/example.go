@@ -69,7 +69,8 @@ func (m *model) input(given any) Input {
 	}
 	b, _ := json.Marshal(given) // of JSON values
 	_ = json.Unmarshal(b, &g)
-	in := Input{World: m, Now: time.Date(2026, time.January, 1, 12, 0, 0, 0, time.UTC), Values: merged(nil, g.Event), Memory: g.Memory.Memory, Total: g.Memory.Total}
+	in := Input{World: m, Now: time.Date(2026, time.January, 1, 12, 0, 0, 0, time.UTC), Values: merged(nil, g.Event), Total: g.Memory.Total}
+	in.Memory = g.Memory.Memory
 	in.Memory.Prompt, in.Memory.Applied = g.Memory.Applied, map[string][]time.Time{}
 	for name, v := range g.Facts {
 		in.Values[name] = v

@@ -11,8 +11,8 @@ const allSteps = 2_000_000
 // none reports that test is yes in no situation: all of them were tried. test depends on nothing but variables.
 func (m *model) none(test func() truth) bool { return m.explore(false, test) == no }
 
-// show looks for a situation in which test is yes and which the evaluator of decisions confirms. It returns it as a line of a
-// test, "" if it found none.
+// show looks for a situation in which test is yes and which the evaluator of decisions confirms. It returns it as a line of
+// a test, "" if it found none.
 func (m *model) show(test func() truth, is func(in Input) bool) (line string) {
 	m.explore(true, func() truth {
 		t := test()
@@ -161,8 +161,8 @@ func (m *model) is(x *cond) func() truth {
 
 const noRule = "stop (no rule decides)"
 
-// decision returns how the rules before end decide in a policy, such as "continue by next-task", "" where that is open. Effects are taken to
-// succeed.
+// decision returns how the rules before end decide in a policy, such as "continue by next-task", "" where that is open. Effects are
+// taken to succeed.
 func (m *model) decision(policy, end int) string {
 	e := m.evals[policy]
 	e.doubt = nil
