@@ -15,10 +15,7 @@ import (
 )
 
 const (
-	stop         = "Stop"
-	subagentStop = "SubagentStop"
-	prompt       = "UserPromptSubmit"
-
+	prompt      = "UserPromptSubmit"
 	evaluations = 4 // of one decision, while files change under it
 )
 

@@ -113,7 +113,7 @@ func passedSinceEdit(turns []Turn, command string) bool {
 
 // index finds words in texts, each of which it reads once, whatever number of rules ask.
 type index struct {
-	lines  []string // of all texts, without decoration; an empty one follows each text
+	lines  []string // of all texts, without decoration, each with a space at its end; an empty one follows each text
 	folded string   // the last text
 }
 
@@ -124,19 +124,19 @@ func newIndex(texts []string) *index {
 			i.folded = fold(t)
 		}
 		for line := range strings.Lines(t) {
-			i.lines = append(i.lines, bare(line))
+			i.lines = append(i.lines, bare(line)+" ")
 		}
-		i.lines = append(i.lines, "")
+		i.lines = append(i.lines, " ")
 	}
 	return i
 }
 
-// tags removes the white space inside of tags, which does not matter.
-var tags = strings.NewReplacer("> ", ">", " <", "<")
+// tags puts white space around tags, where it does not matter.
+var tags = strings.NewReplacer(">", "> ", "<", " <")
 
 // bare returns a line without the signs of emphasis, headings and code around it.
 func bare(line string) string {
-	return tags.Replace(strings.Trim(squeeze(line), "#*_` "))
+	return strings.Trim(squeeze(tags.Replace(line)), "#*_` ")
 }
 
 func squeeze(s string) string { return strings.Join(strings.Fields(s), " ") }
@@ -145,16 +145,14 @@ func fold(s string) string { return strings.ToLower(squeeze(s)) }
 
 // said reports whether a marker is alone on its line. It may be broken over lines.
 func (i *index) said(marker string) bool {
-	marker = bare(marker)
-	for at, said := range i.lines {
-		for next := at + 1; said != "" && strings.HasPrefix(marker, said); next++ {
-			if said == marker {
-				return true
-			}
-			if i.lines[next] == "" {
-				break
-			}
-			said = tags.Replace(said + " " + i.lines[next])
+	marker = bare(marker) + " "
+	for at := range i.lines {
+		rest, begins := marker, marker != " "
+		for next := at; begins && rest != ""; next++ { // an empty line ends it
+			rest, begins = strings.CutPrefix(rest, i.lines[next])
+		}
+		if begins {
+			return true
 		}
 	}
 	return false

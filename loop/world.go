@@ -49,8 +49,8 @@ func (l *Loop) within(ctx context.Context, ev Event, f func(context.Context, *wo
 		}
 		w.key = l.key(sessionKind, "", dir)
 	}
-	w.ev.Name = cmp.Or(ev.Name, stop)
-	if agent, _ := ev.Names["agent_id"].(string); agent != "" && ev.Name == subagentStop {
+	w.ev.Name = cmp.Or(ev.Name, "Stop")
+	if agent, _ := ev.Names["agent_id"].(string); agent != "" && ev.Name == "SubagentStop" {
 		w.counts += "/" + agent
 	}
 	w.talk.ev = &w.ev
