@@ -57,6 +57,9 @@ func TestPoliciesAreClean(t *testing.T) {
 			}
 		})
 	}
+	if p, err := rules.Parse("promise.yaml", examples.Promise()); err != nil || len(rules.Check(p)) > 0 {
+		t.Error("promise.yaml has findings:", err)
+	}
 	if _, ok := examples.Policy("until"); ok {
 		t.Error("the template of ralph until is no policy before it is filled in")
 	}
