@@ -68,7 +68,7 @@ func (u *uses) side(n ast.Node) side {
 			n, kinds = x.Arguments[0], []string{"array"}
 		}
 	}
-	i := slices.IndexFunc(u.reads, func(r use) bool { return strings.Join(r.path.written(), ".") == n.String() })
+	i := slices.IndexFunc(u.reads, func(r use) bool { return strings.Join(r.path.written, ".") == n.String() })
 	switch {
 	case i < 0:
 		return side{}

@@ -47,9 +47,6 @@ func newEngine() *engine {
 
 // declare gives a name its type.
 func (e *engine) declare(s *symbol) {
-	if s.goType != nil {
-		e.conf.Visitors = []ast.Visitor{&jsonNames{}}
-	}
 	n := s.typ.Expr().Nature()
 	if s.typ != nil && s.typ.Go != nil && n.Type != nil { // of a struct the compiler finds the fields in the cache only
 		n = e.conf.NtCache.FromType(n.Type)

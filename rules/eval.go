@@ -259,7 +259,7 @@ func (e *evaluation) find(p *valuePath) (truth, error) {
 	case g.given && !fits(v, p.typ):
 		return failed, e.mistake(p.String(), fmt.Sprintf("must be %s, and is %s", typeWord(p.typ.Kind), kindOf(v)))
 	}
-	e.env[p.name] = top
+	e.env[p.written[0]] = top
 	return yes, nil
 }
 

@@ -56,10 +56,10 @@ type read struct {
 type valuePath struct {
 	id       int
 	root     *symbol
-	steps    []string
+	steps    []string // below the root
+	written  []string // the name that expressions read, which is that of the root or of an inline field, and what is below it
 	typ      *schema.Type
-	name     string // as expressions read it: that of the root, or of an inline field
-	defaults bool   // there are defaults below it
+	defaults bool // there are defaults below it
 }
 
 func (p *valuePath) String() string {
@@ -73,25 +73,22 @@ func (p *absent) Error() string { return (*valuePath)(p).String() + " is absent"
 
 // in returns the value of the path's name, and that of the path, in the value of its root.
 func (p *valuePath) in(v any) (top, at any, ok bool) {
-	if p.name == p.root.name {
-		at, ok = fieldAt(v, p.steps)
-		return v, at, ok
+	above := 1 + len(p.steps) - len(p.written)
+	if top, ok = fieldAt(v, p.steps[:above]); ok {
+		at, ok = fieldAt(top, p.steps[above:])
 	}
-	if top, ok = fieldAt(v, p.steps[:1]); ok && len(p.steps) > 1 {
-		at, ok = fieldAt(top, p.steps[1:])
-		return top, at, ok
-	}
-	return top, top, ok
+	return top, at, ok
 }
 
 // path returns the shared path of a name and its fields.
 func (c *compiler) path(root *symbol, steps []string) *valuePath {
-	key := strings.Join(append([]string{root.name}, steps...), "\x00")
+	written := append([]string{root.name}, steps...)
+	key := strings.Join(written, "\x00")
 	p := c.paths[key]
 	if p == nil {
-		p = &valuePath{id: len(c.paths), root: root, steps: steps, name: root.name}
+		p = &valuePath{id: len(c.paths), root: root, steps: steps, written: written}
 		if root.meaning == fieldName {
-			p.root, p.steps = root.fact.symbol, append([]string{root.name}, steps...)
+			p.root, p.steps = root.fact.symbol, written
 		}
 		p.typ = p.root.typ.At(p.steps...)
 		p.defaults = p.typ != nil && p.typ.Go == nil && hasDefaults(p.typ, map[*schema.Type]bool{})

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -74,27 +75,17 @@ func (c *compiler) setParams(all *schema.Schema, names []string) {
 	}
 }
 
-// child returns the value of a key, nil if there is none.
-func child(n *yaml.Node, key string) *yaml.Node {
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		if n.Content[i].Value == key {
-			return n.Content[i+1]
-		}
-	}
-	return nil
-}
-
 // descend returns the node at a path of keys and indices, or the last one on the way.
-func descend(n *yaml.Node, path []string) *yaml.Node {
-	for _, name := range path {
-		next := child(n, name)
-		if i, err := strconv.Atoi(name); err == nil && n.Kind == yaml.SequenceNode && i < len(n.Content) {
-			next = n.Content[i]
+func descend(n *yaml.Node, path ...string) *yaml.Node {
+	for i, value := range n.Content {
+		name := strconv.Itoa(i)
+		if n.Kind == yaml.MappingNode {
+			name = n.Content[i-i%2].Value
 		}
-		if next == nil {
-			break
+		isValue := n.Kind != yaml.MappingNode || i%2 == 1
+		if isValue && len(path) > 0 && name == path[0] {
+			return descend(value, path[1:]...)
 		}
-		n = next
 	}
 	return n
 }
@@ -137,7 +128,7 @@ func (c *compiler) schema(n *yaml.Node) *schema.Schema {
 	}
 	message := strings.TrimPrefix(name+": "+err.Error(), ": ")
 	if invalid := (schema.Problem{}); n.Kind == yaml.MappingNode && errors.As(err, &invalid) {
-		n = descend(n, invalid.Path)
+		n = descend(n, invalid.Path...)
 	} else if errors.Is(err, fs.ErrNotExist) {
 		help = "write its path from the project's root; a schema that ralph ships is written ralph:NAME"
 	}
@@ -160,18 +151,18 @@ func (c *compiler) facts(n *yaml.Node) {
 		found := len(c.findings)
 		c.fact(f, k, v, known)
 		var t *schema.Type
-		if found == len(c.findings) { // else the value is any, so that nothing follows from the mistake
+		var goType reflect.Type
+		switch {
+		case found < len(c.findings): // then the value is any, so that nothing follows from the mistake
+			c.anyName = c.anyName || descend(v, "inline") != v
+		case given != nil && f.Source == "value" && f.Schema == nil:
+			t, goType = given.typ, given.goType
+		default:
 			t = f.source.typeOf(f, known)
-		} else {
-			c.anyName = c.anyName || child(v, "inline") != nil
 		}
 		c.p.Facts = append(c.p.Facts, f)
 		f.symbol = c.symbol(f.Name, factName, t)
-		f.symbol.fact, f.symbol.at = f, at(k)
-		if given != nil && f.Source == "value" && f.Schema == nil {
-			f.symbol.typ, f.symbol.goType = given.typ, given.goType
-			c.engine.declare(f.symbol)
-		}
+		f.symbol.fact, f.symbol.at, f.symbol.goType = f, at(k), goType
 	})
 }
 
@@ -265,12 +256,12 @@ func (c *compiler) factOptions(f *Fact, values fields) {
 // inlineFields makes names of the fields of inline facts. A field whose name has a meaning already stays FACT.FIELD.
 func (c *compiler) inlineFields() {
 	for _, f := range c.p.Facts {
-		var fields map[string]*schema.Type
-		if t := f.symbol.typ; f.Inline && t != nil {
+		fields := goFields(f.symbol.goType)
+		if t := f.symbol.typ; t != nil && t.Go == nil {
 			fields = t.Properties
 		}
-		if f.Inline && f.symbol.goType != nil {
-			fields = goFields(f.symbol.goType)
+		if !f.Inline {
+			continue
 		}
 		for _, name := range sortedKeys(fields) {
 			s := c.name(name)

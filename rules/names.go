@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/types"
 
 	"github.com/ralph-sdk/ralph/internal/text"
@@ -117,23 +118,21 @@ func (c *compiler) declareNames() {
 			c.name(n)
 		}
 	}
-	for _, n := range sortedKeys(c.Functions) {
-		f := c.Functions[n]
-		if reflect.ValueOf(f).Kind() != reflect.Func || c.taken(n) {
-			c.report(spot{}, 1, "name", fmt.Sprintf("the program declares %s, which is no function or has a name that is taken", n), "")
-			continue
-		}
-		c.symbol(n, constant, typeOf(f)).value = f
-	}
-	for _, n := range sortedKeys(c.Values) {
-		if c.taken(n) {
+	for _, n := range sortedKeys(merged(c.Values, c.Functions)) {
+		f, isFunction := c.Functions[n]
+		v, isValue := c.Values[n]
+		switch t := reflect.TypeOf(v); {
+		case isFunction && reflect.ValueOf(f).Kind() != reflect.Func:
+			c.report(spot{}, 1, "name", fmt.Sprintf("the program declares %s, which is no function", n), "")
+		case c.taken(n), isFunction && isValue:
 			c.report(spot{}, 1, "name", fmt.Sprintf("the program declares %s, which has a name that is taken", n), "")
-			continue
-		}
-		s := c.symbol(n, givenName, nil)
-		if v := c.Values[n]; v != nil && !isJSON(v) && reflect.TypeOf(v) != reflect.TypeFor[map[string]any]() {
-			s.typ, s.goType = &schema.Type{Go: types.TypeOf(v)}, reflect.TypeOf(v)
-			c.engine.declare(s)
+		case isFunction:
+			c.symbol(n, constant, typeOf(f)).value = f
+		case v == nil, isJSON(v), t == reflect.TypeFor[object]():
+			c.symbol(n, givenName, nil)
+		default:
+			c.engine.conf.Visitors = []ast.Visitor{&jsonNames{}}
+			c.symbol(n, givenName, &schema.Type{Go: types.TypeOf(v)}).goType = t
 		}
 	}
 }

@@ -122,18 +122,10 @@ func (m *model) state(e *evaluation, r *use, inAtom bool) truth {
 		return t
 	}
 	if v = m.now(r.value); v.state != open {
-		names := r.path.written()
+		names := r.path.written
 		e.env[names[0]] = put(e.env[names[0]], names[1:], v.value)
 	}
 	return v.state
-}
-
-// written returns the names of a path as the policy writes it.
-func (p *valuePath) written() []string {
-	if p.name != p.root.name {
-		return p.steps
-	}
-	return append([]string{p.root.name}, p.steps...)
 }
 
 // put returns an object with a value at a path. Other objects stay as they are.
