@@ -87,9 +87,9 @@ func (c *compiler) set(e *effect, n *yaml.Node) {
 	}
 	value = strings.TrimLeft(value, " \n")
 	e.value = c.newExpression(spot{n, utf8.RuneCountInString(n.Value) - utf8.RuneCountInString(value)}, value)
-	tree, problem := c.engine.parse(target)
-	if problem != nil {
-		c.explain(&expression{at: at(n), source: target}, problem)
+	tree, err := c.engine.parse(target)
+	if err != nil {
+		c.explain(&expression{at: at(n), source: target}, nil, err)
 		return
 	}
 	members, root := chain(tree.Node)

@@ -1,10 +1,8 @@
 package rules
 
 import (
-	"errors"
 	"fmt"
 	"reflect"
-	"unicode/utf8"
 
 	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/checker"
@@ -75,73 +73,55 @@ func (e *engine) mark(n *nature.Nature, t *schema.Type) {
 
 // isName reports whether expressions can write a name.
 func (e *engine) isName(s string) bool {
-	tree, problem := e.parse(s)
-	if problem != nil {
+	tree, err := e.parse(s)
+	if err != nil {
 		return false
 	}
 	id, ok := tree.Node.(*ast.IdentifierNode)
 	return ok && id.Value == s && s[0] != '$'
 }
 
-// exprError is a problem at a place of an expression, in characters.
-type exprError struct {
-	from, width int
-	message     string
-	near        []string // fields, where one is not known
-}
-
-func toExprError(err error, src string) *exprError {
-	if fe := (*file.Error)(nil); errors.As(err, &fe) {
-		return &exprError{fe.From, max(1, fe.To-fe.From), fe.Message, nil}
-	}
-	return &exprError{0, utf8.RuneCountInString(src), err.Error(), nil}
-}
-
-func recovered(problem **exprError) {
+// recovered makes an error of a panic of expr. Its other errors have places, in characters: see file.Error.
+func recovered(err *error) {
 	if r := recover(); r != nil {
-		*problem = &exprError{0, 1, fmt.Sprintf("expr cannot read this: %v", r), nil}
+		*err = fmt.Errorf("expr cannot read this: %v", r)
 	}
 }
 
 // parse reads an expression without looking at its names and types.
-func (e *engine) parse(src string) (tree *parser.Tree, problem *exprError) {
+func (e *engine) parse(src string) (tree *parser.Tree, err error) {
 	if len(src) > maxExpressionBytes {
-		return nil, &exprError{0, 1, fmt.Sprintf("an expression has at most %d bytes, and this has %d", maxExpressionBytes, len(src)), nil}
+		return nil, fmt.Errorf("an expression has at most %d bytes, and this has %d", maxExpressionBytes, len(src))
 	}
-	defer recovered(&problem)
-	tree, err := parser.ParseWithConfig(src, e.conf)
-	if err != nil {
-		return nil, toExprError(err, src)
-	}
-	return tree, nil
+	defer recovered(&err)
+	return parser.ParseWithConfig(src, e.conf)
 }
 
 // check finds the types of a whole tree.
-func (e *engine) check(tree *parser.Tree) (problem *exprError) {
-	defer recovered(&problem)
-	if _, err := new(checker.Checker).PatchAndCheck(tree, e.conf); err != nil {
-		problem = toExprError(err, tree.Source.String())
-		ast.Walk(&tree.Node, visitor(func(n *ast.Node) {
-			if m, ok := (*n).(*ast.MemberNode); ok && m.Property.Location().From == problem.from && m.Node.Nature().TypeData != nil {
-				problem.near = sortedKeys(m.Node.Nature().Fields)
-			}
-		}))
-	}
-	return problem
+func (e *engine) check(tree *parser.Tree) (err error) {
+	defer recovered(&err)
+	_, err = new(checker.Checker).PatchAndCheck(tree, e.conf)
+	return err
+}
+
+// fieldsAt returns the fields of a checked tree of which one may stand at a place.
+func fieldsAt(tree *parser.Tree, from int) (fields []string) {
+	ast.Walk(&tree.Node, visitor(func(n *ast.Node) {
+		if m, ok := (*n).(*ast.MemberNode); ok && m.Property.Location().From == from && m.Node.Nature().TypeData != nil {
+			fields = sortedKeys(m.Node.Nature().Fields)
+		}
+	}))
+	return fields
 }
 
 // compile makes a program of a part of a checked tree.
-func (e *engine) compile(n ast.Node, src file.Source) (p *vm.Program, problem *exprError) {
-	defer recovered(&problem)
+func (e *engine) compile(n ast.Node, src file.Source) (p *vm.Program, err error) {
+	defer recovered(&err)
 	ast.Walk(&n, soften{})
-	err := optimizer.Optimize(&n, e.conf)
-	if err == nil {
-		p, err = exprcompiler.Compile(&parser.Tree{Node: n, Source: src}, e.conf)
+	if err = optimizer.Optimize(&n, e.conf); err != nil {
+		return nil, err
 	}
-	if err != nil {
-		return nil, toExprError(err, src.String())
-	}
-	return p, nil
+	return exprcompiler.Compile(&parser.Tree{Node: n, Source: src}, e.conf)
 }
 
 // soften keeps the compiler from instructions that rely on the exact Go type of a value: where the schema says integer there may be 2.0,

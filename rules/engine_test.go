@@ -26,18 +26,18 @@ func TestEngine(t *testing.T) {
 		{`"a" + s == "ab"`, 0, "b", true},
 		{`(s | upper()) == "A"`, 0, "a", true},
 	} {
-		tree, problem := e.parse(x.src)
-		if problem == nil {
-			problem = e.check(tree)
+		tree, err := e.parse(x.src)
+		if err == nil {
+			err = e.check(tree)
 		}
-		if problem != nil {
-			t.Errorf("%s: %s", x.src, problem.message)
+		if err != nil {
+			t.Errorf("%s: %s", x.src, err)
 			continue
 		}
 		_, leaves := split(&tree.Node)
-		p, problem := e.compile(*leaves[len(leaves)-1].slot, tree.Source)
-		if problem != nil {
-			t.Errorf("%s: %s", x.src, problem.message)
+		p, err := e.compile(*leaves[len(leaves)-1].slot, tree.Source)
+		if err != nil {
+			t.Errorf("%s: %s", x.src, err)
 			continue
 		}
 		run := &evaluation{env: map[string]any{"n": x.n, "s": x.s}}

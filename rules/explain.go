@@ -1,11 +1,15 @@
 package rules
 
 import (
+	"errors"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
+
+	"github.com/expr-lang/expr/file"
+	"github.com/expr-lang/expr/parser"
 
 	"github.com/ralph-sdk/ralph/internal/text"
 )
@@ -87,10 +91,12 @@ func reworded(message string) (string, string) {
 	return message, ""
 }
 
-// explain reports a problem that expr found, with what YAML may have done to the expression before.
-func (c *compiler) explain(x *expression, problem *exprError) {
-	message, help := reworded(problem.message)
-	at := problem.from
+// explain reports an error of expr, with what YAML may have done to the expression before. tree is nil if it was not parsed.
+func (c *compiler) explain(x *expression, tree *parser.Tree, err error) {
+	found := &file.Error{Location: file.Location{To: utf8.RuneCountInString(x.source)}, Message: err.Error()}
+	errors.As(err, &found)
+	message, help := reworded(found.Message)
+	at, width := found.From, found.To-found.From
 	n := x.at.node
 	end := strings.TrimRight(x.source, " \n")
 	if strings.HasPrefix(message, "the expression ends") {
@@ -108,11 +114,13 @@ func (c *compiler) explain(x *expression, problem *exprError) {
 		}
 	}
 	check := "expression"
-	if name, ok := strings.CutPrefix(message, "there is no field "); ok && problem.near != nil {
-		check, help = "unknown-field", text.Nearest(name, problem.near)
+	if name, ok := strings.CutPrefix(message, "there is no field "); ok && tree != nil {
+		if near := fieldsAt(tree, at); near != nil {
+			check, help = "unknown-field", text.Nearest(name, near)
+		}
 	}
 	if end == "" {
 		message, help = "the expression is empty", ""
 	}
-	c.report(x.at.plus(at), max(1, min(problem.width, 40)), check, text.Line(message), help)
+	c.report(x.at.plus(at), max(1, min(width, 40)), check, text.Line(message), help)
 }

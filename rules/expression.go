@@ -151,12 +151,12 @@ func (c *compiler) compile(x *expression) {
 
 // operands parses, resolves and checks an expression as a whole, and then compiles the parts of the same tree.
 func (c *compiler) operands(x *expression) *cond {
-	tree, problem := x.parsed, (*exprError)(nil)
+	tree, err := x.parsed, error(nil)
 	if tree == nil {
-		tree, problem = c.engine.parse(x.source)
+		tree, err = c.engine.parse(x.source)
 	}
-	if problem != nil {
-		c.explain(x, problem)
+	if err != nil {
+		c.explain(x, nil, err)
 		return nil
 	}
 	found := len(c.findings)
@@ -169,19 +169,19 @@ func (c *compiler) operands(x *expression) *cond {
 	if len(c.findings) > found {
 		return nil // what expr says of it would follow from this
 	}
-	if problem = c.engine.check(tree); problem == nil {
+	if err = c.engine.check(tree); err == nil {
 		if x.symbol != nil {
 			c.engine.conf.Env.Fields[x.symbol.name] = *tree.Node.Nature()
 		}
 		w.types(tree.Node, root)
 	}
 	for _, o := range leaves {
-		if problem == nil {
-			o.program, problem = c.engine.compile(*o.slot, tree.Source)
+		if err == nil {
+			o.program, err = c.engine.compile(*o.slot, tree.Source)
 		}
 	}
-	if problem != nil {
-		c.explain(x, problem)
+	if err != nil {
+		c.explain(x, tree, err)
 	}
 	return root
 }

@@ -256,12 +256,12 @@ func (c *compiler) factOptions(f *Fact, values fields) {
 // inlineFields makes names of the fields of inline facts. A field whose name has a meaning already stays FACT.FIELD.
 func (c *compiler) inlineFields() {
 	for _, f := range c.p.Facts {
+		if !f.Inline {
+			continue
+		}
 		fields := goFields(f.symbol.goType)
 		if t := f.symbol.typ; t != nil && t.Go == nil {
 			fields = t.Properties
-		}
-		if !f.Inline {
-			continue
 		}
 		for _, name := range sortedKeys(fields) {
 			s := c.name(name)
