@@ -138,7 +138,7 @@ func TestConditions(t *testing.T) {
 		{`done < total`, state(), "idle idle"},
 		{`total == nil`, state(), "idle idle"},
 		{`(total ?? 5) == 5`, state(), "continued stopped"},
-		{`(state.total ?? 5) > 4`, state(), "continued stopped"},
+		{`(state.total ?? free.a?.b ?? 5) > 4`, state(), "continued stopped"},
 		{`state?.total == nil`, state(), "continued stopped"},
 		{`len(name ?? "") == 0`, state(), "continued stopped"},
 		// What follows ?. is not covered beyond an index.

@@ -27,39 +27,31 @@ type walk struct {
 	local   map[string]bool   // names of let NAME = …; within the expression
 }
 
-// names resolves the names of an operand. Nodes are visited after those below them, so what these are part of is noted first.
+// names resolves the names of an operand. A node comes before those below it, since it says what these are part of; what is read is noted
+// in the order of the text.
 func (w *walk) names(o *operand) {
 	w.operand = o
-	ast.Walk(o.slot, visitor(func(slot *ast.Node) {
+	var slots []*ast.Node
+	ast.Walk(o.slot, visitor(func(slot *ast.Node) { slots = append(slots, slot) }))
+	for _, slot := range slices.Backward(slots) {
 		switch n := (*slot).(type) {
-		case *ast.MemberNode:
-			w.part[inChain(n.Node)] = true
-		case *ast.CallNode:
-			w.part[n.Callee] = true
-			if id, ok := n.Callee.(*ast.IdentifierNode); ok && asking[id.Value] && len(n.Arguments) == 1 {
-				w.part[n.Arguments[0]] = true
-			}
 		case *ast.VariableDeclaratorNode:
 			w.local[n.Name] = true
 		case *ast.BinaryNode:
 			w.text[n.Right] = n.Operator == "==" || n.Operator == "!="
-			left := n.Left
-			for b, ok := left.(*ast.BinaryNode); ok && n.Operator == "??" && b.Operator == "??"; b, ok = left.(*ast.BinaryNode) {
-				w.covered[b.Right], left = true, b.Left
-			}
-			w.covered[inChain(left)] = n.Operator == "??"
-		}
-	}))
-	ast.Walk(o.slot, visitor(func(slot *ast.Node) {
-		switch n := (*slot).(type) {
-		case *ast.IdentifierNode, *ast.MemberNode:
-			if !w.part[n] {
-				w.value(slot)
+			if n.Operator == "??" {
+				w.covered[inChain(n.Left)], w.covered[inChain(n.Right)] = true, w.covered[n]
 			}
 		case *ast.CallNode:
 			w.call(n)
+		case *ast.MemberNode:
+			w.part[inChain(n.Node)] = true
+			w.value(slot)
+		case *ast.IdentifierNode:
+			w.value(slot)
 		}
-	}))
+	}
+	slices.Reverse(o.reads)
 }
 
 type visitor func(*ast.Node)
@@ -70,7 +62,7 @@ func (v visitor) Visit(n *ast.Node) { v(n) }
 func (w *walk) value(slot *ast.Node) {
 	members, root := chain(*slot)
 	id, ok := root.(*ast.IdentifierNode)
-	if !ok || w.local[id.Value] {
+	if !ok || w.local[id.Value] || w.part[*slot] {
 		return
 	}
 	if id.Value == "env" {
@@ -96,15 +88,15 @@ func (w *walk) value(slot *ast.Node) {
 		}
 	}
 	covered := w.covered[*slot]
+	if !covered && optional > 0 && optional <= len(steps) {
+		w.read(s, steps[:optional-1], false)
+	}
 	w.read(s, steps, covered || optional <= len(steps))
-	switch {
-	case covered && len(members) > 0:
+	if covered && len(members) > 0 {
 		for _, m := range members {
 			m.Optional = true
 		}
 		ast.Patch(slot, &ast.ChainNode{Node: *slot})
-	case !covered && optional > 0 && optional <= len(steps):
-		w.read(s, steps[:optional-1], false)
 	}
 }
 
@@ -225,24 +217,22 @@ func (w *walk) need(s *symbol, n ast.Node) {
 }
 
 func (w *walk) read(s *symbol, steps []string, covered bool) {
-	p := w.c.path(s, steps)
-	for i, r := range w.operand.reads {
-		if r.path == p {
-			w.operand.reads[i].covered = r.covered && covered
-			return
-		}
+	o, p := w.operand, w.c.path(s, steps)
+	if i := slices.IndexFunc(o.reads, func(r read) bool { return r.path == p }); i >= 0 {
+		covered = covered && o.reads[i].covered
+		o.reads = slices.Delete(o.reads, i, i+1)
 	}
-	w.operand.reads = append(w.operand.reads, read{p, covered})
+	o.reads = append(o.reads, read{p, covered})
 }
 
 // call resolves the function of a call.
 func (w *walk) call(n *ast.CallNode) {
 	c := w.c
 	id, ok := n.Callee.(*ast.IdentifierNode)
-	if !ok {
-		w.value(&n.Callee)
+	if !ok { // a field, which is read
 		return
 	}
+	w.part[id] = true
 	switch s := c.name(id.Value); {
 	case s != nil && (s.meaning == function || s.meaning == constant):
 		w.need(s, id)
@@ -263,6 +253,7 @@ func (w *walk) ask(n *ast.CallNode, function string) {
 	var s *symbol
 	name, help, at := "this", "", ast.Node(n)
 	if len(n.Arguments) == 1 {
+		w.part[n.Arguments[0]] = true
 		if id, ok := n.Arguments[0].(*ast.IdentifierNode); ok {
 			s, name, at = w.c.symbols[id.Value], id.Value, id
 		}
