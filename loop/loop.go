@@ -54,8 +54,8 @@ func Load(fsys fs.FS, name string, opts ...Option) (*Loop, error) {
 func New(p *rules.Policy, opts ...Option) (*Loop, error) {
 	l := &Loop{config: newConfig(opts), policy: p}
 	for _, class := range l.allow {
-		if !slices.Contains(classes, class) && class != all {
-			return nil, misuse("loop.WithAllow(%q): the classes are %q, and %q", class, classes, all)
+		if !slices.Contains(classes, class) {
+			return nil, misuse("loop.WithAllow(%q): the classes are %q", class, classes)
 		}
 	}
 	if p == nil {
