@@ -73,11 +73,15 @@ func (p *absent) Error() string { return (*valuePath)(p).String() + " is absent"
 
 // in returns the value of the path's name, and that of the path, in the value of its root.
 func (p *valuePath) in(v any) (top, at any, ok bool) {
-	above := 1 + len(p.steps) - len(p.written)
-	if top, ok = fieldAt(v, p.steps[:above]); ok {
-		at, ok = fieldAt(top, p.steps[above:])
+	if len(p.written) > len(p.steps) { // the name is that of the root
+		at, ok = fieldAt(v, p.steps)
+		return v, at, ok
 	}
-	return top, at, ok
+	if top, ok = fieldAt(v, p.steps[:1]); ok && len(p.steps) > 1 {
+		at, ok = fieldAt(top, p.steps[1:])
+		return top, at, ok
+	}
+	return top, top, ok
 }
 
 // path returns the shared path of a name and its fields.

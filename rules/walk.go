@@ -31,7 +31,7 @@ type walk struct {
 // in the order of the text.
 func (w *walk) names(o *operand) {
 	w.operand = o
-	var slots []*ast.Node
+	slots := make([]*ast.Node, 0, 16) // enough for most operands
 	ast.Walk(o.slot, visitor(func(slot *ast.Node) { slots = append(slots, slot) }))
 	for _, slot := range slices.Backward(slots) {
 		switch n := (*slot).(type) {
