@@ -17,9 +17,10 @@ import (
 
 const (
 	homePrefix  = "~/"
-	filesTime   = 2 * time.Second  // of files and git
-	programTime = 10 * time.Second // of programs, and sources of the program
-	settleTime  = time.Second      // in which young files of a glob are read again
+	filesTime   = 2 * time.Second   // of files and git
+	programTime = 10 * time.Second  // of programs, and sources of the program
+	settleTime  = time.Second       // in which young files of a glob are read again
+	maxGlob     = 4 * state.MaxFile // bytes of its files together
 )
 
 // builtin are the sources that a loop has, with the time of a fact that has no timeout of its own. The judge asks one of the program.
@@ -134,17 +135,22 @@ func (w *work) glob(ctx context.Context, q rules.Query, f *rules.Found) (any, er
 	}
 	settle, cancel := context.WithTimeout(ctx, settleTime) // for all together
 	defer cancel()
-	list, bad := make([]any, 0, len(paths)), []string{}
+	list, bad, size := make([]any, 0, len(paths)), []string{}, 0
 	for _, path := range paths {
 		if q.Fact.Parse == "" {
 			list = append(list, path)
 			continue
 		}
-		_, v, err := root.ReadSettled(settle, path, parser(q.Fact.Parse, q))
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
+		file, v, err := root.ReadSettled(settle, path, parser(q.Fact.Parse, q))
+		if file != nil {
+			size += len(file.Bytes)
 		}
-		if err != nil {
+		switch {
+		case ctx.Err() != nil:
+			return nil, context.Cause(ctx)
+		case size > maxGlob:
+			return nil, fmt.Errorf("the files have more than %d MiB together: write a narrower pattern", maxGlob>>20)
+		case err != nil:
 			bad = append(bad, path+": "+reason(err).Error())
 			continue
 		}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/ralph-sdk/ralph/loop"
 	"github.com/ralph-sdk/ralph/rules"
+	"github.com/ralph-sdk/ralph/state"
 )
 
 // found decides by a policy that shows a fact v: whether it is ok, missing or invalid, and its value or problem.
@@ -79,6 +80,22 @@ func TestYoungFiles(t *testing.T) {
 	got := found(t, "{glob: '*.json', parse: json}", "map(v, .path)", loop.Event{}, loop.WithRoot(dir))
 	if !strings.HasPrefix(got, "ok: ok.json a.json: ") || !strings.Contains(got, "d.json: ") {
 		t.Errorf("it is %q", got)
+	}
+}
+
+// The files of a glob are bounded together: each is read whole.
+func TestLargeGlob(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"a.md", "b.md", "c.md", "d.md", "e.md"} {
+		write(t, filepath.Join(dir, name), "")
+		if err := os.Truncate(filepath.Join(dir, name), state.MaxFile); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for pattern, want := range map[string]string{"[a-d].md": "ok: 4", "*.md": "invalid: the files have more than 64 MiB together: write a narrower pattern"} {
+		if got := found(t, "{glob: '"+pattern+"', parse: checklist}", "len(v)", loop.Event{}, loop.WithRoot(dir)); got != want {
+			t.Errorf("%s is %q, want %q", pattern, got, want)
+		}
 	}
 }
 
