@@ -49,10 +49,10 @@ func (c *inspector) braces(n *yaml.Node) {
 
 // The keywords of JSON Schema, of all its drafts; those whose values are names with schemas come first.
 const (
-	schemaMaps = "properties patternProperties $defs definitions dependentSchemas"
+	schemaMaps = "properties patternProperties $defs definitions dependentSchemas dependentRequired dependencies"
 	schemaKeys = schemaMaps + ` type default title description examples enum const required items prefixItems additionalItems contains minContains maxContains
 		additionalProperties propertyNames minProperties maxProperties minLength maxLength pattern format minimum maximum exclusiveMinimum exclusiveMaximum multipleOf
-		minItems maxItems uniqueItems unevaluatedItems unevaluatedProperties allOf anyOf oneOf not if then else dependentRequired dependencies
+		minItems maxItems uniqueItems unevaluatedItems unevaluatedProperties allOf anyOf oneOf not if then else
 		$schema $id id $ref $comment $anchor $dynamicRef $dynamicAnchor $recursiveRef $recursiveAnchor $vocabulary
 		readOnly writeOnly deprecated contentEncoding contentMediaType contentSchema`
 )
