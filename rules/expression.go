@@ -3,7 +3,6 @@ package rules
 import (
 	"errors"
 	"strings"
-	"sync"
 
 	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/parser"
@@ -22,7 +21,6 @@ type expression struct {
 	parsed    *parser.Tree // of an index, which is part of a larger expression
 	target    *schema.Type // of a value to set
 
-	once    sync.Once
 	begun   bool // compiling it has begun
 	root    *cond
 	leaves  []*operand // of root, from left to right
@@ -124,11 +122,9 @@ func (c *compiler) newExpression(at spot, source string) *expression {
 // ready compiles an expression of a lazy policy when it is first reached.
 func (x *expression) ready(c *compiler) {
 	if c.Lazy {
-		x.once.Do(func() {
-			c.lock.Lock()
-			defer c.lock.Unlock()
-			c.compile(x)
-		})
+		c.lock.Lock()
+		defer c.lock.Unlock()
+		c.compile(x)
 	}
 }
 
