@@ -17,7 +17,7 @@ import (
 // budgets are the most lines of code of each place, without blank lines and comments. Growth is a decision: it changes this table. rules
 // and loop were planned with 3,200 and 2,000 lines, and are still to come down.
 var budgets = map[string]int{
-	"rules": 4_439, "schema": 450, "state": 1_450, "loop": 2_176, "host": 2_044, "run": 1_700, "policytest": 900, "cmd": 1_972, "internal": 2_432, "examples": 200,
+	"rules": 4_322, "schema": 450, "state": 1_450, "loop": 2_142, "host": 2_044, "run": 1_700, "policytest": 900, "cmd": 1_972, "internal": 2_432, "examples": 200,
 	"contrib/postgres": 250, "contrib/temporal": 260, "contrib/otel": 80,
 }
 
