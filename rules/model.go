@@ -173,7 +173,7 @@ func (m *model) use(r read) use {
 			break // each field is known
 		}
 		v.values = []result{{state: failed}}
-		for i := range steps { // a field is there wherever its fact is ok if there are defaults
+		for i := range steps { // with defaults on its path, a field of a fact that is ok is never missing
 			if t := s.typ.At(steps[:i+1]...); t == nil || !t.HasDefault {
 				v.values = []result{{state: failed}, {state: missing}}
 			}

@@ -59,7 +59,7 @@ func (m *model) search(test func() truth) truth {
 	return no
 }
 
-// fill gives the first value to each variable that an expression still needs, after an example was found.
+// fill sets each variable that an expression still needs to its first value, after an example was found.
 func (m *model) fill(x *expression) {
 	for m.wanted = nil; m.evals[0].value(x).state == open && m.wanted != nil; m.wanted = nil {
 		m.wanted.now = &m.wanted.values[0]
