@@ -446,10 +446,10 @@ func TestErrors(t *testing.T) {
 
 // What fails is named in the words of an author, not in those of expr.
 func TestFailures(t *testing.T) {
-	v := map[string]rules.Found{"v": ok(map[string]any{"name": "abc", "items": []any{map[string]any{}}})}
+	v := map[string]rules.Found{"v": ok(map[string]any{"name": "$1 or $T1", "items": []any{map[string]any{}}})}
 	for when, want := range map[string]string{
 		`any(v.items, .n > 3)`:                        "> does not go between nothing and a number",
-		`int(v.name) > 3`:                             "int makes no number of abc",
+		`int(v.name) > 3`:                             "int makes no number of $1 or $T1",
 		`v.items[3].n == 1`:                           "there is no element 3 in a list of 1",
 		`v.items[0].x.y == 1`:                         "there is nothing to read y from",
 		`v.name.x == 1`:                               "a number is needed, and this is a text",

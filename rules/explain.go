@@ -2,6 +2,7 @@ package rules
 
 import (
 	"errors"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -81,12 +82,11 @@ func reworded(message string) (string, string) {
 		if m == nil {
 			continue
 		}
-		out := rewordings[i][1]
-		for g := len(m) - 1; g > 0; g-- {
-			digit := string(rune('0' + g))
-			out = strings.NewReplacer("$T"+digit, typeWord(m[g]), "$"+digit, strings.Trim(m[g], `"`)).Replace(out)
+		var words []string // all at once: a group may be a text of the author, with a $ of its own
+		for g, group := range m {
+			words = append(words, fmt.Sprint("$T", g), typeWord(group), fmt.Sprint("$", g), strings.Trim(group, `"`))
 		}
-		return out, rewordings[i][2]
+		return strings.NewReplacer(words...).Replace(rewordings[i][1]), rewordings[i][2]
 	}
 	return message, ""
 }
